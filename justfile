@@ -1,0 +1,39 @@
+# What people do with this repository. `just --list` shows it all.
+
+# plain tests: no JVM, under two minutes
+test *options:
+    python -m pytest -n auto {{options}}
+
+# the long suites: thousands of generated questions and plans
+deep:
+    python -m pytest -n auto --deep -m deep
+
+# 200,000 mutated inputs to the parser and the catalog reader
+fuzz count="200000" seed="1":
+    python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
+
+lint:
+    ruff check .
+    ruff format --check .
+
+types:
+    mypy
+
+layers:
+    lint-imports
+
+docs:
+    mkdocs build --strict --quiet
+
+# coverage of the packages that carry the meaning
+cover:
+    python -m pytest -n auto --cov=transom --cov-report=term --cov-report=json:.coverage.json
+    python -m tests.coverage_floor .coverage.json
+
+# everything that CI does
+ci:
+    bash .ci/run
+
+# the lock file of the development environment
+lock:
+    uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet --output-file requirements-dev.txt

@@ -1,0 +1,34 @@
+"""Transom: continuous questions over sensors, streams and tables, answered as the languages' definitions say.
+
+    catalog = transom.Catalog.load("catalog.yaml")
+    query = transom.compile("SELECT temp FROM road WHERE temp < 50", catalog)
+    answer = query.simulate(until=600)
+
+Importing this starts nothing and imports no engine; the public names are imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transom.catalog.extents import Catalog
+    from transom.errors import TransomError
+    from transom.model.answer import Answer
+    from transom.query import Query, compile
+
+__all__ = ["Answer", "Catalog", "Query", "TransomError", "compile"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "transom.model.answer",
+    "Catalog": "transom.catalog.extents",
+    "Query": "transom.query",
+    "TransomError": "transom.errors",
+    "compile": "transom.query",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"transom has no attribute {name}")
+    return getattr(import_module(_HOMES[name]), name)

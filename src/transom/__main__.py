@@ -1,0 +1,5 @@
+"""`python -m transom`."""
+
+from transom.cli import main
+
+main()

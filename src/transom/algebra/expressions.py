@@ -1,0 +1,285 @@
+"""Typed scalar expressions and aggregates: what predicates and projections compute from one tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from transom.algebra.functions import Function, resolve
+from transom.errors import PlanError, TypeProblem
+from transom.model.schema import Attribute
+from transom.model.types import Type, Value, common_type, fits
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant."""
+
+    value: Value
+    type: Type
+
+    def __post_init__(self) -> None:
+        if not fits(self.value, self.type):
+            raise PlanError(f"{self.value!r} is not of type {self.type}")
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "NULL"
+        if isinstance(self.value, str):
+            return "'" + self.value.replace("'", "''") + "'"
+        if isinstance(self.value, datetime):
+            return f"TIMESTAMP '{self.value.isoformat()}'"
+        return str(self.value).upper() if isinstance(self.value, bool) else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The value of an attribute of the tuple."""
+
+    attribute: Attribute
+
+    @property
+    def type(self) -> Type:
+        return self.attribute.type
+
+    def __str__(self) -> str:
+        return self.attribute.label
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """The implicit tick or index of a tagged tuple; it means something on streams only (S35)."""
+
+    name: OneOf["tick", "index"]
+
+    @property
+    def type(self) -> Type:
+        return Type.INTEGER
+
+    def __str__(self) -> str:
+        return f"<{self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function applied to arguments whose types are exactly those of one of its signatures."""
+
+    function: Function
+    arguments: tuple[Expression, ...]
+    type: Type = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = tuple(a.type for a in self.arguments)
+        _, wanted, result = resolve(self.function.name, given)
+        if given != wanted:
+            raise PlanError(f"{self.function.name} needs {wanted}, not {given}")
+        object.__setattr__(self, "type", result)
+
+    def __str__(self) -> str:
+        words = [str(a) for a in self.arguments]
+        if self.function.infix:
+            return "(" + f" {self.function.name} ".join(words) + ")"
+        return f"{self.function.name}({', '.join(words)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The result of the first branch whose condition is true, else `otherwise`."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression
+    type: Type = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for condition, result in self.branches:
+            if condition.type is not Type.BOOLEAN or result.type is not self.otherwise.type:
+                raise PlanError("a branch of CASE has the wrong type")
+        object.__setattr__(self, "type", self.otherwise.type)
+
+    def __str__(self) -> str:
+        branches = " ".join(f"WHEN {c} THEN {r}" for c, r in self.branches)
+        return f"CASE {branches} ELSE {self.otherwise} END"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A value as a value of another type; NULL where there is none."""
+
+    operand: Expression
+    type: Type
+
+    def __post_init__(self) -> None:
+        if not castable(self.operand.type, self.type):
+            raise TypeProblem(f"a {self.operand.type} cannot be made a {self.type}")
+
+    def __str__(self) -> str:
+        return f"CAST({self.operand} AS {self.type})"
+
+
+Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast
+"""Any scalar expression."""
+
+TRUE = Literal(True, Type.BOOLEAN)
+
+
+def castable(given: Type, wanted: Type) -> bool:
+    """Whether CAST offers this; a float has no one spelling that all engines share, so it is not made a string."""
+    if given is wanted or given is Type.NULL:
+        return True
+    if wanted is Type.STRING:
+        return given in (Type.INTEGER, Type.DECIMAL, Type.BOOLEAN, Type.TIME)
+    if given is Type.STRING:
+        return wanted is not Type.NULL
+    if given.is_number and wanted.is_number and wanted is not Type.NULL:
+        return True
+    return {given, wanted} in ({Type.INTEGER, Type.TIME}, {Type.INTEGER, Type.BOOLEAN})
+
+
+def widen(expression: Expression, wanted: Type) -> Expression:
+    """The expression as a value of a wider type."""
+    if expression.type is wanted:
+        return expression
+    if isinstance(expression, Literal):
+        if expression.value is None:
+            return Literal(None, wanted)
+        if isinstance(expression.value, int) and wanted is Type.FLOAT:
+            return Literal(float(expression.value), wanted)
+        if isinstance(expression.value, int) and wanted is Type.TIME:
+            return Literal(expression.value, wanted)
+    return Cast(expression, wanted)
+
+
+def call(name: str, *arguments: Expression) -> Expression:
+    """A function applied to arguments, widened as it needs them."""
+    function, wanted, _ = resolve(name, [a.type for a in arguments])
+    return Call(function, tuple(widen(a, w) for a, w in zip(arguments, wanted, strict=True)))
+
+
+def case(branches: list[tuple[Expression, Expression]], otherwise: Expression) -> Case:
+    """A CASE whose results are widened to their common type."""
+    kind = otherwise.type
+    for _, result in branches:
+        wider = common_type(kind, result.type)
+        if wider is None:
+            raise TypeProblem(f"the branches of CASE give {kind} and {result.type}")
+        kind = wider
+    return Case(tuple((widen(c, Type.BOOLEAN), widen(r, kind)) for c, r in branches), widen(otherwise, kind))
+
+
+def conjunction(parts: list[Expression]) -> Expression:
+    """All parts joined by AND; TRUE if there are none."""
+    if not parts:
+        return TRUE
+    return parts[0] if len(parts) == 1 else call("AND", *parts)
+
+
+def conjuncts(expression: Expression) -> list[Expression]:
+    """The parts that AND joins."""
+    if isinstance(expression, Call) and expression.function.name == "AND":
+        return [part for argument in expression.arguments for part in conjuncts(argument)]
+    return [expression]
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly below one."""
+    match expression:
+        case Call(arguments=arguments):
+            return arguments
+        case Case(branches=branches, otherwise=otherwise):
+            return (*(e for branch in branches for e in branch), otherwise)
+        case Cast(operand=operand):
+            return (operand,)
+        case _:
+            return ()
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """The expression and all that is below it."""
+    yield expression
+    for operand in operands(expression):
+        yield from parts(operand)
+
+
+def columns(expression: Expression) -> set[Attribute]:
+    """The attributes that an expression reads."""
+    return {part.attribute for part in parts(expression) if isinstance(part, Column)}
+
+
+def tags(expression: Expression) -> set[str]:
+    """The implicit attributes that an expression reads."""
+    return {part.name for part in parts(expression) if isinstance(part, Tag)}
+
+
+def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` applied to every part, from the leaves up."""
+    match expression:
+        case Call(function=function, arguments=arguments):
+            expression = Call(function, tuple(rewrite(a, change) for a in arguments))
+        case Case(branches=branches, otherwise=otherwise):
+            expression = Case(
+                tuple((rewrite(c, change), rewrite(r, change)) for c, r in branches),
+                rewrite(otherwise, change),
+            )
+        case Cast(operand=operand, type=kind):
+            expression = Cast(rewrite(operand, change), kind)
+    return change(expression)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of a projection or a group: an expression and the attribute it becomes."""
+
+    expression: Expression
+    attribute: Attribute
+
+    def __post_init__(self) -> None:
+        if self.expression.type is not self.attribute.type:
+            raise PlanError(f"{self.expression} is {self.expression.type}, not {self.attribute.type}")
+
+    def __str__(self) -> str:
+        text = str(self.expression)
+        return text if text == self.attribute.label else f"{text} AS {self.attribute.label}"
+
+
+class AggregateFunction(Enum):
+    """What can be computed from all tuples of a window or a group."""
+
+    COUNT = "COUNT"
+    SUM = "SUM"
+    AVG = "AVG"
+    MIN = "MIN"
+    MAX = "MAX"
+
+    def result(self, argument: Type) -> Type | None:
+        """The type of the result for an argument type, or None if it does not take that type."""
+        match self:
+            case AggregateFunction.COUNT:
+                return Type.INTEGER
+            case AggregateFunction.AVG:
+                return Type.FLOAT if argument.is_number else None
+            case AggregateFunction.SUM:
+                return argument if argument.is_number else None
+            case AggregateFunction.MIN | AggregateFunction.MAX:
+                return argument
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One aggregate column; without an argument it is COUNT(*)."""
+
+    function: AggregateFunction
+    argument: Expression | None
+    attribute: Attribute
+
+    def __post_init__(self) -> None:
+        if self.argument is None and self.function is not AggregateFunction.COUNT:
+            raise PlanError(f"{self.function.value} needs an argument")
+        if self.function.result(self.argument.type if self.argument else Type.INTEGER) is not self.attribute.type:
+            raise PlanError(f"{self.function.value} does not give {self.attribute.type}")
+
+    def __str__(self) -> str:
+        return f"{self.function.value}({'*' if self.argument is None else self.argument})"

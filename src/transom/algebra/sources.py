@@ -1,0 +1,57 @@
+"""Where data comes from: sensed and pushed streams, and stored tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transom.errors import PlanError
+from transom.model.schema import Schema
+from transom.model.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAcquire:
+    """A sensed extent: one reading per site at every acquisition tick.
+
+    Meaning  ticks 0, every, 2*every, ...; at each one tuple per site, in the order of the list; index from 1.
+    Bounds   a missing reading is no tuple and takes no number (S37).
+    Source   000 Fig. 2 acquire, acquireTuples.
+    State    none.
+    """
+
+    extent: str
+    every: int
+    sites: tuple[Value, ...]
+    schema: Schema
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise PlanError("an acquisition interval is at least one tick")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamReceive:
+    """A pushed extent: tuples at a rate of their own choosing.
+
+    Meaning  every tuple with the tick of its arrival, or its own time stamp; index in order of arrival, from 1.
+    Bounds   several tuples per tick, and ticks without tuples.
+    Source   000 Sec. 6.1 receive.
+    State    none.
+    """
+
+    extent: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A stored extent: a table whose content may change from tick to tick.
+
+    Meaning  at tick t, the version with the latest tick <= t; empty before the first.
+    Bounds   a window reads it at the end of a tick (S11).
+    Source   000 Fig. 5 scanTable.
+    State    none of its own; the table lies elsewhere.
+    """
+
+    extent: str
+    schema: Schema

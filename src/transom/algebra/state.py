@@ -1,0 +1,197 @@
+"""Formulas for how many rows an operator must remember, over declared rates and sizes (E8)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from transom.model.time import Calendar, Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """So many rows, whatever the data."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The most rows of an extent in any span of ticks: its rate times the span."""
+
+    extent: str
+    span: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The most rows that a stored table has."""
+
+    extent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """All parts together."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """All parts multiplied."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One of every so many, rounded up."""
+
+    of: Formula
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The smallest part."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """No bound: why, and the catalog hints that would give one."""
+
+    why: str
+    hints: tuple[str, ...] = ()
+
+
+Formula: TypeAlias = Number | Arrivals | TableRows | Sum | Times | Share | Least | Unbounded
+
+NOTHING = Number(0)
+ONE = Number(1)
+
+
+def plus(*parts: Formula) -> Formula:
+    """A sum without zeros; equal parts are counted, not repeated."""
+    flat = [p for part in parts for p in (part.parts if isinstance(part, Sum) else (part,)) if p != NOTHING]
+    numbers = sum(p.value for p in flat if isinstance(p, Number))
+    rest = Counter(p for p in flat if not isinstance(p, Number))
+    terms = [times(Number(count), part) for part, count in rest.items()] + ([Number(numbers)] if numbers else [])
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms)) if terms else NOTHING
+
+
+def times(*parts: Formula) -> Formula:
+    """A product without ones; nothing if a part is nothing."""
+    flat = [p for part in parts for p in (part.parts if isinstance(part, Times) else (part,)) if p != ONE]
+    if NOTHING in flat:
+        return NOTHING
+    numbers = math.prod(p.value for p in flat if isinstance(p, Number))
+    rest = [p for p in flat if not isinstance(p, Number)]
+    factors = ([Number(numbers)] if numbers != 1 else []) + rest
+    return factors[0] if len(factors) == 1 else Times(tuple(factors)) if factors else ONE
+
+
+def share(of: Formula, divisor: int) -> Formula:
+    """One of every so many, rounded up."""
+    if divisor == 1 or of == NOTHING:
+        return of
+    return Number(-(-of.value // divisor)) if isinstance(of, Number) else Share(of, divisor)
+
+
+def least(*parts: Formula) -> Formula:
+    """The smallest part; one number is enough of all numbers."""
+    numbers = [p.value for p in parts if isinstance(p, Number)]
+    rest = tuple(dict.fromkeys(p for p in parts if not isinstance(p, Number)))
+    chosen = ((Number(min(numbers)),) if numbers else ()) + rest
+    return chosen[0] if len(chosen) == 1 or NOTHING in chosen else Least(chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the catalog declares: the rate of each stream and the size of each table, where it does."""
+
+    rates: Mapping[str, Rate | None] = field(default_factory=dict)
+    tables: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def rows(formula: Formula, known: Knowledge) -> int | None:
+    """The number of rows that a formula stands for, or None where something is not declared or has no bound."""
+    match formula:
+        case Number(value=value):
+            return value
+        case Arrivals(extent=extent, span=span):
+            rate = known.rates.get(extent)
+            return None if rate is None else rate.within(span)
+        case TableRows(extent=extent):
+            return known.tables.get(extent)
+        case Sum(parts=parts):
+            values = [rows(p, known) for p in parts]
+            return None if None in values else sum(v for v in values if v is not None)
+        case Times(parts=parts):
+            values = [rows(p, known) for p in parts]
+            return None if None in values else math.prod(v for v in values if v is not None)
+        case Share(of=of, divisor=divisor):
+            value_of = rows(of, known)
+            return None if value_of is None else -(-value_of // divisor)
+        case Least(parts=parts):
+            return min((v for p in parts if (v := rows(p, known)) is not None), default=None)
+        case Unbounded():
+            return None
+        case _:
+            assert_never(formula)
+
+
+def text(formula: Formula, calendar: Calendar) -> str:
+    """A formula as people write it: `rate(road) * 601 s`."""
+    match formula:
+        case Number(value=value):
+            return str(value)
+        case Arrivals(extent=extent, span=span):
+            return f"rate({extent}) * {calendar.describe(span)}"
+        case TableRows(extent=extent):
+            return f"rows({extent})"
+        case Sum(parts=parts):
+            return " + ".join(text(p, calendar) for p in parts)
+        case Times(parts=parts):
+            return " * ".join(f"({text(p, calendar)})" if isinstance(p, Sum) else text(p, calendar) for p in parts)
+        case Share(of=of, divisor=divisor):
+            return f"ceil({text(of, calendar)} / {divisor})"
+        case Least(parts=parts):
+            return f"least({', '.join(text(p, calendar) for p in parts)})"
+        case Unbounded(why=why):
+            return f"unbounded ({why})"
+        case _:
+            assert_never(formula)
+
+
+def atoms(formula: Formula) -> Iterator[Formula]:
+    """The parts of a formula that have no parts."""
+    match formula:
+        case Sum(parts=parts) | Times(parts=parts) | Least(parts=parts):
+            for part in parts:
+                yield from atoms(part)
+        case Share(of=of):
+            yield from atoms(of)
+        case _:
+            yield formula
+
+
+def missing(formula: Formula, known: Knowledge) -> list[Arrivals | TableRows | Unbounded]:
+    """What keeps a formula from being a number: rates and sizes that are not declared, ranges without a bound."""
+    if rows(formula, known) is not None:
+        return []
+    gaps: dict[str, Arrivals | TableRows | Unbounded] = {}
+    for atom in atoms(formula):
+        match atom:
+            case Arrivals(extent=extent) if known.rates.get(extent) is None:
+                gaps.setdefault(extent, atom)
+            case TableRows(extent=extent) if known.tables.get(extent) is None:
+                gaps.setdefault(extent, atom)
+            case Unbounded(why=why):
+                gaps.setdefault(why, atom)
+    return list(gaps.values())

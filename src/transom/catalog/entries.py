@@ -1,0 +1,195 @@
+"""The shape of a catalog file, as pydantic models: which entries there are, and what each of them takes.
+
+What an entry means, and whether it fits the others, is decided in `extent_entries` and `source_entries`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from transom.catalog.wording import did_you_mean, quoted
+from transom.model.types import INTEGER_MAX
+
+LARGEST = 1e12
+"""The largest number that a generator takes, so that what it makes up stays in range."""
+
+
+class UnknownEntry(ValueError):
+    """A key that means nothing where it stands."""
+
+    def __init__(self, key: str, hint: str | None) -> None:
+        super().__init__(f"unknown entry {quoted(key)}")
+        self.key = key
+        self.hint = hint
+
+
+class Entry(BaseModel):
+    """Entries that are all known, with values of exactly the type they should have."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """The entries that a short form stands for."""
+        return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, data: object) -> object:
+        data = cls.expand(data)
+        if isinstance(data, dict):
+            names = [str(info.alias or name) for name, info in cls.model_fields.items()]
+            for key in data:
+                if key not in names:
+                    raise UnknownEntry(str(key), did_you_mean(str(key), names))
+        return data
+
+
+class WalkEntry(Entry):
+    """`walk: {start: 20, step: 0.5, min: 0, max: 40}`."""
+
+    start: float = Field(ge=-LARGEST, le=LARGEST)
+    step: float = Field(ge=0, le=LARGEST)
+    low: float | None = Field(default=None, alias="min", ge=-LARGEST, le=LARGEST)
+    high: float | None = Field(default=None, alias="max", ge=-LARGEST, le=LARGEST)
+
+
+class SineEntry(Entry):
+    """`sine: {mean: 15, amplitude: 10, period: 1 d, noise: 0.5}`."""
+
+    mean: float = Field(ge=-LARGEST, le=LARGEST)
+    amplitude: float = Field(ge=-LARGEST, le=LARGEST)
+    period: str
+    noise: float = Field(default=0.0, ge=0, le=LARGEST)
+
+
+class ChoiceEntry(Entry):
+    """`choice: [car, lorry]`, or `choice: {values: [car, lorry], weights: [4, 1]}`."""
+
+    values: list[object] = Field(min_length=1)
+    weights: list[float] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A list stands for values of equal weight."""
+        return {"values": data} if isinstance(data, list) else data
+
+
+class SignalEntry(Entry):
+    """How one attribute is made up: exactly one of these."""
+
+    constant: object = None
+    walk: WalkEntry | None = None
+    sine: SineEntry | None = None
+    choice: ChoiceEntry | None = None
+    clock: Literal[True] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """The word clock stands for `clock: true`."""
+        return {"clock": True} if data == "clock" else data
+
+
+class ArrivalsEntry(Entry):
+    """`arrivals: {poisson: 12 per min}` or `arrivals: {every: 5 s}`."""
+
+    poisson: str | None = None
+    every: str | None = None
+
+
+class SpanEntry(Entry):
+    """`{from: 10 min, to: 20 min}`."""
+
+    start: str = Field(alias="from")
+    end: str = Field(alias="to")
+
+
+class GapsEntry(Entry):
+    """`gaps: 0.05`, `gaps: [{from: 10 min, to: 20 min}]`, or `gaps: {chance: 0.05, spans: [...]}`."""
+
+    chance: float = Field(default=0.0, ge=0, le=1)
+    spans: list[SpanEntry] = Field(default_factory=list)
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A number stands for a chance, a list for spans."""
+        if isinstance(data, list):
+            return {"spans": data}
+        return {"chance": data} if isinstance(data, int | float) else data
+
+
+class GenerateEntry(Entry):
+    """`generate: {seed: 7, attributes: {...}, arrivals: {...}, gaps: ...}`."""
+
+    seed: int = Field(default=0, ge=-INTEGER_MAX, le=INTEGER_MAX)
+    attributes: dict[str, SignalEntry] = Field(default_factory=dict)
+    arrivals: ArrivalsEntry | None = None
+    gaps: GapsEntry = GapsEntry()
+
+
+class FilesEntry(Entry):
+    """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, time: COLUMN}`."""
+
+    path: list[str] | None = None
+    format: Literal["csv", "jsonl", "parquet"] | None = None
+    time: str | None = None
+    versions: dict[str | int, str] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A path or a list of paths stands for itself."""
+        if isinstance(data, str | list):
+            data = {"path": data}
+        if isinstance(data, dict) and isinstance(data.get("path"), str):
+            data = {**data, "path": [data["path"]]}
+        return data
+
+
+class TableEntry(Entry):
+    """`table: {rows: [[20, cool], [30, warm]]}` or `table: {versions: {0: [[...]], 600: [[...]]}}`."""
+
+    rows: list[object] | None = None
+    versions: dict[str | int, list[object]] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A list stands for rows."""
+        return {"rows": data} if isinstance(data, list) else data
+
+
+class SourceEntry(Entry):
+    """Where the rows come from: exactly one of these."""
+
+    files: FilesEntry | None = None
+    generate: GenerateEntry | None = None
+    table: TableEntry | None = None
+
+
+class ExtentEntry(Entry):
+    """One extent: a declaration as the document writes it, or kind and attributes, and further entries."""
+
+    declare: str | None = None
+    kind: Literal["sensed", "pushed", "stored"] | None = None
+    attributes: object = None
+    every: str | None = None
+    sites: list[object] | None = None
+    site: str | None = None
+    order: list[str] | None = None
+    rate: str | None = None
+    rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
+    source: SourceEntry | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A text stands for a declaration."""
+        return {"declare": data} if isinstance(data, str) else data
+
+
+class CatalogEntry(Entry):
+    """A whole catalog."""
+
+    tick: str = "1 s"
+    epoch: object = "1970-01-01T00:00:00Z"
+    extents: dict[str, ExtentEntry] = Field(default_factory=dict)

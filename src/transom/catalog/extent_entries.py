@@ -1,0 +1,146 @@
+"""One entry of a catalog to one extent: what the entries mean together, and which of them an extent may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+
+from transom.catalog.checked import RATE, typed, worded
+from transom.catalog.columns import check_name, listed_columns, read_schema
+from transom.catalog.declaration import KINDS, read_declaration
+from transom.catalog.entries import ExtentEntry
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.places import At, Misfit
+from transom.catalog.source_entries import read_source
+from transom.catalog.ticks import read_interval, read_rate
+from transom.catalog.wording import did_you_mean, quoted, show
+from transom.model.schema import Schema
+from transom.model.time import Calendar, Rate
+from transom.model.types import DECLARABLE, Value, fits
+
+_ONLY = {"every": Kind.SENSED, "sites": Kind.SENSED, "site": Kind.SENSED, "rate": Kind.PUSHED, "rows": Kind.STORED}
+_INSTEAD = {
+    ("rate", Kind.SENSED): "a sensed extent takes every: 1 min",
+    ("every", Kind.PUSHED): "a pushed extent takes rate: 20 per min",
+}
+
+
+def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Extent:
+    """The extent that an entry declares; Misfit where the entries do not fit each other."""
+    check_name(name, at.at_key(), "an extent")
+    kind, schema, every, sites, rate = _declared(name, entry, at, calendar)
+    for key, only in _ONLY.items():
+        if getattr(entry, key) is not None and kind is not only:
+            hint = _INSTEAD.get((key, kind), f"only {only} extents have {'them' if key in ('sites', 'rows') else 'it'}")
+            raise Misfit(f"a {kind} extent has no {key}", at.then(key).at_key(), hint)
+    if entry.every is not None:
+        every = worded(read_interval, entry.every, at.then("every"), calendar)
+    if entry.rate is not None:
+        rate = worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
+    if entry.sites is not None:
+        sites = [(value, at.then("sites", place)) for place, value in enumerate(entry.sites)]
+    site = _site(entry, kind, schema, at)
+    known = _sites(sites, schema, site)
+    extent = Extent(
+        name,
+        kind,
+        schema,
+        every=(every or 1) if kind is Kind.SENSED else None,
+        sites=known,
+        site=site,
+        order=_order(entry, kind, schema, known, at),
+        rate=rate,
+        rows=entry.rows,
+    )
+    if entry.source is None:
+        return extent
+    return replace(extent, source=read_source(extent, entry.source, at.then("source"), calendar))
+
+
+_Sites = Sequence[tuple[object, At]]
+
+
+def _declared(
+    name: str, entry: ExtentEntry, at: At, calendar: Calendar
+) -> tuple[Kind, Schema, int | None, _Sites, Rate | None]:
+    """Kind, schema, interval, sites and rate, from a declaration or from the entries kind and attributes."""
+    if entry.declare is None:
+        if entry.kind is None:
+            raise Misfit("kind is missing", at.at_key(), f"add kind: {', '.join(KINDS[:2])} or {KINDS[2]}")
+        if entry.attributes is None:
+            raise Misfit("attributes is missing", at.at_key(), "add attributes: {site: integer, temp: float}")
+        here = at.then("attributes")
+        return Kind(entry.kind), read_schema(name, listed_columns(entry.attributes, here), here), None, (), None
+    for key in ("kind", "attributes"):
+        if getattr(entry, key) is not None:
+            raise Misfit(f"{key} stands in the declaration already", at.then(key).at_key(), "leave out one of the two")
+    declared = read_declaration(entry.declare, at.then("declare"))
+    kind = Kind(declared.kind)
+    schema = read_schema(name, declared.columns, at.then("declare"))
+    every, rate = None, None
+    if declared.rate is not None:
+        words, place = declared.rate
+        if kind is Kind.STORED:
+            raise Misfit("a stored extent has no RATE", place, "only sensed and pushed extents have it")
+        _once("every" if kind is Kind.SENSED else "rate", "RATE", entry, at)
+        if kind is Kind.SENSED:
+            every = worded(read_interval, words, place, calendar)
+        else:
+            rate = worded(read_rate, words, place, calendar, RATE)
+    if declared.sites is not None:
+        if kind is not Kind.SENSED:
+            raise Misfit(f"a {kind} extent has no SITES", declared.sites_at, "only sensed extents have them")
+        _once("sites", "SITES", entry, at)
+    return kind, schema, every, declared.sites or (), rate
+
+
+def _once(key: str, word: str, entry: ExtentEntry, at: At) -> None:
+    if getattr(entry, key) is not None:
+        raise Misfit(f"{key} is given twice", at.then(key).at_key(), f"leave out {key} or {word}")
+
+
+def _site(entry: ExtentEntry, kind: Kind, schema: Schema, at: At) -> str | None:
+    """The attribute that holds the site: the one named by the entry, else the one called site."""
+    names = [attribute.name for attribute in schema]
+    if entry.site is not None:
+        _attribute(entry.site, names, at.then("site"))
+        return entry.site
+    return "site" if kind is Kind.SENSED and "site" in names else None
+
+
+def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]:
+    known: dict[Value, None] = {}
+    holders = [attribute for attribute in schema if attribute.name == site]
+    for given, at in sites:
+        value = typed(given, holders[0], at) if holders else given
+        if not isinstance(value, int | float | str | Decimal | datetime) or not any(
+            fits(value, kind) for kind in DECLARABLE
+        ):
+            raise Misfit(f"{show(value)} cannot be a site", at, "write numbers or names")
+        if value in known:
+            raise Misfit(f"the site {show(value)} is listed twice", at)
+        known[value] = None
+    return tuple(known)
+
+
+def _order(entry: ExtentEntry, kind: Kind, schema: Schema, sites: tuple[Value, ...], at: At) -> tuple[str, ...]:
+    if entry.order is None:
+        return ()
+    here = at.then("order")
+    if kind is Kind.STORED:
+        raise Misfit("a stored extent has no order", here.at_key(), "the rows of a table are a bag")
+    if sites:
+        raise Misfit("order has no effect beside sites", here.at_key(), "readings come in the order of the sites")
+    names = [attribute.name for attribute in schema]
+    for place, name in enumerate(entry.order):
+        _attribute(name, names, here.then(place))
+        if name in entry.order[:place]:
+            raise Misfit(f"{name} is listed twice", here.then(place))
+    return tuple(entry.order)
+
+
+def _attribute(name: str, names: Sequence[str], at: At) -> None:
+    if name not in names:
+        raise Misfit(f"no attribute {quoted(name)}", at, did_you_mean(name, names))

@@ -1,0 +1,123 @@
+"""Declared extents, and the catalog that holds them (Sec. 3 of the SNEEql document; S30, S39)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from transom.catalog.sources import Source
+from transom.catalog.wording import did_you_mean, quoted
+from transom.errors import CatalogError, NameProblem, UsageError
+from transom.model.schema import Attribute, Schema
+from transom.model.time import Calendar, Rate
+from transom.model.types import Value
+
+
+class Kind(Enum):
+    """How the tuples of an extent come about."""
+
+    SENSED = "sensed"
+    PUSHED = "pushed"
+    STORED = "stored"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One declared source of tuples; its attributes are qualified by its name.
+
+    `every` and `sites` are the acquisition interval in ticks and the list of sites of a sensed extent, `site` is the
+    attribute that holds the site, `order` puts rows of one tick in order (E1), `rate` bounds a pushed extent, `rows`
+    bounds a stored one.
+    """
+
+    name: str
+    kind: Kind
+    schema: Schema
+    every: int | None = None
+    sites: tuple[Value, ...] = ()
+    site: str | None = None
+    order: tuple[str, ...] = ()
+    rate: Rate | None = None
+    rows: int | None = None
+    source: Source | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the attributes, in order."""
+        return tuple(attribute.name for attribute in self.schema)
+
+    @property
+    def arrival_rate(self) -> Rate | None:
+        """How many rows can come in how many ticks, where that is known."""
+        if self.kind is Kind.SENSED and self.sites and self.every:
+            return Rate(len(self.sites), self.every)
+        return self.rate
+
+    @property
+    def declaration(self) -> str:
+        """The extent as the document declares extents: `road: sensed (site:integer, temp:integer)`."""
+        return f"{self.name}: {self.kind} ({', '.join(map(_undecorated, self.schema))})"
+
+
+def _undecorated(attribute: Attribute) -> str:
+    return f"{attribute.name}:{attribute.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All that queries may read: how long a tick is, and the declared extents.
+
+    `folder` is what the paths of sources are relative to; `text` and `name` are the file's, for messages.
+    """
+
+    calendar: Calendar = field(default_factory=Calendar)
+    extents: Mapping[str, Extent] = field(default_factory=dict)
+    folder: Path | None = None
+    text: str | None = field(default=None, repr=False, compare=False)
+    name: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Catalog:
+        """The catalog in a YAML file."""
+        place = Path(path)
+        try:
+            text = place.read_bytes().decode("utf-8-sig")
+        except FileNotFoundError as error:
+            raise UsageError(f"no catalog file {place}", hint="give the path of a YAML file") from error
+        except UnicodeDecodeError as error:
+            raise CatalogError("the file is not UTF-8 text", source=str(place)) from error
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read the catalog file {quoted(place)}", detail=str(error)) from error
+        return cls.read(text, name=str(place), folder=place.parent)
+
+    @classmethod
+    def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
+        """The catalog in a YAML text."""
+        from transom.catalog.reading import read_catalog
+
+        return read_catalog(text, name, None if folder is None else Path(folder))
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
+        """The catalog in Python's own dictionaries and lists, in the shape of the YAML."""
+        from transom.catalog.reading import read_entries
+
+        return read_entries(entries, None if folder is None else Path(folder))
+
+    def extent(self, name: str) -> Extent:
+        """The extent of that name; NameProblem if there is none."""
+        found = self.extents.get(name)
+        if found is None:
+            raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=did_you_mean(name, self.extents))
+        return found
+
+    def _repr_html_(self) -> str:
+        from transom.catalog.page import catalog_table
+
+        return catalog_table(self)

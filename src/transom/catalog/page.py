@@ -1,0 +1,58 @@
+"""A catalog as a small HTML table, for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from transom.catalog.sources import Files, FileVersions, Generate, Source, Table
+
+if TYPE_CHECKING:
+    from transom.catalog.extents import Catalog, Extent
+    from transom.model.time import Calendar
+
+_HEADINGS = ("extent", "kind", "attributes", "comes", "sites", "source")
+
+
+def catalog_table(catalog: Catalog) -> str:
+    """One row per extent; everything the user wrote is escaped."""
+    head = "".join(f"<th>{word}</th>" for word in _HEADINGS)
+    rows = "".join(_row(extent, catalog.calendar) for extent in catalog.extents.values())
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _row(extent: Extent, calendar: Calendar) -> str:
+    attributes = ", ".join(f"{a.name}:{a.type}" for a in extent.schema)
+    sites = ", ".join(map(str, extent.sites))
+    cells = (
+        extent.name,
+        str(extent.kind),
+        attributes,
+        _pace(extent, calendar),
+        sites,
+        describe(extent.source),
+    )
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _pace(extent: Extent, calendar: Calendar) -> str:
+    if extent.every is not None:
+        return f"every {calendar.describe(extent.every)}"
+    if extent.rate is not None:
+        return f"at most {extent.rate.rows} per {calendar.describe(extent.rate.ticks)}"
+    return f"at most {extent.rows} rows" if extent.rows is not None else ""
+
+
+def describe(source: Source | None) -> str:
+    """A source in a few words."""
+    match source:
+        case None:
+            return ""
+        case Files(paths=paths):
+            return ", ".join(paths)
+        case FileVersions(versions=versions):
+            return ", ".join(path for _, path in versions)
+        case Table(versions=versions):
+            return f"{sum(len(version.rows) for version in versions)} rows in the catalog"
+        case Generate(seed=seed):
+            return f"generated from seed {seed}"

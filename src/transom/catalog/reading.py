@@ -1,0 +1,103 @@
+"""A catalog from YAML text or from dictionaries: shape by pydantic, meaning by the entry readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from transom.catalog.declaration import looks_declared
+from transom.catalog.document import read_document
+from transom.catalog.entries import CatalogEntry
+from transom.catalog.extent_entries import read_extent
+from transom.catalog.extents import Catalog, Extent
+from transom.catalog.places import At, Misfit, locate
+from transom.catalog.shape_errors import first_misfit
+from transom.catalog.ticks import read_instant, read_microseconds
+from transom.catalog.wording import did_you_mean, nearest, quoted, show
+from transom.model.time import Calendar
+
+_TOP = ("tick", "epoch", "extents")
+_EXAMPLE = "write for example road: sensed (site:integer, temp:integer)"
+_LONGEST_TICK = read_microseconds("366 d")
+
+
+def read_catalog(text: str, name: str | None = None, folder: Path | None = None) -> Catalog:
+    """The catalog in a YAML text."""
+    text = text.removeprefix("\ufeff")
+    data, places = read_document(text, name)
+    try:
+        calendar, extents = _read(data)
+    except Misfit as misfit:
+        raise locate(misfit, places, name) from misfit.__cause__
+    return Catalog(calendar, extents, folder, text, name)
+
+
+def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
+    """The catalog in dictionaries and lists."""
+    try:
+        calendar, extents = _read(dict(entries))
+    except Misfit as misfit:
+        raise locate(misfit, None, None) from misfit.__cause__
+    return Catalog(calendar, extents, folder)
+
+
+def _read(data: object) -> tuple[Calendar, dict[str, Extent]]:
+    if data is None:
+        raise Misfit("the catalog is empty", At(), _EXAMPLE)
+    if not isinstance(data, dict):
+        raise Misfit(f"expected a catalog, not {show(data)}", At(), _EXAMPLE)
+    try:
+        entry = CatalogEntry.model_validate(_gathered(data))
+    except ValidationError as error:
+        raise first_misfit(error) from error
+    calendar = _calendar(entry)
+    extents: dict[str, Extent] = {}
+    seen: dict[str, str] = {}
+    for name, declared in entry.extents.items():
+        at = At(("extents", name))
+        if name.lower() in seen:
+            why = "upper and lower case do not tell names apart"
+            raise Misfit(f"{quoted(name)} and {quoted(seen[name.lower()])} are the same name", at.at_key(), why)
+        seen[name.lower()] = name
+        extents[name] = read_extent(name, declared, at, calendar)
+    if not extents:
+        raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
+    return calendar, extents
+
+
+def _gathered(data: dict[object, object]) -> dict[object, object]:
+    """The entries with the declarations that stand at the top put among the extents (S39)."""
+    nested = data.get("extents")
+    extents = dict(nested) if isinstance(nested, dict) else {}
+    for key, value in data.items():
+        if key in _TOP:
+            continue
+        at = At((str(key),)).at_key()
+        if not isinstance(value, str) or not looks_declared(value):
+            hint = did_you_mean(str(key), _TOP)
+            if isinstance(value, dict) and nearest(str(key), _TOP) is None:
+                hint = f"put {quoted(key)} under extents"
+            raise Misfit(f"unknown entry {quoted(key)}", at, hint)
+        if key in extents:
+            raise Misfit(f"{quoted(key)} is declared twice", at, "leave out one of the two")
+        extents[key] = value
+    gathered: dict[object, object] = {key: value for key, value in data.items() if key in _TOP}
+    if isinstance(nested, dict) or nested is None:
+        gathered["extents"] = extents
+    return gathered
+
+
+def _calendar(entry: CatalogEntry) -> Calendar:
+    at = At(("tick",))
+    try:
+        length = read_microseconds(entry.tick)
+    except ValueError as error:
+        raise Misfit(str(error), at, "write for example 1 s") from error
+    if not 1 <= length <= _LONGEST_TICK:
+        raise Misfit("a tick is between 1 us and 366 d long", at)
+    try:
+        return Calendar(length, read_instant(entry.epoch))
+    except ValueError as error:
+        raise Misfit(str(error), At(("epoch",)), "write for example 2009-01-01T00:00:00Z") from error

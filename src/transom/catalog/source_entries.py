@@ -1,0 +1,124 @@
+"""The source of one extent: files and inline tables. `signal_entries` reads generators."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from transom.catalog.checked import typed
+from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.places import At, Misfit
+from transom.catalog.signal_entries import read_generate
+from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, Source, Table
+from transom.catalog.ticks import read_tick
+from transom.catalog.wording import quoted, show
+from transom.model.bag import Row, Version
+from transom.model.time import Calendar
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) -> Source:
+    """The source that an entry describes; Misfit unless it is exactly one that the extent can have."""
+    given = [key for key in ("files", "generate", "table") if getattr(entry, key) is not None]
+    if len(given) != 1:
+        hint = "write files: PATH, generate: {...} or table: {...}"
+        raise Misfit(f"a source is one of files, generate and table, not {len(given)} of them", at, hint)
+    here = at.then(given[0])
+    if entry.table is not None:
+        if extent.kind is not Kind.STORED:
+            raise Misfit(f"a {extent.kind} extent has no table", here.at_key(), "use files or generate")
+        return _table(extent, entry.table, here, calendar)
+    if entry.generate is not None:
+        if extent.kind is Kind.STORED:
+            hint = "write the rows: table: {rows: [[20, cool], [30, warm]]}"
+            raise Misfit("a stored extent cannot be generated", here.at_key(), hint)
+        return read_generate(extent, entry.generate, here, calendar)
+    assert entry.files is not None  # noqa: S101 - one of the three is given
+    return _files(extent, entry.files, here, calendar)
+
+
+def _files(extent: Extent, entry: FilesEntry, at: At, calendar: Calendar) -> Files | FileVersions:
+    if (entry.path is None) == (entry.versions is None):
+        raise Misfit("files take either a path or versions", at, "write files: data/road.csv")
+    if entry.versions is not None:
+        if extent.kind is not Kind.STORED:
+            raise Misfit(f"a {extent.kind} extent has no versions", at.then("versions").at_key(), "write path: ...")
+        if entry.time is not None:
+            raise Misfit("versions have their ticks already", at.then("time").at_key(), "leave out time")
+        here = at.then("versions")
+        paths = {_tick(key, here, calendar): path for key, path in entry.versions.items()}
+        _distinct(paths, entry.versions, here)
+        places = [(path, here.then(key)) for key, path in entry.versions.items()]
+        return FileVersions(tuple(sorted(paths.items())), _format(entry, places, at))
+    listed = entry.path or []
+    if not listed:
+        raise Misfit("the list of paths is empty", at)
+    places = [(path, at.then("path", number)) for number, path in enumerate(listed)]
+    return Files(tuple(listed), _format(entry, places, at), entry.time)
+
+
+def _format(entry: FilesEntry, places: Sequence[tuple[str, At]], at: At) -> Format:
+    """The format given, or the one that the endings of all paths stand for."""
+    found: set[Format] = set()
+    for path, here in places:
+        if not path or _CONTROL.search(path):
+            raise Misfit(f"{quoted(path)} is not a path", here)
+        ending = os.path.splitext(path)[1].lower()
+        if entry.format is None and ending not in ENDINGS:
+            raise Misfit(f"cannot tell the format of {quoted(path)}", here, "add format: csv, jsonl or parquet")
+        found.add(Format(entry.format) if entry.format else ENDINGS[ending])
+    if len(found) != 1:
+        raise Misfit("the files are of different formats", at, "add format: csv, jsonl or parquet")
+    return found.pop()
+
+
+def _table(extent: Extent, entry: TableEntry, at: At, calendar: Calendar) -> Table:
+    if (entry.rows is None) == (entry.versions is None):
+        raise Misfit("a table takes either rows or versions", at, "write table: {rows: [[20, cool], [30, warm]]}")
+    if entry.rows is not None:
+        return Table((_version(extent, 0, entry.rows, at.then("rows")),))
+    here = at.then("versions")
+    given = entry.versions or {}
+    versions = {}
+    for key, rows in given.items():
+        tick = _tick(key, here, calendar)
+        versions[tick] = _version(extent, tick, rows, here.then(key))
+    _distinct(versions, given, here)
+    return Table(tuple(versions[tick] for tick in sorted(versions)))
+
+
+def _version(extent: Extent, tick: int, rows: Sequence[object], at: At) -> Version:
+    if extent.rows is not None and len(rows) > extent.rows:
+        raise Misfit(f"{len(rows)} rows, but at most {extent.rows} are declared", at, "raise rows")
+    return Version(tick, tuple(_row(extent, row, at.then(number)) for number, row in enumerate(rows)))
+
+
+def _row(extent: Extent, row: object, at: At) -> Row:
+    """One row, a list of values or entries by name."""
+    names = extent.names
+    if isinstance(row, dict):
+        if set(row) != set(names):
+            raise Misfit(f"expected the entries {', '.join(names)}", at)
+        given = [(row[name], at.then(name)) for name in names]
+    elif isinstance(row, list | tuple):
+        if len(row) != len(names):
+            raise Misfit(f"a row with {len(row)} of {len(names)} values", at, f"the attributes are {', '.join(names)}")
+        given = [(value, at.then(number)) for number, value in enumerate(row)]
+    else:
+        raise Misfit(f"expected a row, not {show(row)}", at, f"write [{', '.join(names)}]")
+    return tuple(typed(value, attribute, place) for attribute, (value, place) in zip(extent.schema, given))
+
+
+def _tick(key: str | int, at: At, calendar: Calendar) -> int:
+    try:
+        return read_tick(key, calendar)
+    except ValueError as error:
+        raise Misfit(str(error), at.then(key).at_key(), "write the tick from which on the content holds") from error
+
+
+def _distinct(ticks: Mapping[int, object], given: Mapping[str | int, object], at: At) -> None:
+    if len(ticks) != len(given):
+        raise Misfit("two versions begin at the same tick", at.at_key())

@@ -1,0 +1,141 @@
+"""Where the rows of an extent come from: files, an inline table, or a generator. Settings only; `connectors` reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from transom.model.bag import Version
+from transom.model.time import Rate
+from transom.model.types import Value
+
+
+class Format(Enum):
+    """How the rows of a file are written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+ENDINGS = {
+    ".csv": Format.CSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+}
+"""The format that the ending of a file's name stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (`tick` if None)."""
+
+    paths: tuple[str, ...]
+    format: Format
+    time: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersions:
+    """A stored table, one file for its whole content from a tick on."""
+
+    versions: tuple[tuple[int, str], ...]
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A stored table whose rows stand in the catalog."""
+
+    versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The same value every time."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A random walk: each value is the one before plus at most `step` up or down, reflected at `low` and `high`."""
+
+    start: float
+    step: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sine:
+    """A wave around `mean` with a period in ticks, plus normal noise of standard deviation `noise`."""
+
+    mean: float
+    amplitude: float
+    period: int
+    noise: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some values, each with a weight."""
+
+    values: tuple[Value, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The tick of the row itself, or the instant at which it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The site of the reading."""
+
+
+Signal: TypeAlias = Constant | Walk | Sine | Choice | Clock | Site
+"""How one attribute is made up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Arrivals at random, on average so many in so many ticks."""
+
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Regular:
+    """One arrival at tick 0 and then one every so many ticks."""
+
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What is missing: each row with a chance, and all rows from one tick up to, but not at, another."""
+
+    chance: float = 0.0
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def hide(self, tick: int) -> bool:
+        """Whether a tick lies in a span in which nothing comes."""
+        return any(start <= tick < end for start, end in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Made-up rows, the same for the same seed; one signal per attribute; `arrivals` for pushed extents."""
+
+    seed: int
+    signals: tuple[Signal, ...]
+    arrivals: Poisson | Regular | None = None
+    gaps: Gaps = Gaps()
+
+
+Source: TypeAlias = Files | FileVersions | Table | Generate
+"""Any source of rows."""

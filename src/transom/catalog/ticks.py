@@ -1,0 +1,135 @@
+"""Lengths of time, rates and instants as a catalog writes them, in ticks (S3, S36, E2)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from transom.catalog.wording import show
+from transom.model.time import Calendar, Rate, read_duration
+from transom.model.types import INTEGER_MAX, Type, Value, fits, read_text, tidy
+
+_LONGEST_LENGTH = 80
+_CARRIERS: dict[Type, type[int | float | str]] = {
+    Type.INTEGER: int,
+    Type.TIME: int,
+    Type.FLOAT: float,
+    Type.STRING: str,
+    Type.BOOLEAN: bool,
+}
+"""The Python types of values that need no conversion, which are nearly all of them."""
+
+_RATE = re.compile(r"\s*([0-9]{1,15})\s*(?:per\b|/)\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
+_TICK = re.compile(r"\s*[-+]?[0-9]{1,25}\s*\Z")
+
+
+def read_microseconds(text: str) -> int:
+    """A length of time in microseconds; ValueError if it is none."""
+    try:
+        if len(text) > _LONGEST_LENGTH:
+            raise ValueError("too long to be a length of time")
+        return read_duration(text)
+    except ValueError as error:
+        raise ValueError(f"{show(text)} is not a length of time") from error
+
+
+def read_length(text: str, calendar: Calendar) -> int:
+    """A length of time in ticks, 0 or more; ValueError if it is none, or no whole number of ticks.
+
+    >>> read_length("5 min", Calendar())
+    300
+    """
+    ticks = calendar.ticks(read_microseconds(text))
+    if ticks is None:
+        raise ValueError(f"{show(text)} is no whole number of ticks of {calendar.describe(1)}")
+    if ticks > INTEGER_MAX:
+        raise ValueError(f"{show(text)} is longer than {INTEGER_MAX} ticks")
+    return ticks
+
+
+def read_interval(text: str, calendar: Calendar) -> int:
+    """A length of time of one tick or more; ValueError otherwise."""
+    ticks = read_length(text, calendar)
+    if ticks < 1:
+        raise ValueError(f"{show(text)} is shorter than one tick")
+    return ticks
+
+
+def read_rate(text: str, calendar: Calendar) -> Rate:
+    """A rate such as `20 per min`, `20/min` or `20 per 5 s`; ValueError if it is none.
+
+    >>> read_rate("20 per 5 s", Calendar())
+    Rate(rows=20, ticks=5)
+    """
+    found = _RATE.match(text)
+    if not found:
+        raise ValueError(f"{show(text)} is not a rate")
+    rows = int(found[1])
+    if rows < 1:
+        raise ValueError("a rate is one row or more")
+    return Rate(rows, read_interval(found[2], calendar))
+
+
+def read_instant(value: object) -> datetime:
+    """A point in time from ISO 8601 text, a date or a datetime, in UTC; without a zone it is UTC already."""
+    if isinstance(value, str):
+        value = _from_iso(value)
+    elif isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime):
+        raise ValueError(f"{show(value)} is not an instant")
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{show(value)} lies outside the calendar") from error
+
+
+def read_tick(value: object, calendar: Calendar) -> int:
+    """A tick from a whole number, its text, or an instant; ValueError if it is none, or before tick 0.
+
+    >>> read_tick("1970-01-01T00:01:00Z", Calendar())
+    60
+    """
+    if isinstance(value, str) and _TICK.match(value):
+        tick = int(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        tick = value
+    elif isinstance(value, float) and value.is_integer():
+        tick = int(value)
+    elif isinstance(value, str | date):
+        tick = calendar.tick_of(read_instant(value))
+    else:
+        raise ValueError(f"{show(value)} is neither a tick nor an instant")
+    if tick < 0:
+        raise ValueError(f"{show(value)} lies before tick 0")
+    if tick > INTEGER_MAX:
+        raise ValueError(f"{show(value)} is larger than any tick")
+    return tick
+
+
+def read_value(value: object, kind: Type) -> Value:
+    """A value of a type; text will do for instants and decimals, which JSON and YAML cannot write. ValueError if not.
+
+    >>> read_value("2.50", Type.DECIMAL)
+    Decimal('2.50')
+    """
+    if type(value) is _CARRIERS.get(kind) and fits(value, kind):
+        return value
+    try:
+        if kind is Type.TIMESTAMP and isinstance(value, str | date):
+            return read_instant(value)
+        if kind is Type.DECIMAL and isinstance(value, str):
+            return read_text(value, kind)
+        if kind in (Type.INTEGER, Type.TIME) and isinstance(value, Decimal) and value == value.to_integral_value():
+            return tidy(int(value), kind)
+        return tidy(value, kind)
+    except (ValueError, ArithmeticError) as error:
+        raise ValueError(f"{show(value)} is not of type {kind}") from error
+
+
+def _from_iso(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise ValueError(f"{show(text)} is not an instant") from error

@@ -1,0 +1,270 @@
+"""The command line: one verb per question a user asks. Exit codes: 0 fine, 1 the query is wrong, 2 used wrongly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from transom.algebra.tree import walk
+from transom.catalog.extents import Catalog
+from transom.errors import LanguageRule, TransomError, UsageError
+from transom.model.answer import Answer, show
+from transom.model.time import read_duration
+from transom.query import LANGUAGES, Query, compile
+
+app = typer.Typer(
+    name="transom",
+    help="Ask continuous questions of sensors, streams and tables.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Stage(StrEnum):
+    """The stages that `explain` shows."""
+
+    syntax = "syntax"
+    algebra = "algebra"
+    plan = "plan"
+
+
+class TreeFormat(StrEnum):
+    """How `explain` shows a stage."""
+
+    text = "text"
+    json = "json"
+    dot = "dot"
+
+
+class AnswerFormat(StrEnum):
+    """How `simulate` shows an answer."""
+
+    table = "table"
+    csv = "csv"
+    jsonl = "jsonl"
+
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql).")]
+CatalogFile = Annotated[
+    Path | None, typer.Option("--catalog", "-c", help="The catalog; default: catalog.yaml beside the query.")
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", "-u", metavar="T", help="The last tick: a number of ticks, or a time such as '10 min'."),
+]
+Without = Annotated[list[str] | None, typer.Option("--without", help="An optimizer rule to switch off, by name.")]
+
+
+def main() -> None:
+    """Run the command line."""
+    with errors_shown():
+        app()
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show Transom's own errors without a traceback."""
+    try:
+        yield
+    except TransomError as error:
+        fail(error)
+
+
+def fail(error: TransomError) -> NoReturn:
+    """Show an error and stop: 2 for wrong use, 1 for all else."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    lines = error.render().split("\n")
+    console.print(Text(f"error: {lines[0]}", style="bold red"))
+    for line in lines[1:]:
+        style = "red" if line.strip().startswith("| ") and set(line.split("| ", 1)[1].strip()) == {"^"} else ""
+        console.print(Text(line, style="green" if line.startswith("  hint:") else style))
+    raise SystemExit(2 if isinstance(error, UsageError) else 1)
+
+
+def load(file: Path, catalog: Path | None, without: list[str] | None = None) -> Query:
+    """The compiled query of a file."""
+    language = file.suffix.removeprefix(".")
+    if language not in LANGUAGES:
+        endings = ", ".join(f".{name}" for name in LANGUAGES)
+        raise UsageError(f"the ending of {file.name} names no language", hint=f"endings are {endings}")
+    text = read_text(file)
+    place = catalog or file.parent / "catalog.yaml"
+    if catalog is None and not place.exists():
+        raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
+    return compile(text, Catalog.load(place), language=language, without=without or (), name=str(file))
+
+
+def read_text(file: Path) -> str:
+    """The text of a query file."""
+    try:
+        return file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file}", detail=str(error), hint="give the path of a query file") from error
+
+
+def last_tick(until: str | None, query: Query) -> int | None:
+    """The tick that `--until` names."""
+    if until is None:
+        return None
+    if until.isdigit():
+        return int(until)
+    try:
+        ticks = query.catalog.calendar.ticks(read_duration(until))
+    except ValueError:
+        ticks = None
+    if ticks is None:
+        raise UsageError(
+            f"--until {until!r} is no number of ticks",
+            hint=f"write 600, or a time such as '10 min'; a tick lasts {query.catalog.calendar.describe(1)}",
+        )
+    return ticks
+
+
+@app.command()
+def check(file: File, catalog: CatalogFile = None) -> None:
+    """Say whether a query is right, what it gives and how much it must remember."""
+    query = load(file, catalog)
+    console = Console(highlight=False, soft_wrap=True)
+    for remark in query.warnings:
+        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=str(file))
+        console.print(Text(warning.render(), style="yellow"))
+    kind = "tagged tuples" if query.gives == "tagged-tuples" else "windows"
+    console.print(Text(f"{file}: fine"))
+    console.print(Text(f"  gives {kind}: {', '.join(query.columns)}"))
+    console.print(Text(f"  remembers {query.state} rows"))
+    if not query.state.bounded:
+        console.print(Text("  warning: this query needs memory without limit", style="yellow"))
+    for hint in query.state.hints:
+        console.print(Text(f"  hint: {hint}", style="green"))
+
+
+@app.command()
+def fmt(
+    file: File,
+    catalog: CatalogFile = None,
+    verify: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if the text would change.")] = False,
+) -> None:
+    """Write a query in canonical form, into its file; comments stay."""
+    query = load(file, catalog)
+    text = query.format()
+    if text == query.text:
+        typer.echo(f"{file}: is in canonical form")
+    elif verify:
+        typer.echo(f"{file}: would change")
+        raise SystemExit(1)
+    else:
+        file.write_text(text, "utf-8")
+        typer.echo(f"{file}: written anew")
+
+
+@app.command()
+def explain(
+    file: File,
+    catalog: CatalogFile = None,
+    stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
+    format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
+    without: Without = None,
+) -> None:
+    """Show one stage of a query, with the rows that every operator must remember."""
+    query = load(file, catalog, without)
+    typer.echo(query.explain(stage.value, format.value))
+    if format is TreeFormat.text and stage is not Stage.syntax:
+        typer.echo(f"\nstate: {query.state} rows")
+        for hint in query.state.hints:
+            typer.echo(f"hint: {hint}")
+    if format is TreeFormat.text and stage is Stage.plan and query.steps:
+        typer.echo("rules: " + ", ".join(dict.fromkeys(step.rule for step in query.steps)))
+
+
+@app.command()
+def simulate(
+    file: File,
+    catalog: CatalogFile = None,
+    until: Until = None,
+    format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
+    without: Without = None,
+) -> None:
+    """Answer a query over the catalog's sources with the reference engine."""
+    query = load(file, catalog, without)
+    with progress(query) as watch:
+        answer = query.simulate(until=last_tick(until, query), watch=watch)
+    match format:
+        case AnswerFormat.table:
+            print_table(answer)
+        case AnswerFormat.csv:
+            for line in answer.csv_lines():
+                typer.echo(line)
+        case AnswerFormat.jsonl:
+            for line in answer.json_lines():
+                typer.echo(line)
+
+
+@app.command()
+def picture(
+    file: File,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The SVG file to write.")],
+    catalog: CatalogFile = None,
+    until: Until = None,
+) -> None:
+    """Draw the windows of a query over time."""
+    query = load(file, catalog)
+    with progress(query) as watch:
+        drawing = query.picture(until=last_tick(until, query), watch=watch)
+    try:
+        output.write_text(drawing.svg, "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {output}", detail=str(error)) from error
+    typer.echo(f"{output}: written")
+
+
+@contextmanager
+def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
+    """A bar while a query is answered, on a terminal only."""
+    if not (sys.stderr.isatty() and sys.stdout.isatty()):
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=len(query.reads) + sum(1 for _ in walk(query.plan)))
+
+        def watch(doing: str) -> None:
+            bar.update(task, description=doing, advance=1)
+
+        yield watch
+
+
+def print_table(answer: Answer) -> None:
+    """An answer for people: tags once per window, empty windows named."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in answer.tags + answer.columns:
+        table.add_column(Text(name), overflow="fold")
+    for element in answer.elements:
+        table.add_row(*map(Text, (str(element.tick), str(element.index), *map(cell, element.row))))
+    for seq, window in answer.numbered_windows():
+        tag = (str(window.tick), str(seq))
+        for row in window.rows:
+            table.add_row(*map(Text, (*tag, *map(cell, row))))
+            tag = ("", "")
+        if not window.rows:
+            table.add_row(*tag, *(Text("(empty)", style="dim") if i == 0 else "" for i in range(len(answer.columns))))
+    terminal = sys.stdout.isatty()
+    console = Console(width=None if terminal else 200, highlight=False)
+    console.print(table)
+
+
+def cell(value: object) -> str:
+    """A value in a table; NULL is said."""
+    return "NULL" if value is None else show(value)  # type: ignore[arg-type]

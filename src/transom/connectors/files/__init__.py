@@ -1,0 +1,1 @@
+"""Rows in CSV, JSON lines and Parquet files."""

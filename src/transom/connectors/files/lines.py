@@ -1,0 +1,36 @@
+"""JSON lines: one object per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from transom.connectors.files.records import MISSING, Record
+from transom.errors import DataError
+
+
+def read_lines(path: str) -> Iterator[Record]:
+    """The keys of the first object and then all objects; empty lines are passed over."""
+    columns: list[str] | None = None
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                entries = _object(line, number, path)
+                if columns is None:
+                    columns = list(entries)
+                    yield Record(number, list[object](columns))
+                yield Record(number, [entries.get(name, MISSING) for name in columns])
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", source=path) from error
+
+
+def _object(line: str, number: int, path: str) -> dict[str, object]:
+    try:
+        entries: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"line {number} is not JSON", detail=str(error), source=path) from error
+    if not isinstance(entries, dict):
+        raise DataError(f"line {number} is not a JSON object", hint='write {"tick": 0, "site": 1}', source=path)
+    return entries

@@ -1,0 +1,30 @@
+"""Paths and wildcards to the files they stand for."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from transom.errors import DataError
+
+
+def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> list[str]:
+    """The files of some patterns, each pattern's in order of their names, no file twice; DataError if one has none."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        paths = _matches(pattern, folder)
+        if not paths:
+            where = folder if folder is not None else Path.cwd()
+            raise DataError(f"no file {pattern} for {extent}", hint=f"paths are relative to {where}")
+        found.update(dict.fromkeys(paths))
+    return list(found)
+
+
+def _matches(pattern: str, folder: Path | None) -> list[str]:
+    plain = os.path.join(folder or "", pattern)
+    if os.path.isfile(plain):
+        return [plain]
+    whole = os.path.join(glob.escape(str(folder)) if folder else "", pattern)
+    return sorted(path for path in glob.glob(whole, recursive=True) if os.path.isfile(path))

@@ -1,0 +1,117 @@
+"""The rows of files to elements and versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from transom.catalog.extents import Extent
+from transom.catalog.sources import Files, FileVersions, Format
+from transom.catalog.ticks import read_value
+from transom.catalog.wording import nearest
+from transom.connectors.files.lines import read_lines
+from transom.connectors.files.parquet import read_parquet
+from transom.connectors.files.paths import find_files
+from transom.connectors.files.records import MISSING, Record
+from transom.connectors.files.text import read_cell, read_csv
+from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, tick_of, version
+from transom.errors import DataError
+from transom.model.bag import Element, Row, Version
+from transom.model.time import Calendar
+
+_READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
+    Format.CSV: read_csv,
+    Format.JSONL: read_lines,
+    Format.PARQUET: read_parquet,
+}
+
+
+def read_elements(
+    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
+) -> list[Element]:
+    """The stream that files hold: file after file and row after row, then ordered as all streams are."""
+    paths = find_files(source.paths, folder, extent.name)
+    time = source.time or "tick"
+    rows = (row for path in paths for row in _rows(extent, path, source.format, calendar, time, needed=True))
+    return tagged(extent, rows, until)
+
+
+def read_versions(
+    extent: Extent,
+    source: Files | FileVersions,
+    calendar: Calendar,
+    folder: Path | None,
+    until: int | None = None,
+) -> list[Version]:
+    """The versions of a table: a file each, or all rows with the same tick, or everything from tick 0 on."""
+    contents: dict[int, list[Row]] = {}
+    if isinstance(source, FileVersions):
+        for tick, pattern in source.versions:
+            rows = contents.setdefault(tick, [])
+            for path in find_files([pattern], folder, extent.name):
+                rows += [given.row for given in _rows(extent, path, source.format, calendar)]
+    else:
+        time = source.time or (None if "tick" in extent.names else "tick")
+        for path in find_files(source.paths, folder, extent.name):
+            for given in _rows(extent, path, source.format, calendar, time, needed=source.time is not None):
+                contents.setdefault(given.tick, []).append(given.row)
+    found = [version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
+    return ordered_versions(found or [version(extent, 0, ())], until)
+
+
+def _rows(
+    extent: Extent,
+    path: str,
+    form: Format,
+    calendar: Calendar,
+    time: str | None = None,
+    *,
+    needed: bool = False,
+) -> Iterator[Given]:
+    """The rows of one file; their tick is in the column `time`, or 0 where there is none and none is needed."""
+    unit = "row" if form is Format.PARQUET else "line"
+    read = read_cell if form is Format.CSV else read_value
+    try:
+        records = _READERS[form](path)
+        header = next(records, None)
+        if header is None:
+            return
+        columns = [str(name) for name in header.values]
+        places = [_place(name, columns, path, extent) for name in extent.names]
+        clock = None
+        if time is not None and (needed or time in columns):
+            clock = _place(
+                time, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
+            )
+        for record in records:
+            origin = Origin(extent.name, record.number, unit, path)
+            values = [_value(record, place, columns, origin) for place in places]
+            row = checked(values, extent, origin, read)
+            tick = 0
+            if clock is not None:
+                tick = tick_of(_value(record, clock, columns, origin), calendar, origin, columns[clock])
+            yield Given(tick, row, origin)
+    except OSError as error:
+        raise DataError("cannot read the file", detail=str(error), source=path) from error
+
+
+def _place(name: str, columns: list[str], path: str, extent: Extent, hint: str | None = None) -> int:
+    if columns.count(name) == 1:
+        return columns.index(name)
+    if name in columns:
+        raise DataError(f"two columns are called {name}", source=path)
+    near = nearest(name, columns)
+    hint = f"did you mean {near}?" if near and hint is None else hint
+    raise DataError(
+        f"no column {name} for {extent.name}",
+        detail=f"the columns are {', '.join(columns)[:200]}",
+        hint=hint,
+        source=path,
+    )
+
+
+def _value(record: Record, place: int, columns: list[str], origin: Origin) -> object:
+    value = record.values[place]
+    if value is MISSING:
+        raise origin.error(f"no value for {columns[place]}", "write null where there is no value")
+    return value

@@ -1,0 +1,1 @@
+"""Made-up rows: seeded, the same on every machine, and the same however far they are run."""

@@ -1,0 +1,176 @@
+"""Rows as people give them to the elements of a stream and the versions of a table (S31, S37, E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.ticks import read_tick, read_value
+from transom.catalog.wording import show
+from transom.errors import DataError
+from transom.model.bag import Element, Row, Version, row_key, value_key
+from transom.model.time import Calendar
+from transom.model.types import Type, Value
+
+AnyRow: TypeAlias = Mapping[str, object] | Sequence[object]
+"""A row as entries by name, or as values in the order of the schema (for a stream, after the tick)."""
+
+
+class Origin(NamedTuple):
+    """Where a row was written, for messages: row 3 of the extent road, or line 4 of a file."""
+
+    extent: str
+    number: int
+    unit: str = "row"
+    source: str | None = None
+
+    def error(self, message: str, hint: str | None = None) -> DataError:
+        """The error about this row."""
+        return DataError(f"{self.unit} {self.number} of {self.extent}: {message}", hint=hint, source=self.source)
+
+
+class Given(NamedTuple):
+    """A checked row before it has a place in the stream."""
+
+    tick: int
+    row: Row
+    origin: Origin
+
+
+def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: int | None = None) -> list[Element]:
+    """The stream that rows make: in order of their ticks, numbered from 1, none later than `until`.
+
+    A row is a mapping with an entry `tick`, or a sequence with the tick in front. A tick is a whole number, a
+    datetime or ISO 8601 text. DataError names the row that does not fit.
+    """
+    names = extent.names
+    given = (_given(extent, names, row, calendar, Origin(extent.name, number)) for number, row in enumerate(rows, 1))
+    return tagged(extent, given, until)
+
+
+def versions(
+    extent: Extent, rows: Iterable[AnyRow] | Mapping[int, Iterable[AnyRow]], until: int | None = None
+) -> list[Version]:
+    """The versions of a table: one from tick 0 on, or one per tick of a mapping; none later than `until`."""
+    by_tick = rows if isinstance(rows, Mapping) else {0: rows}
+    found: list[Version] = []
+    for tick, content in by_tick.items():
+        if not isinstance(tick, int) or isinstance(tick, bool) or tick < 0:
+            raise DataError(f"{extent.name}: {show(tick)} is not a tick", hint="versions begin at whole numbers from 0")
+        values = tuple(_values(extent, row, Origin(extent.name, number)) for number, row in enumerate(content, 1))
+        found.append(version(extent, tick, values))
+    return ordered_versions(found, until)
+
+
+def tagged(extent: Extent, given: Iterable[Given], until: int | None) -> list[Element]:
+    """Rows put in order and numbered: by tick, then as the extent orders ties, else as they come."""
+    rows = [row for row in given if until is None or row.tick <= until]
+    if extent.kind is Kind.SENSED:
+        _check_acquisition(extent, rows)
+    rows.sort(key=_tie_key(extent))
+    if _has_sites(extent):
+        _check_sites(extent, rows)
+    return [Element(row.tick, index, row.row) for index, row in enumerate(rows, 1)]
+
+
+def checked(
+    values: Iterable[object], extent: Extent, origin: Origin, read: Callable[[object, Type], Value] = read_value
+) -> Row:
+    """Values of the types that the attributes of an extent have; DataError names the first that is not."""
+    row = []
+    for attribute, value in zip(extent.schema, values):
+        try:
+            row.append(read(value, attribute.type))
+        except ValueError as error:
+            raise origin.error(f"{attribute.name}: {error}") from error
+    return tuple(row)
+
+
+def tick_of(value: object, calendar: Calendar, origin: Origin, name: str = "tick") -> int:
+    """The tick of a row; DataError if it is none."""
+    try:
+        return read_tick(value, calendar)
+    except ValueError as error:
+        raise origin.error(f"{name}: {error}") from error
+
+
+def version(extent: Extent, tick: int, rows: tuple[Row, ...]) -> Version:
+    """One version of a table, with no more rows than are declared."""
+    if extent.rows is not None and len(rows) > extent.rows:
+        message = f"{extent.name} holds {len(rows)} rows from tick {tick} on, at most {extent.rows} are declared"
+        raise DataError(message, hint="raise rows in the catalog")
+    return Version(tick, rows)
+
+
+def ordered_versions(found: Iterable[Version], until: int | None) -> list[Version]:
+    """Versions in order of their ticks, none later than `until`."""
+    kept = [one for one in found if until is None or one.tick <= until]
+    return sorted(kept, key=lambda one: one.tick)
+
+
+def _given(extent: Extent, names: Sequence[str], row: AnyRow, calendar: Calendar, origin: Origin) -> Given:
+    if isinstance(row, Mapping):
+        if "tick" not in row:
+            raise origin.error("no tick", "add an entry tick, or put the tick in front of the values")
+        return Given(tick_of(row["tick"], calendar, origin), _values(extent, row, origin), origin)
+    _check_length(row, ("tick", *names), origin)
+    return Given(tick_of(row[0], calendar, origin), checked(row[1:], extent, origin), origin)
+
+
+def _values(extent: Extent, row: AnyRow, origin: Origin) -> Row:
+    """The values of a row without its tick."""
+    if isinstance(row, Mapping):
+        for name in extent.names:
+            if name not in row:
+                raise origin.error(f"no value for {name}", "write None where there is no value")
+        return checked((row[name] for name in extent.names), extent, origin)
+    _check_length(row, extent.names, origin)
+    return checked(row, extent, origin)
+
+
+def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -> None:
+    if not isinstance(row, tuple | list) and (isinstance(row, str | bytes) or not isinstance(row, Sequence)):
+        raise origin.error(f"{show(row)} is not a row", "give a mapping or a sequence of values")
+    if len(row) != len(names):
+        raise origin.error(f"{len(row)} values, expected {len(names)}", f"the values are {', '.join(names)}")
+
+
+def _has_sites(extent: Extent) -> bool:
+    return extent.kind is Kind.SENSED and bool(extent.sites) and extent.site is not None
+
+
+def _site_at(extent: Extent) -> int:
+    return extent.names.index(extent.site or "")
+
+
+def _check_acquisition(extent: Extent, rows: Sequence[Given]) -> None:
+    every = extent.every or 1
+    known = set(extent.sites)
+    place = _site_at(extent) if _has_sites(extent) else None
+    for tick, row, origin in rows:
+        if tick % every:
+            raise origin.error(f"tick {tick} is no multiple of {every}", "readings come every so many ticks")
+        if place is not None and row[place] not in known:
+            raise origin.error(f"{extent.site}: {show(row[place])} is not a site", "list it under sites")
+
+
+def _check_sites(extent: Extent, rows: Sequence[Given]) -> None:
+    place = _site_at(extent)
+    for before, after in pairwise(rows):
+        if (before.tick, before.row[place]) == (after.tick, after.row[place]):
+            message = f"{extent.site}: a second reading of {show(after.row[place])} at tick {after.tick}"
+            raise after.origin.error(message, "a site is read once per tick")
+
+
+def _tie_key(extent: Extent) -> Callable[[Given], tuple[object, ...]]:
+    """Rows in order: by the list of sites (S37), by the declared columns and then all values (E1), or as they come."""
+    if _has_sites(extent):
+        place = _site_at(extent)
+        rank = {site: position for position, site in enumerate(extent.sites)}
+        return lambda given: (given.tick, rank[given.row[place]])
+    if extent.order:
+        columns = [extent.names.index(name) for name in extent.order]
+        return lambda given: (given.tick, [value_key(given.row[c]) for c in columns], row_key(given.row))
+    return lambda given: (given.tick,)

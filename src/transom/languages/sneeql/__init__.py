@@ -1,0 +1,1 @@
+"""SNEEql: queries over sensed, pushed and stored extents (document 000)."""

@@ -1,0 +1,348 @@
+"""SNEEql syntax to algebra, by the rules of Section 5 of the document. Each function names its rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from transom.algebra.expressions import Column, Expression, Item
+from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
+from transom.algebra.tree import Plan, Stream, Windows, is_stream
+from transom.algebra.windows import Window, row_window, scan, time_window
+from transom.catalog.extents import Catalog, Kind
+from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
+from transom.languages.sneeql.scope import Grouped, Sources, Visible, has_aggregate, unused
+from transom.languages.sneeql.syntax import (
+    Convert,
+    Converter,
+    Query,
+    RangeWindow,
+    ScanWindow,
+    Select,
+    Source,
+    Unit,
+)
+from transom.languages.sql.syntax import Name, Node
+from transom.languages.sql.translate import condition
+from transom.languages.sql.translate import translate as translate_expression
+from transom.languages.sql.unparse import unparse as unparse_expression
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
+
+MOST_SOURCES = 50
+"""Extents and subqueries in one query, all FROM clauses taken together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that is legal and probably not meant, with its place in the text."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What a query means, and what its author should be told."""
+
+    plan: Plan
+    warnings: tuple[Remark, ...] = ()
+
+
+def translate(query: Query, catalog: Catalog) -> Translation:
+    """The algebra of a query."""
+    translator = _Translator(catalog)
+    plan = translator.query(query)
+    return Translation(plan, tuple(translator.warnings))
+
+
+@dataclass(slots=True)
+class _Item:
+    """One source of FROM on its way: what it is, how it is seen, and the window it was given."""
+
+    source: Source
+    input: Stream | StoredTable
+    visible: Visible
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a stream without a window."""
+        return not isinstance(self.input, StoredTable) and self.source.window is None
+
+
+@dataclass(slots=True)
+class _Translator:
+    catalog: Catalog
+    warnings: list[Remark] = field(default_factory=list)
+    sources: int = 0
+
+    def query(self, query: Query) -> Plan:
+        """A query is a stream query, a window query, or a converter around a window query."""
+        if isinstance(query, Convert):
+            return self.convert(query)
+        items = [self.source(source) for source in query.sources]
+        if len(items) == 1 and items[0].is_stream:
+            return self.stream_query(query, items[0])
+        for item in items:
+            if item.is_stream:
+                raise LanguageRule(
+                    "a stream without a window beside other sources",
+                    span=item.source.span,
+                    hint="cross products need windows, for example [FROM NOW TO NOW SLIDE 1 SEC]",
+                )
+        return self.window_query(query, items)
+
+    # Sec. 6.3: RSTREAM(q), ISTREAM(q), DSTREAM(q) => RStream, IStream, DStream of the window query.
+    def convert(self, query: Convert) -> Stream:
+        plan = self.query(query.query)
+        if is_stream(plan):
+            raise LanguageRule(
+                f"{query.converter.value} of a stream",
+                span=Span(query.span.start, query.span.start + len(query.converter.value)),
+                hint="it makes a stream from windows: give the query inside a window, or leave the converter out",
+            )
+        windows: Windows = plan  # type: ignore[assignment]
+        match query.converter:
+            case Converter.RSTREAM:
+                return RStream(windows)
+            case Converter.ISTREAM:
+                return IStream(windows)
+            case Converter.DSTREAM:
+                return DStream(windows)
+
+    # Sec. 5: SELECT a1..an FROM s WHERE p
+    #   => StreamProject [a1..an] (StreamSelect (p) (StreamAcquire (s, s.acquisitionInterval, s.sites)))
+    def stream_query(self, query: Select, item: _Item) -> Stream:
+        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True)
+        if query.group_by or query.having is not None:
+            clause = query.group_by[0] if query.group_by else query.having
+            raise LanguageRule(
+                "GROUP BY and HAVING need windows",
+                span=clause.span if clause else query.span,
+                hint="give the stream a window, for example [FROM NOW-5 TO NOW SLIDE 1 MIN]",
+            )
+        stream = item.input
+        assert not isinstance(stream, StoredTable)  # noqa: S101 - is_stream said so
+        if query.where is not None:
+            stream = StreamSelect(stream, self.where(query.where, scope))
+        return StreamProject(stream, self.items(query, scope))
+
+    # Sec. 5: SELECT a1..an FROM w1..wm WHERE p
+    #   => WindowProject [a1..an] (WindowSelect (p) (WindowCrossProduct (w1), .., (wm)))
+    # Select lists with aggregates use WindowAggregation, as in Fig. 4 (S26); HAVING is a selection above it (S16).
+    def window_query(self, query: Select, items: Sequence[_Item]) -> Windows:
+        self.check_names(items)
+        scope = Sources(self.catalog.calendar, [item.visible for item in items], on_stream=False)
+        where = None if query.where is None else self.where(query.where, scope)
+        grouped = bool(query.group_by) or query.having is not None
+        if grouped or any(has_aggregate(item.expression) for item in query.items):
+            groups = self.groups(query.group_by, scope)
+            inner = Grouped(scope, groups)
+            columns = self.items(query, inner)
+            having = None if query.having is None else condition(query.having, inner, "HAVING")
+            if not groups and not inner.aggregates:
+                inner.count()
+            plan = self.product(items, where)
+            plan = WindowAggregation(plan, tuple(Item(*group) for group in groups.items()), inner.aggregates)
+            if having is not None:
+                plan = WindowSelect(plan, having)
+            return plan if is_identity(columns, plan.schema) else WindowProject(plan, columns)
+        columns = self.items(query, scope)
+        return WindowProject(self.product(items, where), columns)
+
+    def check_names(self, items: Sequence[_Item]) -> None:
+        """No two sources may have one name, or columns that nothing tells apart (S21)."""
+        names: set[str | None] = {None}
+        columns: set[tuple[str | None, str]] = set()
+        for item in items:
+            name, span = item.visible.qualifier, item.source.span
+            own = {(a.qualifier, a.name): a.label for a in item.visible.schema}
+            twice = next((label for column, label in own.items() if column in columns), None)
+            if name is not None and name in names:
+                raise NameProblem(
+                    f"two sources are called {name}", span=span, hint="give one of them another name with AS"
+                )
+            if twice is not None:
+                raise NameProblem(
+                    f"two sources have a column {twice}", span=span, hint="give the subquery a name with AS"
+                )
+            names.add(name)
+            columns |= own.keys()
+
+    # Sec. 5: WindowCrossProduct (w1), .., (wm), folded to the left; a single window needs no product (S18).
+    def product(self, items: Sequence[_Item], where: Expression | None) -> Windows:
+        plan: Windows = self.window(items[0])
+        for item in items[1:]:
+            plan = WindowCrossProduct(plan, self.window(item))
+        return plan if where is None else WindowSelect(plan, where)
+
+    # Sec. 5: s[FROM t1 TO t2 SLIDE int timeUnit] => TimeWindow (TimeScope (t1.offset, t2.offset), slide) (stream)
+    # By analogy: ROWS => RowWindow over a stream numbered from 1 (S15), t[SCAN int timeUnit] => Scan (S17 without).
+    def window(self, item: _Item) -> Window:
+        window, input, tags = item.source.window, item.input, tuple(item.visible.used)
+        if isinstance(input, StoredTable):
+            if isinstance(window, RangeWindow):
+                raise LanguageRule(
+                    "a range window on a stored extent", span=window.span, hint="a table takes [SCAN n unit]"
+                )
+            return scan(input, None if window is None else self.scan_interval(window))
+        if isinstance(window, ScanWindow):
+            raise LanguageRule(
+                "SCAN on a stream", span=window.span, hint="a stream takes [FROM NOW-n TO NOW SLIDE n unit]"
+            )
+        assert window is not None  # noqa: S101 - query() refused streams without a window
+        if window.slide == 0:
+            raise LanguageRule("a slide of 0", span=window.slide_span, hint="a slide is at least 1")
+        self.warn_about(window)
+        if window.unit is Unit.ROWS:
+            stream = input if is_dense(input) else Renumber(input)
+            return row_window(stream, window.past, window.until, window.slide, tags)
+        unit = self.ticks_of(window.unit, window.span)
+        return time_window(input, window.past * unit, window.until * unit, window.slide * unit, tags)
+
+    def warn_about(self, window: RangeWindow) -> None:
+        """What is legal in a window and probably not meant."""
+        if window.past < window.until:
+            self.warnings.append(
+                Remark("FROM is later than TO, so every window is empty", window.span)  # S19
+            )
+        elif window.past - window.until + 1 < window.slide and window.unit is Unit.ROWS:
+            self.warnings.append(Remark("rows between two windows are in none of them", window.span))
+
+    def scan_interval(self, window: ScanWindow) -> int:
+        """The interval of a SCAN in ticks."""
+        if window.unit is Unit.ROWS:
+            raise LanguageRule("SCAN counts time, not rows", span=window.span, hint="use SEC, MIN or HOUR")
+        if window.every == 0:
+            raise LanguageRule("a scan interval of 0", span=window.every_span, hint="an interval is at least 1")
+        return window.every * self.ticks_of(window.unit, window.span)
+
+    def ticks_of(self, unit: Unit, span: Span) -> int:
+        """The length of a unit in ticks (S3)."""
+        calendar = self.catalog.calendar
+        ticks = calendar.ticks(unit.seconds * 1_000_000)
+        if not ticks:
+            fitting = [u.value for u in (Unit.SEC, Unit.MIN, Unit.HOUR) if calendar.ticks(u.seconds * 1_000_000)]
+            instead = f"{', '.join(fitting)} or ROWS" if fitting else "ROWS"
+            raise LanguageRule(
+                f"1 {unit.value} is not a whole number of ticks",
+                span=span,
+                hint=f"a tick of this catalog lasts {calendar.describe(1)}; use {instead}",
+            )
+        return ticks
+
+    def source(self, source: Source) -> _Item:
+        """An extent or a subquery; StreamAcquire for sensed, StreamReceive for pushed extents (S25)."""
+        self.sources += 1
+        if self.sources > MOST_SOURCES:
+            raise LanguageRule(
+                f"more than {MOST_SOURCES} sources", span=source.span, hint="ask several queries instead of one"
+            )
+        if not isinstance(source.input, str):
+            return self.subquery(source, source.input)
+        if source.input not in self.catalog.extents:
+            try:
+                self.catalog.extent(source.input)
+            except NameProblem as error:
+                error.span = source.input_span
+                raise
+        extent = self.catalog.extents[source.input]
+        name = source.alias or extent.name
+        schema = extent.schema.qualified(name)
+        input: Stream | StoredTable
+        match extent.kind:
+            case Kind.SENSED:
+                input = StreamAcquire(extent.name, extent.every or 1, extent.sites, schema)
+            case Kind.PUSHED:
+                input = StreamReceive(extent.name, schema)
+            case Kind.STORED:
+                input = StoredTable(extent.name, schema)
+        return _Item(source, input, Visible(name, schema, tagged=extent.kind is not Kind.STORED))
+
+    def subquery(self, source: Source, query: Query) -> _Item:
+        """A subquery must be of type stream (Sec. 4, S32)."""
+        plan = self.query(query)
+        if not is_stream(plan):
+            raise LanguageRule(
+                "a window query as a source",
+                span=source.input_span,
+                hint="make it a stream with RSTREAM, ISTREAM or DSTREAM",
+            )
+        stream: Stream = plan  # type: ignore[assignment]
+        if source.alias is not None:
+            stream = self.rename(stream, source.alias, source.span)
+        return _Item(source, stream, Visible(source.alias, stream.schema, tagged=True))
+
+    def rename(self, stream: Stream, alias: str, span: Span) -> Stream:
+        """The columns of a subquery under its alias."""
+        names = Counter(a.name for a in stream.schema)
+        twice = next((name for name, times in names.items() if times > 1), None)
+        if twice is not None:
+            raise NameProblem(f"two columns of {alias} are called {twice}", span=span, hint="rename one with AS")
+        return StreamProject(stream, tuple(Item(Column(a), Attribute(a.name, a.type, alias)) for a in stream.schema))
+
+    def where(self, node: Node, scope: Sources) -> Expression:
+        """The predicate of WHERE; aggregates are not for it."""
+        if has_aggregate(node) and not scope.on_stream:
+            raise LanguageRule("an aggregate in WHERE", span=node.span, hint="conditions on aggregates go to HAVING")
+        return condition(node, scope, "WHERE")
+
+    def groups(self, nodes: Sequence[Node], scope: Sources) -> dict[Expression, Attribute]:
+        """The expressions of GROUP BY, each once, and what they become."""
+        groups: dict[Expression, Attribute] = {}
+        taken: set[str] = set()
+        for node in nodes:
+            if has_aggregate(node):
+                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint="group by attributes")
+            expression = translate_expression(node, scope)
+            if expression not in groups:
+                groups[expression] = unused(self.output(node, None, expression), taken)
+                taken.add(groups[expression].label)
+        return groups
+
+    def items(self, query: Select, scope: Sources | Grouped) -> tuple[Item, ...]:
+        """The select list; every column has a name of its own."""
+        if not query.items:
+            if isinstance(scope, Grouped):
+                raise LanguageRule(
+                    "SELECT * beside groups", span=query.star_span, hint="list the groups and aggregates"
+                )
+            return everything(scope)
+        items: list[Item] = []
+        taken: set[str] = set()
+        for item in query.items:
+            expression = translate_expression(item.expression, scope)
+            attribute = self.output(item.expression, item.alias, expression)
+            if expression.type is Type.NULL:
+                raise TypeProblem("a column needs a type", span=item.span, hint="write CAST(NULL AS integer)")
+            if attribute.label in taken:
+                raise NameProblem(
+                    f"two columns are called {attribute.label}", span=item.span, hint="rename one with AS"
+                )
+            taken.add(attribute.label)
+            items.append(Item(expression, attribute))
+        return tuple(items)
+
+    @staticmethod
+    def output(node: Node, alias: str | None, expression: Expression) -> Attribute:
+        """The attribute that an expression becomes: its alias, the name as written, or its canonical text."""
+        if alias is not None:
+            return Attribute(alias, expression.type)
+        if isinstance(node, Name):
+            return Attribute(node.name, expression.type, node.qualifier)
+        return Attribute(unparse_expression(node), expression.type)
+
+
+def everything(scope: Sources) -> tuple[Item, ...]:
+    """`*`: all attributes, under their bare names where one source has them."""
+    attributes = scope.everything()
+    bare = len({a.name for a in attributes}) == len(attributes)
+    return tuple(Item(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes)
+
+
+def is_identity(items: Sequence[Item], schema: Schema) -> bool:
+    """Whether a projection would give back just what it gets."""
+    return tuple(items) == tuple(Item(Column(a), a) for a in schema)

@@ -1,0 +1,1 @@
+"""Scalar expressions, shared by the languages that look like SQL."""

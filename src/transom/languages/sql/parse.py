@@ -1,0 +1,339 @@
+"""Text to syntax: the driver that every language with this grammar uses, and the builder of scalar expressions."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark.exceptions import VisitError
+from lark.tree import Meta
+from lark.visitors import Transformer_NonRecursive, v_args
+
+from transom.errors import ParseError, Span, TransomError
+from transom.languages.sql.syntax import (
+    Between,
+    Binary,
+    CaseWhen,
+    CastTo,
+    Constant,
+    Function,
+    InList,
+    IsNull,
+    Like,
+    Logic,
+    Name,
+    Node,
+    TypedConstant,
+    Unary,
+)
+from transom.languages.sql.wording import brief
+from transom.model.types import INTEGER_MAX
+
+LONGEST = 20_000
+"""Characters in a query text: what is parsed in less than a second, whatever it is."""
+
+TOO_LARGE = "a whole number of more than 64 bits"
+
+DEEPEST = 120
+"""Levels of nesting in a query."""
+
+RESERVED = frozenset(
+    {
+        *("and", "or", "not", "is", "null", "in", "between", "like", "case", "when", "then", "else", "end", "cast"),
+        *("as", "true", "false", "select", "from", "where", "group", "by", "having"),
+    }
+)
+"""Words that a name can be only in double quotes."""
+
+
+@cache
+def parser(language: str) -> Lark:
+    """The LALR parser of a language: its own grammar followed by that of scalar expressions."""
+    own = files("transom.languages").joinpath(language, "grammar.lark").read_text("utf-8")
+    shared = files("transom.languages").joinpath("sql", "grammar.lark").read_text("utf-8")
+    return Lark(
+        own + "\n" + shared, parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII
+    )
+
+
+def spanned(meta: Meta) -> Span:
+    """Where a piece of the tree stands in the text."""
+    return Span(0, 0) if meta.empty else Span(meta.start_pos, meta.end_pos)
+
+
+def span_of(token: Token) -> Span:
+    """Where a token stands in the text."""
+    return Span(token.start_pos or 0, token.end_pos or 0)
+
+
+Advice = Callable[[str, set[str]], str | None]
+"""A language's own hint for a word that does not fit, given the names of what would."""
+
+
+def parse_with(language: str, builder: Expressions, text: str, words: Mapping[str, str], advice: Advice) -> Any:
+    """The syntax tree that a builder makes of a text; every failure is a ParseError that points into it.
+
+    `words` tells how the grammar's own tokens are called in messages.
+    """
+    if len(text) > LONGEST:
+        raise ParseError(
+            f"a query is at most {LONGEST:,} characters long",
+            span=Span(LONGEST, len(text)),
+            text=text,
+            hint=f"this one has {len(text):,}",
+        )
+    try:
+        tree = parser(language).parse(text)
+        check_depth(tree, text)
+        return builder.transform(tree)
+    except UnexpectedInput as error:
+        raise explain_failure(error, text, {**WORDS, **words}, advice) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, TransomError):
+            raise error.orig_exc.within(text) from None
+        raise
+
+
+def check_depth(tree: Tree[Token], text: str) -> None:
+    """Refuse what is nested so deeply that nobody meant it."""
+    stack = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > DEEPEST:
+            raise ParseError(
+                f"nested more than {DEEPEST} levels deep",
+                span=spanned(node.meta),
+                text=text,
+                hint="write it with fewer parentheses; each operator of a long sum is a level too",
+            )
+        stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
+
+
+WORDS = {
+    "COMPARE": "a comparison",
+    "PLUS": "'+'",
+    "MINUS": "'-'",
+    "STAR": "'*'",
+    "SLASH": "'/'",
+    "PERCENT": "'%'",
+    "CONCAT": "'||'",
+    "FLOAT": "a number",
+    "INTEGER": "a whole number",
+    "STRING": "a string",
+    "NAME": "a name",
+    "QUOTED": "a name",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "COMMA": "','",
+    "DOT": "'.'",
+    "SEMICOLON": "';'",
+    "$END": "the end of the query",
+}
+
+EXPRESSION = {
+    *("'('", "'+'", "'-'", "CASE", "CAST", "FALSE", "NULL", "TRUE"),
+    *("a name", "a number", "a string", "a whole number"),
+}
+"""What an expression can begin with."""
+
+OPERATORS = {
+    *("'%'", "'*'", "'+'", "'-'", "'/'", "'||'"),
+    *("AND", "OR", "BETWEEN", "IN", "IS", "LIKE", "NOT", "a comparison"),
+}
+"""What can follow an expression and make it a longer one."""
+
+JOINTS = {"'.'", "'('", "a string"}
+"""What can follow a name and still belong to it."""
+
+_WORD = re.compile(r"'[^'\n]*'?|\"[^\"\n]*\"?|\w+|.", re.DOTALL)
+_DISTINCT = re.compile(r"\b(DISTINCT|ALL)\s+\Z", re.IGNORECASE)
+_FRACTION = re.compile(r"\d+\.\d*")
+_COMMENT = re.compile(r"--[^\n]*")
+
+
+def explain_failure(error: UnexpectedInput, text: str, words: Mapping[str, str], advice: Advice) -> ParseError:
+    """A parse failure in words: what was found, what could have stood there, and what was probably meant."""
+    if not _COMMENT.sub("", text).strip():
+        return ParseError(
+            "the query is empty", span=Span(0, 1), text=text, hint="write for example SELECT temp FROM road"
+        )
+    interactive = getattr(error, "interactive_parser", None)
+    names = {words.get(n, n.lstrip("_").upper()) for n in (interactive.accepts() if interactive else ())}
+    place = error.pos_in_stream if error.pos_in_stream is not None else len(text)
+    found = None
+    if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+        found = _WORD.match(text, place)
+    if found is None:
+        end = len(text.rstrip())
+        return ParseError("the query ends too early", span=Span(end - 1, end), text=text, hint=expected(names))
+    digits = len(text[:place]) - len(text[:place].rstrip("0123456789"))
+    if found[0] == "." and digits:
+        found = _FRACTION.match(text, place - digits) or found
+    word, span = found[0], Span(*found.span())
+    if word[0] in "'\"" and (len(word) == 1 or word[-1] != word[0]):
+        return ParseError("a quote is not closed", span=span, text=text, hint=f"write {word[0]} where the text ends")
+    before = _DISTINCT.search(text, 0, place)
+    if before is not None:
+        span = Span(*before.span(1))
+        return ParseError(
+            f"{before[1]!r} is not expected here", span=span, text=text, hint="GROUP BY gives each value once"
+        )
+    twice = text[place - 1 : place] == word == "="
+    hint = "equality is one =" if twice else advice(word, names) or hint_for(word, names)
+    return ParseError(f"{brief(word)!r} is not expected here", span=span, text=text, hint=hint)
+
+
+def hint_for(word: str, names: set[str]) -> str | None:
+    """What was probably meant by a word, or what could stand there instead."""
+    if not word.isprintable():
+        return "use ordinary blanks and printable characters"
+    if word.lower() in RESERVED:
+        return f'expected a name; "{word}" in double quotes is one' if names == {"a name"} else expected(names)
+    if _FRACTION.match(word):
+        return "expected a whole number"
+    if word[0] in "=<>!" and "OR" in names:
+        return "comparisons are joined by AND"
+    keywords = sorted(keyword for name in names for keyword in re.findall(r"[A-Z]{2,}", name))
+    near = difflib.get_close_matches(word.upper(), keywords, 1, 0.6)
+    return f"did you mean {near[0]}?" if near else expected(names)
+
+
+def expected(names: set[str]) -> str | None:
+    """What could stand in a place."""
+    if names >= EXPRESSION:
+        names = (names - EXPRESSION - {"NOT", "'*'"}) | {"an expression"}
+    if "'||'" in names:
+        kept = set() if "OR" in names else {"AND"}
+        names = (names - (OPERATORS - kept) - JOINTS) | {"an operator"}
+    if "the end of the query" in names:
+        names = names - {"';'"}
+    *others, last = sorted(names) or [""]
+    return f"expected {', '.join(others)} or {last}" if others else f"expected {last}" if last else None
+
+
+@v_args(meta=True)
+class Expressions(Transformer_NonRecursive[Token, Any]):
+    """Builds scalar expressions; a language's builder adds its own clauses."""
+
+    def disjunction(self, meta: Meta, children: list[Node]) -> Node:
+        return Logic("OR", tuple(children), spanned(meta))
+
+    def conjunction(self, meta: Meta, children: list[Node]) -> Node:
+        return Logic("AND", tuple(children), spanned(meta))
+
+    def negation(self, meta: Meta, children: list[Node]) -> Node:
+        return Unary("NOT", children[0], spanned(meta))
+
+    def compare(self, meta: Meta, children: list[Any]) -> Node:
+        left, operator, right = children
+        return Binary("<>" if operator == "!=" else str(operator), left, right, spanned(meta))
+
+    def is_null(self, meta: Meta, children: list[Node]) -> Node:
+        return IsNull(children[0], False, spanned(meta))
+
+    def is_not_null(self, meta: Meta, children: list[Node]) -> Node:
+        return IsNull(children[0], True, spanned(meta))
+
+    def in_list(self, meta: Meta, children: list[Node]) -> Node:
+        return InList(children[0], tuple(children[1:]), False, spanned(meta))
+
+    def not_in_list(self, meta: Meta, children: list[Node]) -> Node:
+        return InList(children[0], tuple(children[1:]), True, spanned(meta))
+
+    def between(self, meta: Meta, children: list[Node]) -> Node:
+        return Between(children[0], children[1], children[2], False, spanned(meta))
+
+    def not_between(self, meta: Meta, children: list[Node]) -> Node:
+        return Between(children[0], children[1], children[2], True, spanned(meta))
+
+    def like(self, meta: Meta, children: list[Node]) -> Node:
+        return Like(children[0], children[1], False, spanned(meta))
+
+    def not_like(self, meta: Meta, children: list[Node]) -> Node:
+        return Like(children[0], children[1], True, spanned(meta))
+
+    def binary(self, meta: Meta, children: list[Any]) -> Node:
+        left, operator, right = children
+        return Binary("-" if operator.type == "MINUS" else str(operator), left, right, spanned(meta))
+
+    def negative(self, meta: Meta, children: list[Any]) -> Node:
+        return Unary("-", children[1], spanned(meta))
+
+    def positive(self, meta: Meta, children: list[Any]) -> Node:
+        return Unary("+", children[1], spanned(meta))
+
+    def integer(self, meta: Meta, children: list[Token]) -> Node:
+        return Constant(whole_number(children[0], INTEGER_MAX + 1), spanned(meta))  # -(2**63) is a number, too
+
+    def real(self, meta: Meta, children: list[Token]) -> Node:
+        number = float(children[0])
+        if math.isinf(number):
+            raise ParseError("a float of more than 64 bits", span=spanned(meta), hint="the largest is about 1.8e308")
+        return Constant(number, spanned(meta))
+
+    def string(self, meta: Meta, children: list[Token]) -> Node:
+        return Constant(unquote(children[0]), spanned(meta))
+
+    def true(self, meta: Meta, children: list[Token]) -> Node:
+        return Constant(True, spanned(meta))
+
+    def false(self, meta: Meta, children: list[Token]) -> Node:
+        return Constant(False, spanned(meta))
+
+    def null(self, meta: Meta, children: list[Token]) -> Node:
+        return Constant(None, spanned(meta))
+
+    def typed(self, meta: Meta, children: list[Token]) -> Node:
+        return TypedConstant(children[0].upper(), unquote(children[1]), spanned(meta))
+
+    def call(self, meta: Meta, children: list[Any]) -> Node:
+        star = len(children) == 2 and isinstance(children[1], Token)
+        arguments = () if star else tuple(children[1:])
+        return Function(children[0].upper(), arguments, star, spanned(meta))
+
+    def branch(self, meta: Meta, children: list[Node]) -> tuple[Node, Node]:
+        return (children[0], children[1])
+
+    def otherwise(self, meta: Meta, children: list[Node]) -> list[Node]:
+        return children
+
+    def searched_case(self, meta: Meta, children: list[Any]) -> Node:
+        otherwise = children.pop()[0] if isinstance(children[-1], list) else None
+        return CaseWhen(None, tuple(children), otherwise, spanned(meta))
+
+    def simple_case(self, meta: Meta, children: list[Any]) -> Node:
+        otherwise = children.pop()[0] if isinstance(children[-1], list) else None
+        return CaseWhen(children[0], tuple(children[1:]), otherwise, spanned(meta))
+
+    def cast(self, meta: Meta, children: list[Any]) -> Node:
+        return CastTo(children[0], str(children[1]).lower(), spanned(meta), span_of(children[1]))
+
+    def name(self, meta: Meta, children: list[str]) -> Node:
+        return Name(children[0] if len(children) == 2 else None, children[-1], spanned(meta))
+
+    def identifier(self, meta: Meta, children: list[Token]) -> str:
+        return str(children[0])
+
+    def quoted(self, meta: Meta, children: list[Token]) -> str:
+        return unquote(children[0])
+
+
+def whole_number(token: Token, largest: int = INTEGER_MAX) -> int:
+    """A token's number, if 64 bits hold it."""
+    digits = token.lstrip("0") or "0"
+    if len(digits) > 19 or int(digits) > largest:
+        raise ParseError(TOO_LARGE, span=span_of(token), hint=f"the largest is {INTEGER_MAX}")
+    return int(digits)
+
+
+def unquote(token: str) -> str:
+    """The text between quotes, doubled quotes undone."""
+    return token[1:-1].replace(token[0] * 2, token[0])

@@ -1,0 +1,1 @@
+"""What flows: types, schemas, ticks, tagged tuples, windows and bags."""

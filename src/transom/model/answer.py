@@ -1,0 +1,119 @@
+"""What a query answers: tagged tuples or windows, as rows that people and programs can take."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from transom.model.bag import Bag, Element
+from transom.model.types import Value
+
+AnswerKind = Literal["tagged-tuples", "windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a query: `elements` of a stream of tagged tuples, or `windows` of a stream of windows."""
+
+    columns: tuple[str, ...]
+    kind: AnswerKind
+    elements: tuple[Element, ...] = ()
+    windows: tuple[Bag, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.elements) if self.kind == "tagged-tuples" else len(self.windows)
+
+    def __iter__(self) -> Iterator[Element | Bag]:
+        return iter(self.elements if self.kind == "tagged-tuples" else self.windows)
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns of `records`."""
+        return self.tags + (() if self.kind == "tagged-tuples" else ("empty",)) + self.columns
+
+    @property
+    def tags(self) -> tuple[str, str]:
+        """What the tags are called: tick and index, or tick and seq; marked where a column has that name."""
+        first, second = ("tick", "index") if self.kind == "tagged-tuples" else ("tick", "seq")
+        return (self._free(first), self._free(second))
+
+    def _free(self, name: str) -> str:
+        return f"{name} (tag)" if name in self.columns else name
+
+    def records(self) -> Iterator[tuple[Value, ...]]:
+        """One record per tuple. An empty window is one record that says so, so it can be told from no window (E5)."""
+        for element in self.elements:
+            yield (element.tick, element.index, *element.row)
+        for seq, window in self.numbered_windows():
+            for row in window.rows:
+                yield (window.tick, seq, False, *row)
+            if not window.rows:
+                yield (window.tick, seq, True, *(None for _ in self.columns))
+
+    def numbered_windows(self) -> Iterator[tuple[int, Bag]]:
+        """The windows, each with its number among those of its tick, from 1."""
+        seq, last = 0, None
+        for window in self.windows:
+            seq = seq + 1 if window.tick == last else 1
+            last = window.tick
+            yield seq, window
+
+    def json_lines(self) -> Iterator[str]:
+        """One JSON object per tagged tuple, or per window with the list of its tuples."""
+        for element in self.elements:
+            yield _json({"tick": element.tick, "index": element.index, "values": self._named(element.row)})
+        for seq, window in self.numbered_windows():
+            yield _json({"tick": window.tick, "seq": seq, "rows": [self._named(row) for row in window.rows]})
+
+    def csv_lines(self) -> Iterator[str]:
+        """The header and the records as lines of CSV; NULL is an empty cell, an empty string is \"\"."""
+        yield ",".join(map(_cell, self.header))
+        for record in self.records():
+            yield ",".join(map(_cell, record))
+
+    def _named(self, row: tuple[Value, ...]) -> dict[str, Value]:
+        return dict(zip(self.columns, row, strict=True))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header)
+        lines = []
+        for count, record in enumerate(self.records()):
+            if count == 200:
+                lines.append(f'<tr><td colspan="{len(self.header)}">and more</td></tr>')
+                break
+            cells = "".join(f"<td>{html.escape(show(value))}</td>" for value in record)
+            lines.append(f"<tr>{cells}</tr>")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def show(value: Value) -> str:
+    """A value as people read it; NULL is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _cell(value: Value) -> str:
+    text = show(value)
+    if (text == "" and value is not None) or any(sign in text for sign in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str:
+    return (
+        value.isoformat() if isinstance(value, datetime) else format(value, "f") if isinstance(value, Decimal) else ""
+    )

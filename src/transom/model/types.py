@@ -1,0 +1,139 @@
+"""The types of values, and the Python values that carry them.
+
+The seeds have integer, float, string and time; boolean, timestamp and decimal are ours (E13). NULL is a value of
+every type; the literal NULL alone has the type NULL until its surroundings give it another.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum
+
+Value = int | float | str | bool | Decimal | datetime | None
+"""What one attribute of one tuple holds. A `time` is an integer number of ticks."""
+
+INTEGER_MIN = -(2**63)
+INTEGER_MAX = 2**63 - 1
+
+
+class Type(Enum):
+    """The type of an attribute or an expression."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    DECIMAL = "decimal"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    TIME = "time"
+    TIMESTAMP = "timestamp"
+    NULL = "null"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def is_number(self) -> bool:
+        """Whether arithmetic works on it as on a number (a time is an instant, not a number)."""
+        return self in (Type.INTEGER, Type.FLOAT, Type.DECIMAL, Type.NULL)
+
+
+DECLARABLE = tuple(t for t in Type if t is not Type.NULL)
+"""The types that a catalog may give to an attribute."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+_WIDTH = {Type.INTEGER: 0, Type.DECIMAL: 1, Type.FLOAT: 2}
+
+
+def common_type(left: Type, right: Type) -> Type | None:
+    """The type that holds values of both, or None: NULL gives way, integer widens to decimal to float.
+
+    >>> common_type(Type.INTEGER, Type.FLOAT)
+    <Type.FLOAT: 'float'>
+    """
+    if left is right or right is Type.NULL:
+        return left
+    if left is Type.NULL:
+        return right
+    if left in _WIDTH and right in _WIDTH:
+        return left if _WIDTH[left] > _WIDTH[right] else right
+    if {left, right} == {Type.TIME, Type.INTEGER}:
+        return Type.TIME
+    return None
+
+
+def fits(value: Value, kind: Type) -> bool:
+    """Whether a Python value is a proper value of a type; NULL is one of every type."""
+    if value is None:
+        return True
+    match kind:
+        case Type.INTEGER | Type.TIME:
+            return type(value) is int and INTEGER_MIN <= value <= INTEGER_MAX
+        case Type.FLOAT:
+            return type(value) is float and math.isfinite(value)
+        case Type.DECIMAL:
+            return isinstance(value, Decimal) and value.is_finite()
+        case Type.STRING:
+            return isinstance(value, str)
+        case Type.BOOLEAN:
+            return isinstance(value, bool)
+        case Type.TIMESTAMP:
+            return isinstance(value, datetime) and value.tzinfo is not None
+        case Type.NULL:
+            return False
+
+
+def tidy(value: object, kind: Type) -> Value:
+    """A Python value as a value of a type: widened where nothing is lost, NULL for NaN; ValueError otherwise.
+
+    >>> tidy(3, Type.FLOAT)
+    3.0
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    try:
+        value = _widened(value, kind)
+    except OverflowError:
+        raise ValueError(f"{value!r} is not of type {kind}") from None
+    if isinstance(value, int | float | str | bool | Decimal | datetime) and fits(value, kind):
+        return value
+    raise ValueError(f"{value!r} is not of type {kind}")
+
+
+def _widened(value: object, kind: Type) -> object:
+    """The value itself, or the same number or instant as the type wants it."""
+    if kind is Type.FLOAT and isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return float(value)
+    if kind is Type.DECIMAL and isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    if kind is Type.DECIMAL and isinstance(value, float):
+        return Decimal(repr(value))
+    if kind in (Type.INTEGER, Type.TIME) and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind is Type.TIMESTAMP and isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return value
+
+
+def read_text(text: str, kind: Type) -> Value:
+    """A value of a type from the text in a CSV cell or a CAST; ValueError where it says no such value."""
+    words = text.strip()
+    match kind:
+        case Type.STRING:
+            return text
+        case Type.INTEGER | Type.TIME if _WHOLE.fullmatch(words):
+            return tidy(int(words), kind)
+        case Type.FLOAT if _NUMBER.fullmatch(words):
+            return tidy(float(words), kind)
+        case Type.DECIMAL if _NUMBER.fullmatch(words):
+            return tidy(Decimal(words), kind)
+        case Type.BOOLEAN if words.lower() in ("true", "false"):
+            return words.lower() == "true"
+        case Type.TIMESTAMP:
+            return tidy(datetime.fromisoformat(words), kind)
+        case _:
+            raise ValueError(f"{text!r} is not of type {kind}")

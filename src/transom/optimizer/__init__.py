@@ -1,0 +1,1 @@
+"""Algebra to algebra: a pipeline of small rules, each of which can be switched off by name."""

@@ -1,0 +1,22 @@
+"""A condition on a product becomes a join (Sec. 6.2 of the SNEEql document)."""
+
+from __future__ import annotations
+
+from transom.algebra.expressions import columns, conjunction, conjuncts
+from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowSelect
+from transom.algebra.tree import Operator
+from transom.optimizer.rule import Context
+
+
+def product_to_join(op: Operator, context: Context) -> Operator | None:
+    """Join where the condition reads both sides of the product below it."""
+    match op:
+        case WindowSelect(input=WindowCrossProduct(left=left, right=right), predicate=predicate):
+            reads = columns(predicate)
+            if reads & set(left.schema) and reads & set(right.schema):
+                return WindowJoin(left, right, predicate)
+            return None
+        case WindowSelect(input=WindowJoin(left=left, right=right, predicate=inner), predicate=predicate):
+            return WindowJoin(left, right, conjunction([*conjuncts(inner), *conjuncts(predicate)]))
+        case _:
+            return None

@@ -1,0 +1,282 @@
+"""The facade: `compile` makes a `Query`, which keeps every intermediate and answers questions about itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, is_dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+from transom.algebra import bounds, explain
+from transom.algebra.expressions import Expression
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, atoms, missing, rows, text
+from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
+from transom.catalog.extents import Catalog, Extent, Kind
+from transom.connectors import open_stream, open_table
+from transom.connectors.rows import elements, versions
+from transom.errors import TransomError, UsageError
+from transom.languages.sneeql import parse as sneeql_parse
+from transom.languages.sneeql import translate as sneeql_translate
+from transom.languages.sneeql import unparse as sneeql_unparse
+from transom.languages.sneeql.syntax import Query as Syntax
+from transom.languages.sneeql.translate import Remark
+from transom.model.answer import Answer
+from transom.model.bag import Element, Version
+from transom.model.schema import Schema
+from transom.model.types import Value
+from transom.optimizer.pipeline import Step
+from transom.optimizer.pipeline import optimize as optimize_plan
+from transom.reference.evaluate import evaluate_stream, evaluate_window
+from transom.reference.expressions import Scope, value
+from transom.reference.sources import Inputs
+
+Stage = Literal["syntax", "algebra", "plan"]
+Format = Literal["text", "json", "dot"]
+LANGUAGES = ("sneeql",)
+
+
+def compile(
+    text: str,
+    catalog: Catalog,
+    *,
+    language: str = "sneeql",
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: str | None = None,
+) -> Query:
+    """A query from its text: parsed, translated, checked against the catalog and optimised.
+
+    `without` switches optimizer rules off by name, `optimize=False` all of them. `name` is what messages call the
+    text, for example its file name. Errors in the text are QueryErrors that point into it.
+    """
+    if language not in LANGUAGES:
+        raise UsageError(f"no language is called {language}", hint=f"languages are {', '.join(LANGUAGES)}")
+    try:
+        syntax = sneeql_parse.parse(text)
+        translation = sneeql_translate.translate(syntax, catalog)
+    except TransomError as error:
+        raise error.within(text, name) from None
+    steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
+    return Query(text, language, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
+
+
+def constant(expression: Expression) -> Value:
+    """The value of an expression that reads nothing."""
+    return value(expression, Scope(Schema(()), ()))
+
+
+@dataclass(frozen=True)
+class State:
+    """How many rows a query must remember: a formula, its value where everything is declared, and what is not."""
+
+    formula: str
+    rows: int | None
+    bounded: bool
+    hints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if not self.bounded:
+            return f"unbounded: {self.formula}"
+        return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing; `svg` is its text."""
+
+    svg: str = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing into a file."""
+        Path(path).write_text(self.svg, "utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@dataclass(frozen=True)
+class Query:
+    """A compiled query. `algebra` is what the text means, `plan` the same after the optimizer."""
+
+    text: str = field(repr=False)
+    language: str
+    catalog: Catalog = field(repr=False)
+    syntax: Syntax = field(repr=False)
+    algebra: Plan = field(repr=False)
+    steps: tuple[Step, ...] = field(repr=False)
+    warnings: tuple[Remark, ...] = ()
+    name: str | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The optimised algebra."""
+        return self.steps[-1].plan if self.steps else self.algebra
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the answer."""
+        return tuple(attribute.label for attribute in self.plan.schema)
+
+    @property
+    def gives(self) -> Literal["tagged-tuples", "windows"]:
+        """Whether the answer is a stream of tagged tuples or a stream of windows."""
+        return "tagged-tuples" if is_stream(self.plan) else "windows"
+
+    @cached_property
+    def state(self) -> State:
+        """How many rows the whole query must remember (E8)."""
+        return self._state(bounds.total(self.plan))
+
+    def _state(self, formula: Formula) -> State:
+        known = self._known
+        return State(
+            text(formula, self.catalog.calendar),
+            rows(formula, known),
+            not any(isinstance(atom, Unbounded) for atom in atoms(formula)),
+            tuple(hint for gap in missing(formula, known) for hint in self._hints(gap)),
+        )
+
+    def _hints(self, gap: Arrivals | TableRows | Unbounded) -> tuple[str, ...]:
+        """The catalog entries that would close a gap in a state bound."""
+        match gap:
+            case Unbounded(hints=hints):
+                return hints
+            case TableRows(extent=name):
+                return (f"declare the size of {name}, for example `rows: 100`",)
+            case Arrivals(extent=name):
+                if self.catalog.extents[name].kind is Kind.SENSED:
+                    return (f"declare the sites of {name}, for example `sites: [1, 2]`",)
+                return (f"declare the rate of {name}, for example `rate: 20 per min`",)
+
+    @cached_property
+    def _known(self) -> Knowledge:
+        extents = self.catalog.extents
+        return Knowledge({n: e.arrival_rate for n, e in extents.items()}, {n: e.rows for n, e in extents.items()})
+
+    def explain(self, stage: Stage = "plan", format: Format = "text") -> str:
+        """One stage of the query as text, JSON or a graph in the DOT language."""
+        match stage:
+            case "syntax":
+                tree = explain.branch(self.syntax, _is_syntax)
+            case "algebra":
+                tree = explain.branch(self.algebra, _is_operator, self._remark)
+            case "plan":
+                tree = explain.branch(self.plan, _is_operator, self._remark)
+            case _:
+                raise UsageError(f"no stage is called {stage}", hint="stages are syntax, algebra and plan")
+        match format:
+            case "text":
+                return explain.as_text(tree)
+            case "json":
+                return explain.as_json(tree)
+            case "dot":
+                return explain.as_dot(tree)
+            case _:
+                raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
+
+    def _remark(self, op: Operator) -> Mapping[str, Any]:
+        formula = bounds.remembered(op)
+        schema = [str(attribute) for attribute in op.schema]
+        state = self._state(formula)
+        if state.rows == 0:
+            return {"columns": schema}
+        return {"columns": schema, "remembers": f"{state} rows"}
+
+    def format(self) -> str:
+        """The text of the query in canonical form, with its comments."""
+        return sneeql_unparse.format_text(self.text, self.syntax)
+
+    def simulate(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        until: int | None = None,
+        *,
+        start: int = 0,
+        watch: Callable[[str], None] | None = None,
+    ) -> Answer:
+        """The answer by the reference engine, for every tick from `start` to `until` (the last tick of the inputs).
+
+        `inputs` gives rows by extent: for streams mappings with a `tick`, or sequences that begin with it; for
+        tables rows, or rows by the tick from which they hold. Extents without an entry use the catalog's sources.
+        `watch` is told what is being done.
+        """
+        given = self.inputs(inputs, until, start=start, watch=watch)
+        plan = self.plan
+        if is_stream(plan):
+            return Answer(self.columns, "tagged-tuples", elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
+        return Answer(self.columns, "windows", windows=tuple(evaluate_window(plan, given)))  # type: ignore[arg-type]
+
+    def inputs(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        until: int | None = None,
+        *,
+        start: int = 0,
+        watch: Callable[[str], None] | None = None,
+    ) -> Inputs:
+        """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
+        tell = watch or (lambda _: None)
+        rows_of = dict(inputs or {})
+        unknown = sorted(set(rows_of) - set(self.catalog.extents))
+        if unknown:
+            self.catalog.extent(unknown[0])
+        if until is not None and until < start:
+            raise UsageError(f"until {until} is before the start {start}")
+        streams: dict[str, list[Element]] = {}
+        tables: dict[str, list[Version]] = {}
+        calendar = self.catalog.calendar
+        for extent in self.reads:
+            tell(f"reading {extent.name}")
+            if extent.kind is Kind.STORED:
+                if extent.name in rows_of:
+                    tables[extent.name] = versions(extent, rows_of[extent.name], until)
+                else:
+                    tables[extent.name] = open_table(extent, calendar, self.catalog.folder, until)
+            elif extent.name in rows_of:
+                streams[extent.name] = elements(extent, rows_of[extent.name], calendar, until)
+            else:
+                streams[extent.name] = open_stream(extent, calendar, self.catalog.folder, until)
+        if until is None:
+            last = [e[-1].tick for e in streams.values() if e] + [v[-1].tick for v in tables.values() if v]
+            until = max(last, default=start)
+        return Inputs(until, streams, tables, start, lambda op: tell(f"evaluating {type(op).__name__}"))
+
+    def picture(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        until: int | None = None,
+        *,
+        start: int = 0,
+        watch: Callable[[str], None] | None = None,
+    ) -> Picture:
+        """The windows of the query over time, as an SVG drawing that a notebook shows."""
+        from transom.picture import picture as draw
+
+        given = self.inputs(inputs, until, start=start, watch=watch)
+        return Picture(
+            draw(self.algebra, given, self.catalog.calendar, title=Path(self.name or "").name, text=self.text)
+        )
+
+    @property
+    def reads(self) -> tuple[Extent, ...]:
+        """The extents that the query reads, each once."""
+        names = [op.extent for op in walk(self.plan) if isinstance(op, StreamAcquire | StreamReceive | StoredTable)]
+        return tuple(self.catalog.extents[name] for name in dict.fromkeys(names))
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<pre>{escape(self.format())}</pre><p>gives {self.gives} ({escape(', '.join(self.columns))}); "
+            f"remembers {escape(str(self.state))} rows</p>"
+        )
+
+
+def _is_operator(content: Any) -> bool:
+    return isinstance(content, OPERATORS)
+
+
+def _is_syntax(content: Any) -> bool:
+    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")

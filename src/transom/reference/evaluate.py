@@ -1,0 +1,73 @@
+"""evaluateStream and evaluateWindow (Figures 1 and 4): one function per operator, chosen by its class."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from transom.algebra.relations import (
+    WindowAggregation,
+    WindowCrossProduct,
+    WindowJoin,
+    WindowProject,
+    WindowSelect,
+)
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
+from transom.algebra.tree import Stream, Windows
+from transom.algebra.windows import Window
+from transom.model.bag import Bag, Element
+from transom.reference import relations, sources, streams, windows
+from transom.reference.sources import Inputs
+
+
+def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
+    """The tagged tuples that a stream operator gives."""
+    inputs.watch(op)
+    match op:
+        case StreamAcquire():
+            return sources.stream_acquire(op, inputs)
+        case StreamReceive():
+            return sources.stream_receive(op, inputs)
+        case StreamSelect():
+            return streams.stream_select(op, evaluate_stream(op.input, inputs))
+        case StreamProject():
+            return streams.stream_project(op, evaluate_stream(op.input, inputs))
+        case Renumber():
+            return streams.renumber(evaluate_stream(op.input, inputs))
+        case RStream():
+            return streams.r_stream(evaluate_window(op.input, inputs))
+        case IStream():
+            return streams.i_stream(evaluate_window(op.input, inputs))
+        case DStream():
+            return streams.d_stream(evaluate_window(op.input, inputs))
+        case _:
+            assert_never(op)
+
+
+def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
+    """The windows that a window operator gives, in the order of their ticks."""
+    inputs.watch(op)
+    match op:
+        case Window(input=StoredTable() as table):
+            return windows.scan(op, table, inputs)
+        case Window():
+            return windows.window(op, evaluate_stream(_stream(op), inputs), inputs)
+        case WindowSelect():
+            return relations.window_select(op, evaluate_window(op.input, inputs))
+        case WindowProject():
+            return relations.window_project(op, evaluate_window(op.input, inputs))
+        case WindowAggregation():
+            return relations.window_aggregation(op, evaluate_window(op.input, inputs))
+        case WindowCrossProduct():
+            left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
+            return relations.window_cross_product(op, left, right)
+        case WindowJoin():
+            left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
+            return relations.window_join(op, left, right)
+        case _:
+            assert_never(op)
+
+
+def _stream(op: Window) -> Stream:
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - the case above takes tables
+    return op.input

@@ -1,0 +1,45 @@
+"""Figures 2 and 5: what the sources give. Inputs are simulated: lists of tagged tuples, lists of table versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.tree import Operator
+from transom.model.bag import Element, Row, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What every extent delivers, from the first to the last tick; `watch` is told which operator comes next."""
+
+    until: int
+    streams: Mapping[str, Sequence[Element]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Version]] = field(default_factory=dict)
+    start: int = 0
+    watch: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
+
+    def delivered(self, extent: str) -> list[Element]:
+        """The elements of an extent between start and until, numbered from 1."""
+        seen = [e for e in self.streams.get(extent, ()) if self.start <= e.tick <= self.until]
+        return [Element(e.tick, place, e.row) for place, e in enumerate(seen, start=1)]
+
+
+def stream_acquire(op: StreamAcquire, inputs: Inputs) -> list[Element]:
+    """Figure 2: the readings at 0, every, 2*every, ...; a reading that is missing is no tuple (S37)."""
+    return [e for e in inputs.delivered(op.extent) if e.tick % op.every == 0]
+
+
+def stream_receive(op: StreamReceive, inputs: Inputs) -> list[Element]:
+    """Section 6.1: the tuples in order of arrival."""
+    return inputs.delivered(op.extent)
+
+
+def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
+    """Figure 5: the content of the table at the end of a tick (S11)."""
+    content: tuple[Row, ...] = ()
+    for version in inputs.tables.get(op.extent, ()):
+        if version.tick <= now:
+            content = version.rows
+    return content

@@ -1,0 +1,52 @@
+"""Figures 1, 3 and 8: filters and projections on streams, and converters from windows to streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transom.algebra.streams import StreamProject, StreamSelect
+from transom.model.bag import Bag, Element, Row, difference
+from transom.reference.expressions import Scope, holds
+from transom.reference.relations import project
+
+
+def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
+    """Figure 1: filter; tick and index are kept."""
+    return [e for e in elements if holds(op.predicate, Scope.of(op.input.schema, e))]
+
+
+def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Element]:
+    """Figure 3 projectOnTaggedTuple: tick and index are kept."""
+    return [Element(e.tick, e.index, project(op.items, Scope.of(op.input.schema, e))) for e in elements]
+
+
+def renumber(elements: Sequence[Element]) -> list[Element]:
+    """The same elements, numbered from 1 (S15)."""
+    return [Element(e.tick, place, e.row) for place, e in enumerate(elements, start=1)]
+
+
+def r_stream(windows: Sequence[Bag]) -> list[Element]:
+    """Figure 8 rStream: all tuples of every window."""
+    return append([(w.tick, w.rows) for w in windows])
+
+
+def i_stream(windows: Sequence[Bag]) -> list[Element]:
+    """Figure 8 iStream: what was not in the window before; the first is compared with nothing."""
+    return append([(w.tick, difference(w.rows, before)) for before, w in consecutive(windows)])
+
+
+def d_stream(windows: Sequence[Bag]) -> list[Element]:
+    """Section 6.3 dStream: what is gone since the window before, with the tick of the present one (S13)."""
+    return append([(w.tick, difference(before, w.rows)) for before, w in consecutive(windows)])
+
+
+def consecutive(windows: Sequence[Bag]) -> list[tuple[tuple[Row, ...], Bag]]:
+    """Each window with the tuples of the one before it in the list, several of one tick included."""
+    previous: list[tuple[Row, ...]] = [(), *(w.rows for w in windows)]
+    return list(zip(previous, windows, strict=False))
+
+
+def append(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:
+    """Figure 8 append: tuples with the tick of their window and a running index from 1."""
+    tagged = [(tick, row) for tick, rows in batches for row in rows]
+    return [Element(tick, index, row) for index, (tick, row) in enumerate(tagged, start=1)]

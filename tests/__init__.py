@@ -1,0 +1,1 @@
+"""The tests; a package, so that its tools run as `python -m tests.fuzz.fuzz`."""

@@ -1,0 +1,161 @@
+"""The catalog as people use it from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from transom.catalog import Catalog, Extent, Kind
+from transom.errors import CatalogError, NameProblem, UsageError
+from transom.model.time import Calendar
+from transom.model.types import Type
+
+ROAD = "road: sensed (site:integer, temp:float) RATE 1 MIN SITES (1, 2)\n"
+
+
+def test_load_knows_folder_text_and_name(tmp_path):
+    path = tmp_path / "roads.yaml"
+    path.write_text("\ufeff" + ROAD, encoding="utf-8")
+    catalog = Catalog.load(path)
+    assert (catalog.folder, catalog.text, catalog.name) == (tmp_path, ROAD, str(path))
+    assert Catalog.load(str(path)) == catalog
+
+
+def test_errors_of_a_file_name_the_file(tmp_path):
+    path = tmp_path / "roads.yaml"
+    path.write_text("road: sensed (site:int)\n")
+    with pytest.raises(CatalogError) as caught:
+        Catalog.load(path)
+    assert str(caught.value).splitlines() == [
+        f"{path}:1:20: no type 'int'",
+        "     1 | road: sensed (site:int)",
+        "       |                    ^^^",
+        "  hint: did you mean integer?",
+    ]
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(UsageError, match="no catalog file"):
+        Catalog.load(tmp_path / "none.yaml")
+    with pytest.raises(UsageError, match="cannot read the catalog file"):
+        Catalog.load(tmp_path)
+    with pytest.raises(UsageError, match="cannot read the catalog file"):
+        Catalog.load("a\0b")
+    path = tmp_path / "latin.yaml"
+    path.write_bytes(b"\xe9: 1\n")
+    with pytest.raises(CatalogError, match="not UTF-8") as caught:
+        Catalog.load(path)
+    assert caught.value.source == str(path)
+
+
+def test_read_takes_a_folder_as_text():
+    assert Catalog.read(ROAD, folder="data").folder == Path("data")
+
+
+@pytest.mark.parametrize("epoch", [date(2009, 1, 1), datetime(2009, 1, 1), "2009-01-01"])
+def test_from_dict(epoch):
+    text = Catalog.read(
+        "epoch: 2009-01-01\nextents:\n  t:\n    kind: stored\n    attributes: {a: integer}\n"
+        "    source: {table: {versions: {0: [[1]]}}}\n"
+    )
+    entries = {
+        "epoch": epoch,
+        "extents": {
+            "t": {"kind": "stored", "attributes": {"a": "integer"}, "source": {"table": {"versions": {0: [[1]]}}}}
+        },
+    }
+    assert Catalog.from_dict(entries) == text
+    assert Catalog.from_dict(entries, folder="x").folder == Path("x")
+
+
+def test_from_dict_says_where():
+    with pytest.raises(CatalogError) as caught:
+        Catalog.from_dict({"extents": {"road": {"kind": "sensed", "attributes": {"site": "int"}}}})
+    error = caught.value
+    assert (error.message, error.detail, error.span) == ("no type 'int'", "at extents.road.attributes.site", None)
+    with pytest.raises(CatalogError, match="declares no extent"):
+        Catalog.from_dict({})
+    with pytest.raises(CatalogError, match="expected text, not 5"):
+        Catalog.from_dict({"extents": {5: "sensed (a:integer)"}})
+    with pytest.raises(CatalogError, match="unknown entry '5'"):
+        Catalog.from_dict({5: 6})
+    with pytest.raises(CatalogError, match="expected entries"):
+        Catalog.from_dict({"extents": []})
+
+
+def test_extent_by_name():
+    catalog = Catalog.read(ROAD)
+    assert catalog.extent("road").kind is Kind.SENSED
+    with pytest.raises(NameProblem, match="no extent 'raod' in the catalog") as caught:
+        catalog.extent("raod")
+    assert caught.value.hint == "did you mean road?"
+    with pytest.raises(NameProblem) as caught:
+        catalog.extent("x" * 1000)
+    assert caught.value.hint == "known here: road"
+    with pytest.raises(NameProblem) as caught:
+        Catalog().extent("road")
+    assert caught.value.hint is None
+
+
+def test_long_lists_of_names_are_cut():
+    catalog = Catalog.read("".join(f"e{n}: pushed (a:integer)\n" for n in range(20)))
+    with pytest.raises(NameProblem) as caught:
+        catalog.extent("zzz")
+    assert str(caught.value.hint).endswith("e11, ...")
+
+
+def test_catalogs_and_extents_do_not_change():
+    catalog = Catalog.read(ROAD)
+    with pytest.raises(FrozenInstanceError):
+        catalog.folder = Path()
+    with pytest.raises(FrozenInstanceError):
+        catalog.extent("road").every = 3
+    assert len({catalog.extent("road"), Catalog.read(ROAD).extent("road")}) == 1
+
+
+def test_a_catalog_can_be_made_by_hand():
+    road = Catalog.read(ROAD).extent("road")
+    again = Extent("road", Kind.SENSED, road.schema, every=60, sites=(1, 2), site="site")
+    assert Catalog(Calendar(), {"road": again}) == Catalog.read(ROAD)
+    assert [str(a) for a in again.schema] == ["road.site:integer", "road.temp:float"]
+    assert again.schema.attributes[0].type is Type.INTEGER
+    assert str(Kind.PUSHED) == "pushed"
+
+
+def test_html_is_escaped():
+    catalog = Catalog.read(
+        ROAD
+        + """
+p: pushed (a:integer) RATE 5/min
+extents:
+  bare: pushed (a:integer)
+  s: {declare: "sensed (site:string)", sites: ["<b>&"], source: {files: "<i>.csv"}}
+  g: {declare: "sensed (site:integer)", sites: [1], source: {generate: {seed: 3}}}
+  t: {declare: "stored (a:integer)", rows: 5, source: {table: [[1], [2]]}}
+  v: {declare: "stored (a:integer)", source: {files: {versions: {0: a.csv, 5: b.csv}}}}
+"""
+    )
+    page = catalog._repr_html_()
+    assert page.startswith("<table><thead><tr><th>extent</th>")
+    assert "<td>&lt;b&gt;&amp;</td><td>&lt;i&gt;.csv</td>" in page
+    for words in (
+        "every 60 s",
+        "at most 5 per 60 s",
+        "at most 5 rows",
+        "2 rows in the catalog",
+        "a.csv, b.csv",
+        "seed 3",
+    ):
+        assert f">{words}<" in page or f" {words}<" in page
+    assert "<b>" not in page
+
+
+def test_importing_the_catalog_is_quick():
+    slow = "import sys, transom.catalog, transom.connectors; print({'pyarrow', 'pandas', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", slow], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,0 +1,109 @@
+"""Examples for the tables of the documentation: one expression per function, one operator per form of window."""
+
+from __future__ import annotations
+
+from transom.algebra.sources import StoredTable, StreamReceive
+from transom.algebra.windows import (
+    Arrival,
+    Between,
+    Bound,
+    Coordinate,
+    Every,
+    Inside,
+    Window,
+    row_window,
+    scan,
+    time_window,
+)
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
+
+FUNCTION_EXAMPLES = {
+    "AND": "TRUE AND NULL",
+    "OR": "TRUE OR NULL",
+    "NOT": "NOT FALSE",
+    "IS NULL": "NULL IS NULL",
+    "=": "2 = 2.0",
+    "<>": "'a' <> 'b'",
+    "<": "1 < 2",
+    "<=": "2 <= 2",
+    ">": "'b' > 'a'",
+    ">=": "TIME '2024-06-01T06:01:00Z' >= 60",
+    "IN": "2 IN (1, 2, NULL)",
+    "LIKE": "'lorry' LIKE 'l_r%'",
+    "+": "1 + 0.5",
+    "-": "TIMESTAMP '2024-06-01' - TIMESTAMP '2024-05-31'",
+    "*": "6 * 7",
+    "/": "7 / 2",
+    "%": "-7 % 3",
+    "NEG": "-(2 + 3)",
+    "ABS": "ABS(-2.5)",
+    "SIGN": "SIGN(-3)",
+    "FLOOR": "FLOOR(-2.5)",
+    "CEIL": "CEIL(-2.5)",
+    "ROUND": "ROUND(2.345, 2)",
+    "DIV": "DIV(-7, 2)",
+    "SQRT": "SQRT(9)",
+    "POWER": "POWER(2, 10)",
+    "EXP": "EXP(0)",
+    "LN": "LN(1)",
+    "LOG10": "LOG10(1000)",
+    "GREATEST": "GREATEST(3, NULL, 7)",
+    "LEAST": "LEAST(3, NULL, 7)",
+    "COALESCE": "COALESCE(NULL, 5)",
+    "NULLIF": "NULLIF(5, 5)",
+    "||": "'A' || '-' || '1'",
+    "CONCAT": "CONCAT('A', '-', '1')",
+    "UPPER": "UPPER('ab')",
+    "LOWER": "LOWER('AB')",
+    "LENGTH": "LENGTH('lorry')",
+    "TRIM": "'<' || TRIM('  a ') || '>'",
+    "LTRIM": "'<' || LTRIM('  a ') || '>'",
+    "RTRIM": "'<' || RTRIM('  a ') || '>'",
+    "SUBSTRING": "SUBSTRING('lorry', 2, 3)",
+    "LEFT": "LEFT('lorry', 2)",
+    "RIGHT": "RIGHT('lorry', 2)",
+    "REPLACE": "REPLACE('a-b-c', '-', '.')",
+    "POSITION": "POSITION('lorry', 'rr')",
+    "STARTS_WITH": "STARTS_WITH('lorry', 'lo')",
+    "ENDS_WITH": "ENDS_WITH('lorry', 'lo')",
+    "INSTANT": "INSTANT(90)",
+    "TICK": "TICK(TIMESTAMP '2024-06-01T06:01:30Z')",
+    "YEAR": "YEAR(TIMESTAMP '2024-06-01T06:01:30Z')",
+    "MONTH": "MONTH(TIMESTAMP '2024-06-01T06:01:30Z')",
+    "DAY": "DAY(TIMESTAMP '2024-06-01T06:01:30Z')",
+    "HOUR": "HOUR(INSTANT(90))",
+    "MINUTE": "MINUTE(TIME '2024-06-01T06:01:30Z')",
+    "SECOND": "SECOND(TIMESTAMP '2024-06-01T06:01:30Z')",
+}
+"""One expression per function; a test checks that none is missing."""
+
+_KEY = Attribute("car", Type.INTEGER, "s")
+_STREAM = StreamReceive("s", Schema((_KEY,)))
+_TABLE = StoredTable("t", Schema((Attribute("x", Type.INTEGER, "t"),)))
+TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
+
+WINDOW_FORMS = {
+    "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 SEC]`": time_window(_STREAM, 5, 1, 2),
+    "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 ROWS]`": row_window(_STREAM, 5, 1, 2),
+    "SNEEql `[SCAN 10 SEC]`": scan(_TABLE, 10),
+    "SNEEql table without `SCAN`": scan(_TABLE, None),
+    "CQL `[RANGE 60, SLIDE 10]`": time_window(_STREAM, 60, 0, 10),
+    "CQL `[ROWS 3]`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
+    "CQL region": Window(_STREAM, Arrival(), Inside("harbour")),
+    "CQL range in space, slide in space": Window(
+        _STREAM, Every(DISTANCE, 10), Between(DISTANCE, Bound(10, -50), Bound(10, 0))
+    ),
+    "CQL range in space, slide in time": Window(
+        _STREAM, Every(TICK, 10), Between(DISTANCE, Bound(1, -50), Bound(1, 0))
+    ),
+    "CQL range in time, slide in space": Window(
+        _STREAM, Every(DISTANCE, 10), Between(TICK, Bound(1, -60), Bound(1, 0))
+    ),
+    "any of these, one lineage per key": Window(
+        _STREAM, Every(TICK, 10), Between(TICK, Bound(10, -60), Bound(10, 0)), key=(_KEY,)
+    ),
+    "SPARQL `RANGE 10 SLIDE 5`": Window(_STREAM, Every(TICK, 1), Between(TICK, Bound(5, 5 - 10), Bound(1, 0))),
+    "SPARQL `ELEMS 3`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
+}
+"""Every form of window of the three languages, as the one operator."""

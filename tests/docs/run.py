@@ -1,0 +1,182 @@
+"""Running the blocks of a page, in order and in a folder of their own, and telling what they gave."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from tests.docs.pages import ROOT, Block
+from transom.catalog.extents import Catalog
+from transom.cli import main
+from transom.errors import CatalogError
+
+NOT_RUN = {
+    "pip install": "needs the network; continuous integration does it in a clean environment",
+    "pytest": "runs the tests, and so would run itself",
+    "mkdocs serve": "does not end",
+}
+"""The commands that the documentation shows and no test runs, with the reason."""
+
+PASSIVE = {"text", "csv", "json", "svg"}
+"""Languages of blocks that are only files or answers."""
+
+
+@dataclass
+class Session:
+    """A page while it runs: its folder, the names that its Python blocks share, and the last exit code."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
+    code: int = 0
+
+    @staticmethod
+    def begin(folder: Path) -> Session:
+        """A session in a folder with a copy of the examples."""
+        shutil.copytree(ROOT / "examples", folder / "examples")
+        return Session(folder)
+
+    def run(self, block: Block, answer: Block | None) -> tuple[Block, list[str]] | None:
+        """Run one block; if it does not give what the page says, the block that says so and what it should say."""
+        if block.title is not None and not block.title.startswith("--"):
+            self.write(block.title, block.text)
+        match block.language:
+            case "console":
+                given = self.console(block)
+                return (block, given) if unlike(list(block.lines), given) else None
+            case "python":
+                given = self.python(block.text)
+            case "sneeql":
+                given = self.query(block, answered=answer is not None)
+            case "yaml":
+                given = self.catalog(block.text, refused=answer is not None)
+            case language:
+                assert language in PASSIVE, f"no test knows what to do with {language!r}"
+                return None
+        if answer is None:
+            return None
+        return (answer, given) if unlike(list(answer.lines), given) else None
+
+    def write(self, path: str, text: str) -> None:
+        """A block with a title is a file of that name."""
+        place = self.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+
+    def console(self, block: Block) -> list[str]:
+        """The block with the output that its commands really give; what stands for any lines stays."""
+        output: list[str] = []
+        for command, said in commands_of(block):
+            given = said if not_run(command) else self.command(command)
+            output += [f"$ {command}", *(given if unlike(said, given) else said)]
+        return output
+
+    def command(self, command: str) -> list[str]:
+        """What a command prints: transom runs in this process, anything else in a shell."""
+        if command == "echo $?":
+            return [str(self.code)]
+        if command.startswith("transom ") and not re.search(r"[|<>]", command):
+            return self.transom(*shlex.split(command)[1:])
+        home = str(Path(sys.executable).parent)
+        path = os.pathsep.join([home, os.environ.get("PATH", "")])
+        done = subprocess.run(  # noqa: S602 - the commands are those of our own pages
+            command,
+            shell=True,
+            cwd=self.folder,
+            env={**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        self.code = done.returncode
+        return tidy(done.stdout.decode("utf-8"))
+
+    def transom(self, *arguments: str) -> list[str]:
+        """What `transom` prints, errors included."""
+        with self.captured() as printed, mock.patch.object(sys, "argv", ["transom", *arguments]):
+            try:
+                main()
+                self.code = 0
+            except SystemExit as stop:
+                self.code = stop.code if isinstance(stop.code, int) else 0
+        return tidy(printed.getvalue())
+
+    def python(self, text: str) -> list[str]:
+        """What a Python block prints."""
+        with self.captured() as printed:
+            exec(compile(text, "page", "exec"), self.names)  # noqa: S102 - the pages are our own
+        return tidy(printed.getvalue())
+
+    def catalog(self, text: str, *, refused: bool) -> list[str]:
+        """The message that refuses a catalog; one that nobody calls wrong is read."""
+        try:
+            Catalog.read(text, folder=self.folder)
+        except CatalogError as error:
+            if not refused:
+                raise
+            return tidy(f"error: {error}")
+        return []
+
+    def query(self, block: Block, *, answered: bool) -> list[str]:
+        """The answer to a query over the page's catalog, or the message that refuses it."""
+        options = shlex.split(block.title or "") if (block.title or "").startswith("--") else []
+        name = "query.sneeql" if options or block.title is None else block.title
+        self.write(name, block.text)
+        if not (self.folder / name).with_name("catalog.yaml").exists():
+            options += ["--catalog", "examples/roads/catalog.yaml"]
+        given = self.transom("simulate" if answered else "check", name, *options)
+        assert answered or self.code == 0, "\n".join(given)
+        return given
+
+    @contextlib.contextmanager
+    def captured(self) -> Iterator[io.StringIO]:
+        """Run inside the page's folder with all output in one place."""
+        printed = io.StringIO()
+        plain = {"COLUMNS": "100", "NO_COLOR": "1"}
+        with (
+            contextlib.chdir(self.folder),
+            mock.patch.dict(os.environ, plain),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+        ):
+            os.environ.pop("FORCE_COLOR", None)
+            yield printed
+
+
+def commands_of(block: Block) -> list[tuple[str, list[str]]]:
+    """The commands of a console block, each with the output that the page gives it."""
+    commands: list[tuple[str, list[str]]] = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            commands.append((line[2:].rstrip(), []))
+        else:
+            assert commands, f"output before the first command: {line}"
+            commands[-1][1].append(line)
+    return commands
+
+
+def not_run(command: str) -> str | None:
+    """The exception that a command falls under, if any."""
+    return next((start for start in NOT_RUN if re.match(rf"{re.escape(start)}\b", command)), None)
+
+
+def tidy(output: str) -> list[str]:
+    """Lines without blanks at their ends, and no blank lines at the end."""
+    return [line.rstrip() for line in output.rstrip().split("\n")] if output.strip() else []
+
+
+def unlike(said: list[str], given: list[str]) -> bool:
+    """Whether output differs from what a page says; a line `...` there stands for any lines."""
+    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + "\n" for line in said)
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in given)) is None

@@ -1,0 +1,138 @@
+"""The tables of the documentation that come from the code: functions, operators, rules, windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import transom
+from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
+from transom.algebra.functions import FUNCTIONS
+from transom.algebra.tree import OPERATORS
+from transom.algebra.windows import Window
+from transom.errors import Unsupported
+from transom.languages.sql.parse import RESERVED
+from transom.model.answer import show
+from transom.model.bag import Element, Version
+from transom.model.types import Value
+from transom.optimizer.pipeline import RULES
+from transom.reference.evaluate import evaluate_window
+from transom.reference.sources import Inputs
+
+_CATALOG = transom.Catalog.read("epoch: 2024-06-01T06:00:00Z\none: stored (x:integer)")
+_DOCUMENTS = {"000": "SNEEql", "001": "CQL", "002": "SPARQL"}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def code(text: str) -> str:
+    """Some text as code."""
+    return f"`{text}`"
+
+
+def value_of(expression: str) -> Value:
+    """The value of a constant expression."""
+    query = transom.compile(f"SELECT {expression} AS x FROM one", _CATALOG)
+    [window] = query.simulate({"one": [(1,)]}).windows
+    return window.rows[0][0]
+
+
+def said(value: Value) -> str:
+    """A value in a table."""
+    return "NULL" if value is None else show(value)
+
+
+def functions() -> str:
+    """Every function with its meaning and an example that was run."""
+    rows = []
+    for name, function in FUNCTIONS.items():
+        example = FUNCTION_EXAMPLES[name]
+        meaning = function.meaning.split(":")[0] + ("" if function.strict else r" \*")
+        rows.append((function.group, code(name), meaning, code(example), code(said(value_of(example)))))
+    note = r"Functions marked \* decide about NULL themselves; all others give NULL for NULL."
+    return table(("group", "name", "gives", "example", "is"), rows) + f"\n\n{note}"
+
+
+def null_logic() -> str:
+    """AND, OR and NOT of TRUE, FALSE and NULL."""
+    words = ("TRUE", "FALSE", "NULL")
+
+    def result(expression: str) -> str:
+        return said(value_of(expression)).upper()
+
+    rows = [
+        (code(a), code(b), result(f"{a} AND {b}"), result(f"{a} OR {b}"), result(f"NOT {a}"))
+        for a in words
+        for b in words
+    ]
+    return table(("a", "b", "a AND b", "a OR b", "NOT a"), rows)
+
+
+def reserved() -> str:
+    """The reserved words."""
+    return ", ".join(code(word.upper()) for word in sorted(RESERVED)) + "."
+
+
+def sections(doc: str) -> dict[str, str]:
+    """The first line of an operator's description, and what stands behind Meaning, Bounds, Source and State."""
+    first, _, rest = doc.strip().partition("\n")
+    found: dict[str, str] = {"": first.rstrip(".")}
+    for line in rest.strip().splitlines():
+        head = re.match(r"(Meaning|Bounds|Source|State)\s+(.*)", line.strip())
+        if head:
+            found[head[1]] = head[2]
+        elif line.strip():
+            found[list(found)[-1]] += " " + line.strip()
+    return {name: text.replace("\\\\", "\\").rstrip(".") for name, text in found.items()}
+
+
+def operators() -> str:
+    """Every operator with what it says of itself."""
+    rows = []
+    for operator in OPERATORS:
+        told = sections(operator.__doc__ or "")
+        source = re.sub(r"\b00[012]\b", lambda found: _DOCUMENTS[found[0]], told["Source"])
+        source = source.replace("every row of table 3.2", "every row of the table of windows")
+        meaning = f"{told['']}. {told['Meaning'][0].upper()}{told['Meaning'][1:]}"
+        engine = "yes, but see below" if operator is Window else "yes"
+        rows.append((code(operator.__name__), meaning, told["Bounds"], told["State"], source, engine))
+    return table(("operator", "meaning", "bounds", "state", "defined in", "reference engine"), rows)
+
+
+def windows() -> str:
+    """Every form of window that the three languages have, and whether the reference engine runs it."""
+    rows = []
+    for written, window in WINDOW_FORMS.items():
+        by = "".join(f" by {attribute.name}" for attribute in window.key)
+        rows.append((written, str(window.slide), f"{window.range}{by}", verdict(window)))
+    return table(("window", "slide", "range", "reference engine"), rows)
+
+
+def verdict(window: Window) -> str:
+    """What the reference engine makes of a window."""
+    elements = [Element(tick, index, (tick,)) for index, tick in enumerate((0, 5, 5, 9), start=1)]
+    try:
+        evaluate_window(window, Inputs(10, {"s": elements}, {"t": [Version(0, ((1,),))]}))
+    except Unsupported as gap:
+        return gap.kind
+    return "yes"
+
+
+def rules() -> str:
+    """Every optimizer rule with its meaning."""
+    return table(("rule", "meaning"), [(code(rule.name), rule.meaning.rstrip(".")) for rule in RULES])
+
+
+TABLES: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/sneeql.md", "null-logic"): null_logic,
+    ("docs/sneeql.md", "functions"): functions,
+    ("docs/sneeql.md", "reserved"): reserved,
+    ("docs/operators.md", "operators"): operators,
+    ("docs/operators.md", "windows"): windows,
+    ("docs/engine.md", "rules"): rules,
+}
+"""The tables by page and by the marker that stands before them; the marker `end` stands after each."""

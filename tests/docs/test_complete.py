@@ -1,0 +1,165 @@
+"""Nothing is left out of the documentation, and it names nothing that is not there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+import transom
+from tests.cases import GOLDEN
+from tests.docs.pages import PAGES, ROOT, blocks_of, name_of, text_of
+from tests.docs.run import Session
+from transom import errors
+from transom.catalog import entries
+from transom.catalog.entries import Entry
+from transom.cli import app
+from transom.languages.sql.parse import DEEPEST, LONGEST
+from transom.languages.sql.translate import SYNONYMS
+from transom.query import Picture, State
+
+PICTURES = {"docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min")}
+
+
+def command_names() -> Iterator[tuple[str, str]]:
+    """Every command with each of its options."""
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("-"):
+                    yield name, option
+
+
+@pytest.mark.parametrize(("command", "option"), list(command_names()))
+def test_every_command_and_option_is_in_commands(command: str, option: str) -> None:
+    page = text_of("docs/commands.md")
+    assert f"\n## {command}\n" in page
+    section = page.split(f"\n## {command}\n")[1].split("\n## ")[0]
+    assert re.search(rf"`[^`\n]*{option}\b", section), f"{command} {option}"
+
+
+@pytest.mark.parametrize("model", Entry.__subclasses__(), ids=lambda model: model.__name__)
+def test_every_catalog_key_is_in_catalog(model: type[Entry]) -> None:
+    assert model.__module__ == entries.__name__
+    page = text_of("docs/catalog.md")
+    for name, info in model.model_fields.items():
+        assert f"`{info.alias or name}`" in page, f"{model.__name__}: {info.alias or name}"
+
+
+def public_names() -> Iterator[tuple[str, str]]:
+    """The public names of the package, and the public members of those that are classes."""
+    for name in transom.__all__:
+        yield "transom", name
+    for owner in (transom.Catalog, transom.Query, transom.Answer, transom.TransomError, State, Picture):
+        members = {name for name, _ in inspect.getmembers(owner) if not hasattr(Exception, name)}
+        members |= {field.name for field in fields(owner)} if is_dataclass(owner) else set()
+        yield from ((owner.__name__, member) for member in sorted(members) if not member.startswith("_"))
+
+
+@pytest.mark.parametrize(("owner", "name"), list(public_names()))
+def test_every_public_name_is_in_python(owner: str, name: str) -> None:
+    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", text_of("docs/python.md"))
+
+
+def test_every_parameter_is_in_python() -> None:
+    page = text_of("docs/python.md")
+    for function in (transom.compile, transom.Query.simulate, transom.Query.explain, transom.Catalog.read):
+        for parameter in inspect.signature(function).parameters:
+            assert parameter in ("self", "cls") or re.search(rf"\b{parameter}\b", page), parameter
+
+
+def test_every_error_is_in_python() -> None:
+    tree = (errors.__doc__ or "").split("\n\n")[1]
+    names = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, Exception)}
+    assert names == set(re.findall(r"^\W*([A-Z]\w+)", tree, re.MULTILINE))
+    page = text_of("docs/python.md")
+    for name in names:
+        assert re.search(rf"^\W*{name}\b", page, re.MULTILINE), name
+
+
+def test_synonyms_and_limits_are_in_sneeql() -> None:
+    page = " ".join(text_of("docs/sneeql.md").split())
+    for name in SYNONYMS:
+        assert f"`{name}`" in page
+    assert f"at most {LONGEST:,} characters and {DEEPEST} levels of nesting" in page
+
+
+def test_every_decision_is_listed_with_its_cases(rewrite: bool) -> None:
+    page = text_of("docs/decisions.md")
+    row = re.compile(r"^(\| (S\d+) \|.*\|)([^|]*)\|$", re.MULTILINE)
+    assert [found[2] for found in row.finditer(page)] == [f"S{number}" for number in range(1, 40)]
+    cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
+    shown = {case["name"].split("-")[0]: case["decisions"] for case in cases}
+
+    def completed(found: re.Match[str]) -> str:
+        cited = set(re.findall(r"\w+", found[3]))
+        assert cited <= set(shown), f"{found[2]} names cases that are not there"
+        cited |= {name for name, decisions in shown.items() if found[2] in decisions}
+        return f"{found[1]} {', '.join(sorted(cited))}".rstrip() + " |"
+
+    if rewrite:
+        (ROOT / "docs/decisions.md").write_text(row.sub(completed, page), "utf-8")
+    else:
+        assert row.sub(completed, page) == page
+
+
+def test_queries_of_the_readme_are_those_of_the_example() -> None:
+    shown = [block.text for block in blocks_of(ROOT / "README.md") if block.language == "sneeql"]
+    assert shown == [text_of(f"examples/roads/q{number}.sneeql") for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_exist(page: str) -> None:
+    text = text_of(page)
+    named = re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:py|md|yaml|toml|txt))`", text)
+    drawn = [words.split()[0] for words in re.findall(r"^[\w.]+/.*$", text, re.MULTILINE)]
+    assert len(named) + len(drawn) > 10
+    for path in [*named, *drawn]:
+        assert (ROOT / path).exists(), path
+
+
+def test_every_folder_is_in_the_architecture() -> None:
+    page = text_of("ARCHITECTURE.md")
+    for folder in (ROOT / "src" / "transom").iterdir():
+        if folder.is_dir() and folder.name != "__pycache__":
+            assert f"src/transom/{folder.name}/" in page
+
+
+def test_recipes_exist() -> None:
+    recipes = set(re.findall(r"^(\w+)[^:\n]*:", text_of("justfile"), re.MULTILINE))
+    assert set(re.findall(r"`just (\w+)`", text_of("CONTRIBUTING.md"))) == recipes
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_and_pictures_exist(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_pictures_are_what_the_command_draws(picture: str, tmp_path: Path, rewrite: bool) -> None:
+    query, until = PICTURES[picture]
+    session = Session.begin(tmp_path)
+    session.transom("picture", query, "--until", until, "--output", "drawn.svg")
+    drawn = (tmp_path / "drawn.svg").read_text("utf-8")
+    if rewrite:
+        (ROOT / picture).write_text(drawn, "utf-8")
+    assert (ROOT / picture).read_text("utf-8") == drawn
+
+
+def test_site_builds_without_the_network(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    for page in tmp_path.glob("*.html"):
+        text = page.read_text("utf-8")
+        assert not re.search(r"<(?:script|img|iframe)[^>]*src=\"https?:|<link[^>]*href=\"https?:", text), page.name

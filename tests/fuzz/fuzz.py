@@ -1,0 +1,191 @@
+"""Fuzzing of the parser, the translator and the catalog reader: `python -m tests.fuzz.fuzz --count 200000 --seed 1`.
+
+Every input follows from the seed and its number, so `--only NUMBER` repeats one. What is read must come out as text
+and back, only TransomErrors may be raised (but no PlanError, which says that Transom is at fault), each must render,
+and each input must take less than a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import Pool
+from random import Random
+
+from transom.catalog.extents import Catalog
+from transom.errors import PlanError, TransomError
+from transom.languages.sneeql.parse import parse
+from transom.languages.sneeql.syntax import Query
+from transom.languages.sneeql.translate import translate
+from transom.languages.sneeql.unparse import comments_of, format_text, unparse
+from transom.languages.sql.parse import LONGEST
+
+from .mutate import mutate
+from .seeds import catalog, catalog_seeds, query_seeds
+
+SLOWEST = 1.0
+"""Seconds that one input may take."""
+CHUNK = 500
+
+
+@dataclass
+class Tally:
+    """What became of some inputs."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[int, str, str]] = field(default_factory=list)
+    slowest: tuple[float, int, str] = (0.0, -1, "")
+
+    def add(self, other: Tally) -> None:
+        """Take over the results of other inputs."""
+        self.outcomes += other.outcomes
+        self.failures += other.failures
+        self.slowest = max(self.slowest, other.slowest)
+
+    @property
+    def count(self) -> int:
+        """How many inputs there were."""
+        return sum(self.outcomes.values())
+
+
+def input_of(seed: int, number: int) -> tuple[str, str]:
+    """The kind and the text of one input; every second one is a catalog."""
+    dice = Random(f"{seed}-{number}")
+    kind, seeds = ("query", query_seeds()) if number % 2 == 0 else ("catalog", catalog_seeds())
+    return kind, mutate(dice.choice(seeds), seeds, dice)
+
+
+def refused(error: TransomError, text: str) -> None:
+    """An error that was raised on purpose: Transom is not at fault, and it can be shown."""
+    if isinstance(error, PlanError):
+        raise error
+    if not str(error.within(text)).strip():
+        raise AssertionError("an error without words")
+
+
+def read_query(text: str) -> tuple[str, Query | None]:
+    """What became of a query: refused by the parser, by the translator, or translated."""
+    try:
+        query = parse(text)
+    except TransomError as error:
+        refused(error, text)
+        return "not parsed", None
+    try:
+        translate(query, catalog())
+    except TransomError as error:
+        refused(error, text)
+        return "not translated", query
+    return "translated", query
+
+
+def read_catalog(text: str) -> tuple[str, None]:
+    """What became of a catalog: refused or read."""
+    try:
+        Catalog.read(text)
+    except TransomError as error:
+        refused(error, text)
+        return "not read", None
+    return "read", None
+
+
+def check_text(text: str, query: Query) -> None:
+    """A query comes out as text and back, in canonical form and with its comments."""
+    tidy = format_text(text, query)
+    assert [c for _, c in comments_of(tidy)] == [c for _, c in comments_of(text)], "format lost a comment"
+    for again in (unparse(query), tidy):
+        if len(again) <= LONGEST:
+            assert parse(again) == query, "the query has changed"
+
+
+def check(seed: int, number: int) -> Tally:
+    """What became of one input."""
+    tally = Tally()
+    kind, text = input_of(seed, number)
+    began = time.process_time()
+    try:
+        outcome, query = read_query(text) if kind == "query" else read_catalog(text)
+        took = time.process_time() - began
+        tally.slowest = (took, number, text)
+        assert took < SLOWEST, f"took {took:.2f} s"
+        if query is not None:
+            check_text(text, query)
+    except Exception:
+        outcome = "failed"
+        tally.failures.append((number, text, traceback.format_exc(limit=-4)))
+    tally.outcomes[outcome] += 1
+    return tally
+
+
+def check_all(seed: int, numbers: range) -> Tally:
+    """What became of some inputs, one after the other."""
+    total = Tally()
+    for number in numbers:
+        total.add(check(seed, number))
+    return total
+
+
+def _chunk(job: tuple[int, range]) -> Tally:
+    return check_all(*job)
+
+
+def run(seed: int, count: int, processes: int) -> Iterator[Tally]:
+    """The results of all inputs, chunk by chunk."""
+    query_seeds(), catalog_seeds(), catalog()
+    jobs = [(seed, range(start, min(start + CHUNK, count))) for start in range(0, count, CHUNK)]
+    if processes == 1:
+        yield from map(_chunk, jobs)
+        return
+    with Pool(processes) as pool:
+        yield from pool.imap_unordered(_chunk, jobs)
+
+
+def shown(text: str, longest: int = 2000) -> str:
+    """A text as a Python literal, its middle left out if it is long."""
+    words = ascii(text)
+    return words if len(words) <= longest else f"{words[: longest // 2]} ... {words[-longest // 2 :]}"
+
+
+def main() -> int:
+    """Fuzz from the command line; 1 if anything failed."""
+    parser = argparse.ArgumentParser(description="Fuzz the parser, the translator and the catalog reader.")
+    parser.add_argument("--count", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", type=int, help="show and check one input")
+    options = parser.parse_args()
+    if options.only is not None:
+        print(ascii(input_of(options.seed, options.only)[1]))
+        total = check(options.seed, options.only)
+    else:
+        total = Tally()
+        began = time.monotonic()
+        for tally in run(options.seed, options.count, options.processes):
+            total.add(tally)
+            if sys.stderr.isatty():
+                rate = total.count / (time.monotonic() - began)
+                print(
+                    f"\r{total.count:,} inputs, {rate:,.0f} per s, {len(total.failures)} failed",
+                    end="",
+                    file=sys.stderr,
+                )
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+    different = {why.splitlines()[-1]: (number, text, why) for number, text, why in reversed(total.failures)}
+    for number, text, why in list(different.values())[:20]:
+        print(f"--only {number} ({len(text)} characters): {shown(text)}\n{why}")
+    took, number, text = total.slowest
+    outcomes = ", ".join(f"{total.outcomes[name]:,} {name}" for name in sorted(total.outcomes))
+    print(
+        f"{outcomes}; slowest {took:.2f} s for --only {number} {shown(text, 60)}; "
+        f"{total.count - len(total.failures):,} passed, {len(total.failures)} failed"
+    )
+    return 1 if total.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

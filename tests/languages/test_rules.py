@@ -1,0 +1,175 @@
+"""What parses and is forbidden, or allowed and probably not meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from transom.algebra.tree import is_stream, walk
+from transom.algebra.windows import Every, Window
+from transom.catalog.extents import Catalog
+from transom.errors import LanguageRule, NameProblem, ParseError
+from transom.languages.sneeql.parse import parse
+from transom.languages.sneeql.translate import MOST_SOURCES, translate
+
+from ..cases import Case, catalog_of, golden_cases
+from .asking import CATALOG, EXTENTS, W, plan_of, refused
+
+WITH_ANSWER = [case for case in golden_cases() if case.expected["kind"] != "error"]
+REFUSED = {case.name: case for case in golden_cases() if case.expected["kind"] == "error"}
+
+
+@pytest.mark.parametrize("case", WITH_ANSWER, ids=lambda case: case.name)
+def test_golden_queries_are_taken(case: Case) -> None:
+    """Each has the kind of answer and the columns that were derived by hand."""
+    plan = plan_of(case.text, catalog_of(case.schema))
+    assert [attribute.label for attribute in plan.schema] == case.expected["columns"]
+    assert is_stream(plan) == (case.expected["kind"] == "tagged-tuples")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("x01-stream-query-with-two-streams", LanguageRule, "a stream without a window beside other sources"),
+        ("x02-aggregate-over-a-stream", LanguageRule, "MAX over an unbounded stream"),
+        ("x03-time-window-on-a-table", LanguageRule, "a range window on a stored extent"),
+        ("x04-scan-on-a-stream", LanguageRule, "SCAN on a stream"),
+        ("x05-ambiguous-attribute", NameProblem, "ambiguous attribute x"),
+    ],
+)
+def test_golden_queries_are_refused(name: str, kind: type, words: str) -> None:
+    refused(REFUSED[name].text, kind, words, catalog_of(REFUSED[name].schema))
+    assert len(REFUSED) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT category FROM road, tempClass", "a stream without a window beside other sources"),
+        ("SELECT category FROM tempClass, (SELECT * FROM road)", "a stream without a window beside other sources"),
+        ("ISTREAM(SELECT temp FROM road)", "ISTREAM of a stream"),
+        (f"DSTREAM(RSTREAM(SELECT temp FROM road {W}))", "DSTREAM of a stream"),
+        (f"SELECT temp FROM (SELECT temp FROM road {W})", "a window query as a source"),
+        (f"SELECT temp FROM (SELECT temp FROM road {W}) {W}", "a window query as a source"),
+        ("SELECT temp FROM (SELECT temp FROM tempClass) AS t [SCAN 1 SEC]", "a window query as a source"),
+        (f"SELECT temp FROM (RSTREAM(SELECT temp FROM road {W})) [SCAN 1 SEC]", "SCAN on a stream"),
+        (f"SELECT temp FROM tempClass {W}", "a range window on a stored extent"),
+        ("SELECT temp FROM tempClass [FROM NOW-1 TO NOW SLIDE 1 ROWS]", "a range window on a stored extent"),
+        ("SELECT temp FROM tempClass [SCAN 5 ROWS]", "SCAN counts time, not rows"),
+        ("SELECT temp FROM tempClass [SCAN 0 SEC]", "a scan interval of 0"),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 SEC]", "a slide of 0"),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 ROWS]", "a slide of 0"),
+        ("SELECT ABS(*) FROM road", "ABS(*) means nothing"),
+    ],
+)
+def test_refused(text: str, words: str) -> None:
+    refused(text, LanguageRule, words)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "[FROM NOW-10 ROWS TO NOW SLIDE 1 MIN]",
+        "[FROM NOW-10 MIN TO NOW SLIDE 1 ROWS]",
+        "[FROM NOW-10 TO NOW-1 MIN SLIDE 1 MIN]",
+    ],
+)
+def test_units_do_not_mix(window: str) -> None:
+    """A window has one unit, in one place (S34)."""
+    with pytest.raises(ParseError) as caught:
+        parse(f"SELECT temp FROM road {window}")
+    assert caught.value.hint == "a window has one unit, which stands after SLIDE"
+
+
+def test_subqueries_nest() -> None:
+    """Window queries come into FROM through a converter, stream queries as they are."""
+    inner = f"RSTREAM(SELECT MAX(s.temp) AS top FROM (SELECT temp FROM road WHERE site = 1) AS s {W})"
+    plan = plan_of(f"SELECT t.top FROM ({inner}) AS t WHERE t.top > 20")
+    assert is_stream(plan)
+    assert not is_stream(plan_of(f"SELECT t.top FROM ({inner}) AS t {W}"))
+
+
+class TestWarnings:
+    """What is legal and probably not meant."""
+
+    def warnings(self, window: str) -> list[str]:
+        text = f"SELECT temp FROM road {window}"
+        found = translate(parse(text), CATALOG).warnings
+        assert all(text[remark.span.start : remark.span.end] == window for remark in found)
+        return [remark.message for remark in found]
+
+    @pytest.mark.parametrize("unit", ["SEC", "ROWS"])
+    def test_from_later_than_to(self, unit: str) -> None:
+        """Every window is empty, and the author is told (S19)."""
+        assert self.warnings(f"[FROM NOW TO NOW-5 SLIDE 1 {unit}]") == [
+            "FROM is later than TO, so every window is empty"
+        ]
+
+    def test_rows_in_no_window(self) -> None:
+        assert self.warnings("[FROM NOW-1 TO NOW SLIDE 5 ROWS]") == ["rows between two windows are in none of them"]
+
+    @pytest.mark.parametrize(
+        "window",
+        [
+            "[FROM NOW-5 TO NOW SLIDE 1 MIN]",
+            "[FROM NOW-5 TO NOW-5 SLIDE 1 SEC]",
+            "[FROM NOW-0 TO NOW SLIDE 1 ROWS]",
+            "[FROM NOW-4 TO NOW SLIDE 5 ROWS]",
+        ],
+    )
+    def test_nothing_to_say(self, window: str) -> None:
+        assert self.warnings(window) == []
+
+    def test_a_subquery_warns_too(self) -> None:
+        text = "SELECT * FROM (RSTREAM(SELECT temp FROM road [FROM NOW TO NOW-5 SLIDE 1 SEC])) AS s"
+        assert len(translate(parse(text), CATALOG).warnings) == 1
+
+
+class TestTicks:
+    """Units of windows are whole numbers of ticks (S3)."""
+
+    @pytest.mark.parametrize(
+        ("tick", "unit", "step"),
+        [
+            ("1 s", "SEC", 1),
+            ("500 ms", "SEC", 2),
+            ("1 ms", "MIN", 60_000),
+            ("1 us", "HOUR", 3_600_000_000),
+            ("1 min", "MIN", 1),
+            ("7 s", "ROWS", 1),
+            ("90 s", "HOUR", 40),
+        ],
+    )
+    def test_whole_ticks(self, tick: str, unit: str, step: int) -> None:
+        catalog = Catalog.from_dict({"tick": tick, "extents": {"a": EXTENTS["tagged"]}})
+        plan = plan_of(f"SELECT x FROM a [FROM NOW-1 TO NOW SLIDE 1 {unit}]", catalog)
+        window = next(op for op in walk(plan) if isinstance(op, Window))
+        assert isinstance(window.slide, Every)
+        assert window.slide.step == step
+
+    @pytest.mark.parametrize(
+        ("tick", "unit", "instead"),
+        [
+            ("1 min", "SEC", "MIN, HOUR or ROWS"),
+            ("90 s", "MIN", "HOUR or ROWS"),
+            ("7 s", "HOUR", "ROWS"),
+            ("300 ms", "SEC", "MIN, HOUR or ROWS"),
+            ("1 d", "HOUR", "ROWS"),
+        ],
+    )
+    def test_other_units_are_refused(self, tick: str, unit: str, instead: str) -> None:
+        catalog = Catalog.from_dict({"tick": tick, "extents": {"a": EXTENTS["tagged"], "t": EXTENTS["tempClass"]}})
+        for text in (
+            f"SELECT x FROM a [FROM NOW-1 TO NOW SLIDE 1 {unit}]",
+            f"SELECT temp FROM t [SCAN 1 {unit}]",
+        ):
+            with pytest.raises(LanguageRule, match=f"1 {unit} is not a whole number of ticks") as caught:
+                plan_of(text, catalog)
+            assert caught.value.hint is not None
+            assert caught.value.hint.endswith(f"; use {instead}")
+
+
+def test_the_number_of_sources_is_bounded() -> None:
+    """A plan stays shallow enough to walk."""
+    sources = [f"road {W} AS r{number}" for number in range(MOST_SOURCES + 1)]
+    assert plan_of(f"SELECT r0.temp FROM {', '.join(sources[:-1])}")
+    refused(f"SELECT r0.temp FROM {', '.join(sources)}", LanguageRule, f"more than {MOST_SOURCES} sources")

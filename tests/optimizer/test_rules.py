@@ -1,0 +1,83 @@
+"""One golden file per rule: plans before and after it, with a sentence that says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import transom
+from transom.algebra.streams import StreamProject
+from transom.errors import PlanError
+from transom.optimizer.pipeline import RULES, Rule, Step, check_step, optimize
+from transom.optimizer.prune_columns import identity
+from transom.query import constant
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
+CATALOG = transom.Catalog.read("""
+road: sensed (site:integer, temp:integer, vibration:integer) RATE 1 MIN SITES (1, 2)
+traffic: pushed (site:integer, weight:integer)
+tempClass: stored (temp:integer, category:string)
+""")
+
+
+def sections(path: Path) -> list[tuple[str, str]]:
+    """The questions of a golden file: a sentence and a query each."""
+    found = []
+    for block in path.read_text("utf-8").strip().split("\n\n\n"):
+        why, query = block.split("\n\n")[:2]
+        found.append((why.removeprefix("# "), query))
+    return found
+
+
+COMPANIONS = {"merge_selections": ["push_selection_below_projection"]}
+"""Rules that must run before another has something to do: no text puts one selection right on another."""
+
+
+def block(why: str, text: str, name: str) -> str:
+    """One question with its plan before and after the rule, all other rules but its companions off."""
+    before = compiled(text, COMPANIONS.get(name, []))
+    after = compiled(text, [*COMPANIONS.get(name, []), name])
+    plans = f"stays\n{before}" if before == after else f"before\n{before}\n\nafter\n{after}"
+    return f"# {why}\n\n{text}\n\n{plans}"
+
+
+def compiled(text: str, rules: list[str]) -> str:
+    """The plan of a query with some rules on, without its remarks."""
+    query = transom.compile(text, CATALOG, without=[rule.name for rule in RULES if rule.name not in rules])
+    return bare(query.explain("plan"))
+
+
+def bare(plan: str) -> str:
+    """A plan without its remarks."""
+    return "\n".join(line.split("  -- ")[0] for line in plan.splitlines())
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_golden_file(rule: Rule, rewrite: bool) -> None:
+    path = GOLDEN / f"{rule.name}.txt"
+    text = "\n\n\n".join(block(why, query, rule.name) for why, query in sections(path)) + "\n"
+    if rewrite:
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8")
+    assert "\nafter\n" in text
+    assert "\nstays\n" in text
+
+
+def test_every_rule_says_what_it_does() -> None:
+    assert all(len(rule.meaning.split()) > 4 for rule in RULES)
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == {rule.name for rule in RULES}
+
+
+def test_a_rule_that_changes_the_columns_is_caught() -> None:
+    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).plan
+    assert isinstance(plan, StreamProject)
+    with pytest.raises(PlanError, match="changed the columns"):
+        check_step(plan, Step("careless", StreamProject(plan, identity(plan.schema.attributes[:1]))))
+
+
+def test_a_rule_that_goes_round_in_circles_is_caught() -> None:
+    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).plan
+    dizzy = Rule("dizzy", lambda op, context: op if op == plan else None)
+    with pytest.raises(PlanError, match="led back"):
+        optimize(plan, constant, rules=[dizzy])

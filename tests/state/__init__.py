@@ -1,0 +1,1 @@
+"""State bounds: formulas, and what a straightforward evaluation really remembers."""

@@ -1,0 +1,133 @@
+"""State bounds as formulas: how they are built, valued, written, and what is missing from them."""
+
+from __future__ import annotations
+
+import pytest
+
+import transom
+from transom.algebra.bounds import arrivals, at_most_one_window_per_tick, remembered, size, window_ticks, windows_within
+from transom.algebra.sources import StreamReceive
+from transom.algebra.state import (
+    NOTHING,
+    ONE,
+    Arrivals,
+    Knowledge,
+    Least,
+    Number,
+    Share,
+    TableRows,
+    Unbounded,
+    least,
+    missing,
+    plus,
+    rows,
+    share,
+    text,
+    times,
+)
+from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window
+from transom.model.schema import Attribute, Schema
+from transom.model.time import Calendar, Rate
+from transom.model.types import Type
+
+A, B, T = Arrivals("a", 10), Arrivals("b", 5), TableRows("t")
+KNOWN = Knowledge({"a": Rate(4, 3), "b": Rate(1, 1)}, {"t": 20})
+CARS = StreamReceive("a", Schema((Attribute("x", Type.INTEGER, "a"),)))
+CATALOG = transom.Catalog.read("""
+extents:
+  a: pushed (x:integer)
+  r: sensed (y:integer)
+  t: stored (z:integer)
+  k: {declare: "pushed (w:integer)", rate: 6 per min}
+""")
+
+
+def test_formulas_are_simplified() -> None:
+    assert plus() == plus(NOTHING, NOTHING) == NOTHING
+    assert plus(A, Number(2), NOTHING, Number(3)) == plus(A, Number(5))
+    assert plus(A, A) == times(Number(2), A)
+    assert times() == times(ONE, ONE) == ONE
+    assert times(A, NOTHING) == NOTHING
+    assert times(Number(2), Number(3)) == Number(6)
+    assert share(A, 1) == A
+    assert share(Number(7), 3) == Number(3)
+    assert share(A, 3) == Share(A, 3)
+    assert least(Number(3), Number(2)) == Number(2)
+    assert least(A, Number(2), A) == Least((Number(2), A))
+
+
+@pytest.mark.parametrize(
+    ("formula", "value", "words"),
+    [
+        (Number(3), 3, "3"),
+        (A, 16, "rate(a) * 10 s"),
+        (T, 20, "rows(t)"),
+        (plus(A, B, Number(1)), 22, "rate(a) * 10 s + rate(b) * 5 s + 1"),
+        (times(Number(2), plus(A, T), B), 360, "2 * (rate(a) * 10 s + rows(t)) * rate(b) * 5 s"),
+        (share(A, 3), 6, "ceil(rate(a) * 10 s / 3)"),
+        (least(A, Number(7)), 7, "least(7, rate(a) * 10 s)"),
+        (Unbounded("it grows"), None, "unbounded (it grows)"),
+        (plus(A, Arrivals("c", 1)), None, "rate(a) * 10 s + rate(c) * 1 s"),
+        (times(T, TableRows("u")), None, "rows(t) * rows(u)"),
+        (share(Arrivals("c", 1), 2), None, "ceil(rate(c) * 1 s / 2)"),
+        (least(Arrivals("c", 1), Number(4)), 4, "least(4, rate(c) * 1 s)"),
+    ],
+)
+def test_value_and_words(formula: object, value: int | None, words: str) -> None:
+    assert rows(formula, KNOWN) == value  # type: ignore[arg-type]
+    assert text(formula, Calendar()) == words  # type: ignore[arg-type]
+
+
+def test_what_is_missing() -> None:
+    gap = Unbounded("it grows", ("stop it",))
+    formula = plus(A, Arrivals("c", 1), Arrivals("c", 9), share(TableRows("u"), 2), gap)
+    assert missing(formula, KNOWN) == [Arrivals("c", 1), TableRows("u"), gap]
+    assert missing(plus(A, T), KNOWN) == []
+
+
+def test_windows_of_other_languages_have_bounds() -> None:
+    tick, index, distance = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
+    rows_5 = Window(CARS, Arrival(), Between(index, Bound(1, -4), Bound(1, 0)))
+    assert (remembered(rows_5), size(rows_5)) == (Number(5), Number(5))
+    assert window_ticks(rows_5, 7) == Least((Number(7), Arrivals("a", 7)))
+    sparql = Window(CARS, Every(tick, 1), Between(tick, Bound(5, 5 - 20), Bound(1, 0)))
+    assert (remembered(sparql), size(sparql)) == (Arrivals("a", 20), Arrivals("a", 20))
+    mixed = Window(CARS, Every(distance, 10), Between(tick, Bound(1, -600), Bound(1, 0)))
+    assert remembered(mixed) == Arrivals("a", 601)
+    assert windows_within(mixed, 9) == Number(9)
+    for window in (
+        Window(CARS, Arrival(), Inside("sea")),
+        Window(CARS, Every(distance, 10), Between(distance, Bound(10, -50), Bound(10, 0))),
+    ):
+        assert isinstance(remembered(window), Unbounded)
+    assert at_most_one_window_per_tick(rows_5)
+    assert not at_most_one_window_per_tick(Window(CARS, Every(index, 1, 1), Between(index, Bound(1, 0), Bound(1, 0))))
+    assert arrivals(CARS, 0) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("query", "state", "hint"),
+    [
+        ("SELECT x FROM a [FROM NOW-2 TO NOW SLIDE 1 SEC]", "rate(a) * 3 s", "rate of a"),
+        ("SELECT y FROM r [FROM NOW-2 TO NOW SLIDE 1 SEC]", "rate(r) * 3 s", "sites of r"),
+        ("ISTREAM(SELECT z FROM t [SCAN 1 SEC])", "rows(t)", "size of t"),
+        ("SELECT w FROM k [FROM NOW-2 TO NOW SLIDE 1 MIN]", "rate(k) * 121 s = 18", None),
+        ("SELECT w FROM k [FROM NOW-2 TO NOW SLIDE 1 ROW]", "3", None),
+        ("SELECT w FROM k [FROM NOW TO NOW-2 SLIDE 1 MIN]", "0", None),
+        (
+            "SELECT w FROM (RSTREAM(SELECT w FROM k [FROM NOW TO NOW SLIDE 1 MIN])) [FROM NOW-9 TO NOW SLIDE 1 SEC]",
+            "2 * rate(k) * 1 s = 12",
+            None,
+        ),
+        (
+            "SELECT w FROM (RSTREAM(SELECT w FROM k [FROM NOW-2 TO NOW SLIDE 2 ROWS])) [FROM NOW-9 TO NOW SLIDE 1 SEC]",
+            "3 * ceil(rate(k) * 10 s / 2) + 3 = 12",
+            None,
+        ),
+    ],
+)
+def test_bounds_of_queries(query: str, state: str, hint: str | None) -> None:
+    found = transom.compile(query, CATALOG).state
+    assert str(found) == state
+    assert found.bounded
+    assert (hint in found.hints[0]) if hint else found.hints == ()

@@ -1,0 +1,164 @@
+"""The Python API: compile, and what a query tells of itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import transom
+from transom.errors import DataError, NameProblem, QueryError, UsageError
+from transom.model.answer import show
+
+ROADS = Path(__file__).parents[1] / "examples" / "roads"
+CATALOG = transom.Catalog.read("""
+extents:
+  a: pushed (x:integer, s:string)
+  t: stored (y:integer)
+  g:
+    declare: pushed (v:integer)
+    source:
+      generate: {seed: 1, arrivals: {every: 2 s}, attributes: {v: {constant: 5}}}
+""")
+
+
+def test_importing_starts_nothing_and_is_quick() -> None:
+    code = (
+        "import sys, time; start = time.perf_counter(); import transom; took = time.perf_counter() - start;"
+        "print(took, any(m in sys.modules for m in ('pyspark', 'duckdb', 'pyarrow', 'lark', 'typer', 'rich', 'yaml')))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert float(output[0]) < 0.3
+    assert output[1] == "False"
+
+
+def test_public_names() -> None:
+    assert set(transom.__all__) == {"Answer", "Catalog", "Query", "TransomError", "compile"}
+    assert all(getattr(transom, name) for name in transom.__all__)
+    with pytest.raises(AttributeError, match="has no attribute spark"):
+        _ = transom.spark  # type: ignore[attr-defined]
+
+
+def test_a_query_tells_of_itself() -> None:
+    query = transom.compile((ROADS / "q3.sneeql").read_text(), transom.Catalog.load(ROADS / "catalog.yaml"))
+    assert query.columns == ("road.site", "tempClass.category")
+    assert query.gives == "tagged-tuples"
+    assert query.state.rows == 548
+    assert str(query.state) == "rate(road) * 301 s * rows(tempClass) + 2 * rate(road) * 301 s + rows(tempClass) = 548"
+    assert query.state.bounded
+    assert query.warnings == ()
+    assert [extent.name for extent in query.reads] == ["road", "tempClass"]
+    assert [step.rule for step in query.steps] == ["product_to_join", "prune_columns"]
+    assert query.format().startswith("ISTREAM(\n  SELECT")
+    assert "ISTREAM(" in query._repr_html_()
+    assert "Convert" in query.explain("syntax")
+    with pytest.raises(UsageError):
+        query.explain("dream")  # type: ignore[arg-type]
+    with pytest.raises(UsageError):
+        query.explain("plan", "poem")  # type: ignore[arg-type]
+
+
+def test_simulate_with_given_rows() -> None:
+    query = transom.compile("SELECT x, y FROM a [FROM NOW-1 TO NOW SLIDE 1 SEC], t", CATALOG)
+    answer = query.simulate({"a": [{"tick": 0, "x": 1, "s": "p"}, (2, 3, "q")], "t": [[7], {"y": 8}]}, until=2)
+    assert [(w.tick, w.rows) for w in answer.windows] == [
+        (0, ((1, 7), (1, 8))),
+        (1, ((1, 7), (1, 8))),
+        (2, ((3, 7), (3, 8))),
+    ]
+    assert len(answer) == 3
+    assert [w.tick for w in answer] == [0, 1, 2]
+    assert answer.header == ("tick", "seq", "empty", "x", "y")
+
+
+def test_until_defaults_to_the_last_tick_of_the_inputs() -> None:
+    query = transom.compile("SELECT y FROM t [SCAN 1 SEC]", CATALOG)
+    assert [w.tick for w in query.simulate({"t": {0: [[1]], 3: []}}).windows] == [0, 1, 2, 3]
+    assert transom.compile("SELECT x FROM a", CATALOG).simulate({"a": []}).elements == ()
+
+
+def test_start() -> None:
+    """Boundaries stay multiples of the slide; a one-off query scans at the start; earlier rows do not exist (S38)."""
+    rows = {"a": [(tick, tick, "") for tick in range(8)], "t": {0: [[1]], 3: [[2]]}}
+    windows = transom.compile("SELECT x FROM a [FROM NOW-3 TO NOW SLIDE 2 SEC]", CATALOG)
+    assert [(w.tick, [r[0] for r in w.rows]) for w in windows.simulate(rows, until=7, start=3).windows] == [
+        (4, [3, 4]),
+        (6, [3, 4, 5, 6]),
+    ]
+    once = transom.compile("SELECT y FROM t", CATALOG)
+    assert [(w.tick, w.rows) for w in once.simulate(rows, until=7, start=5).windows] == [(5, ((2,),))]
+    counted = transom.compile("SELECT x FROM a [FROM NOW TO NOW SLIDE 2 ROWS]", CATALOG)
+    assert [(w.tick, w.rows) for w in counted.simulate(rows, until=7, start=3).windows] == [(4, ((4,),)), (6, ((6,),))]
+    with pytest.raises(UsageError, match="before the start"):
+        once.simulate(rows, until=2, start=5)
+
+
+def test_generated_sources() -> None:
+    query = transom.compile("SELECT v FROM g", CATALOG)
+    assert [e.tick for e in query.simulate(until=6).elements] == [0, 2, 4, 6]
+    with pytest.raises(UsageError, match="without end"):
+        query.simulate()
+
+
+def test_what_cannot_be_asked() -> None:
+    query = transom.compile("SELECT x FROM a", CATALOG)
+    with pytest.raises(NameProblem):
+        query.simulate({"b": []})
+    with pytest.raises(UsageError, match="no rows for a"):
+        query.simulate()
+    with pytest.raises(DataError):
+        query.simulate({"a": [(0, "one", "")]})
+    with pytest.raises(UsageError, match="no language"):
+        transom.compile("SELECT x FROM a", CATALOG, language="sparql")
+    with pytest.raises(QueryError) as caught:
+        transom.compile("SELECT z FROM a", CATALOG, name="mine.sneeql")
+    assert str(caught.value).startswith("mine.sneeql:1:8: no attribute is called z")
+
+
+def test_picture_is_shown_in_a_notebook(tmp_path: Path) -> None:
+    query = transom.compile("SELECT x FROM a [FROM NOW-1 TO NOW SLIDE 1 SEC]", CATALOG)
+    drawing = query.picture({"a": [(0, 1, "p")]}, until=3)
+    drawing.save(tmp_path / "w.svg")
+    assert ET.parse(tmp_path / "w.svg").getroot().tag.endswith("svg")  # noqa: S314 - we wrote it
+    assert drawing._repr_svg_() == drawing.svg
+
+
+def test_answer_is_shown_in_a_notebook() -> None:
+    query = transom.compile("SELECT x, s FROM a", CATALOG)
+    answer = query.simulate({"a": [(0, None, "<b>")] + [(1, i, "") for i in range(300)]})
+    page = answer._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "and more" in page
+    assert next(answer.json_lines()) == '{"tick": 0, "index": 1, "values": {"x": null, "s": "<b>"}}'
+
+
+def test_values_as_people_read_them() -> None:
+    moment = datetime(2009, 3, 2, tzinfo=UTC)
+    assert [show(v) for v in (None, True, False, 1.5, moment)] == [
+        "",
+        "true",
+        "false",
+        "1.5",
+        "2009-03-02T00:00:00+00:00",
+    ]
+    catalog = transom.Catalog.read("d: pushed (m:decimal, z:timestamp)")
+    answer = transom.compile("SELECT m, z FROM d", catalog).simulate({"d": [(0, Decimal("1.50"), moment)]})
+    assert '"m": "1.50", "z": "2009-03-02T00:00:00+00:00"' in next(answer.json_lines())
+
+
+def test_tags_make_way_for_columns_of_their_name() -> None:
+    answer = transom.compile("SELECT tick, x FROM a", CATALOG).simulate({"a": [(3, 1, "")]})
+    assert answer.header == ("tick (tag)", "index", "tick", "x")
+    assert list(answer.records()) == [(3, 1, 3, 1)]
+
+
+def test_csv_tells_null_from_an_empty_string() -> None:
+    answer = transom.compile("SELECT x, s FROM a", CATALOG).simulate(
+        {"a": [(0, None, ""), (1, 2, 'a "b", c'), (2, 3, None)]}
+    )
+    assert list(answer.csv_lines()) == ["tick,index,x,s", '0,1,,""', '1,2,2,"a ""b"", c"', "2,3,3,"]
