@@ -36,4 +36,4 @@ ci:
 
 # the lock file of the development environment
 lock:
-    uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet --output-file requirements-dev.txt
+    uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-annotate --no-emit-index-url --custom-compile-command "just lock" --quiet --output-file requirements-dev.txt

@@ -62,7 +62,7 @@ def read(text: str) -> Any:
 def spoken(node: dict[str, Any]) -> Any:
     """An explained operator in the words of the document."""
     below = [spoken(one) for one in node["inputs"]]
-    name = node["name"]
+    name = node["node"]
     if name in ("StreamProject", "WindowProject"):
         items = [word for item in node["items"] for word in ("Attr", item)]
         return [name, items, *below]

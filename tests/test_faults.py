@@ -33,8 +33,8 @@ class Fault:
 
 
 FAULTS = [
-    Fault("lower bound excluded", windows, "lower(low, base) <= where", "lower(low, base) < where"),
-    Fault("upper bound excluded", windows, "where <= upper(high, base)", "where < upper(high, base)"),
+    Fault("lower bound excluded", windows, "low.at(base) <= where", "low.at(base) < where"),
+    Fault("upper bound excluded", windows, "where <= high.at(base)", "where < high.at(base)"),
     Fault(
         "empty windows missing",
         windows,
@@ -82,8 +82,8 @@ def seeded(fault: Fault) -> Iterator[None]:
     wrong = source.replace(fault.right, fault.wrong)
     if fault.name == "filter renumbers":
         wrong = wrong.replace(
-            "Scope.of(op.input.schema, e))]\n\n\ndef stream_project",
-            "Scope.of(op.input.schema, e))])\n\n\ndef stream_project",
+            "Scope.of(schema, e))]\n\n\ndef stream_project",
+            "Scope.of(schema, e))])\n\n\ndef stream_project",
         )
     before = dict(vars(fault.module))
     others = [m for name, m in list(sys.modules.items()) if name.startswith("transom.") and m is not fault.module]

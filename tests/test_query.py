@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import transom
-from transom.errors import DataError, NameProblem, QueryError, UsageError
+from transom.errors import DataError, ParseError, QueryError, UsageError
 from transom.model.answer import show
 
 ROADS = Path(__file__).parents[1] / "examples" / "roads"
@@ -107,8 +107,22 @@ def test_generated_sources() -> None:
 
 def test_what_cannot_be_asked() -> None:
     query = transom.compile("SELECT x FROM a", CATALOG)
-    with pytest.raises(NameProblem):
+    with pytest.raises(UsageError, match="no extent"):
         query.simulate({"b": []})
+    for inputs in ({"a": None}, {"a": 5}, {"a": "rows"}, {"t": None, "a": []}, {"t": {0: None}, "a": []}):
+        with pytest.raises(DataError, match="not a list"):
+            transom.compile("SELECT x FROM a [FROM NOW TO NOW SLIDE 1 SEC], t", CATALOG).simulate(inputs)
+    for until in ("6", 6.0, -1, True):
+        with pytest.raises(UsageError, match="is no tick"):
+            query.simulate({"a": []}, until=until)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="rows by extent"):
+        query.simulate([1])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="takes the text"):
+        transom.compile(None, CATALOG)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="list of rule names"):
+        transom.compile("SELECT x FROM a", CATALOG, without="prune_columns")
+    with pytest.raises(UsageError, match="is called luck"):
+        transom.compile("SELECT x FROM a", CATALOG, optimize=False, without=["luck"])
     with pytest.raises(UsageError, match="no rows for a"):
         query.simulate()
     with pytest.raises(DataError):
@@ -148,7 +162,7 @@ def test_values_as_people_read_them() -> None:
     ]
     catalog = transom.Catalog.read("d: pushed (m:decimal, z:timestamp)")
     answer = transom.compile("SELECT m, z FROM d", catalog).simulate({"d": [(0, Decimal("1.50"), moment)]})
-    assert '"m": "1.50", "z": "2009-03-02T00:00:00+00:00"' in next(answer.json_lines())
+    assert '"m": "1.5", "z": "2009-03-02T00:00:00+00:00"' in next(answer.json_lines())
 
 
 def test_tags_make_way_for_columns_of_their_name() -> None:
@@ -162,3 +176,43 @@ def test_csv_tells_null_from_an_empty_string() -> None:
         {"a": [(0, None, ""), (1, 2, 'a "b", c'), (2, 3, None)]}
     )
     assert list(answer.csv_lines()) == ["tick,index,x,s", '0,1,,""', '1,2,2,"a ""b"", c"', "2,3,3,"]
+
+
+def test_rows_of_today_counted_from_1970_are_refused() -> None:
+    query = transom.compile("SELECT x FROM a [FROM NOW-5 TO NOW SLIDE 1 SEC]", CATALOG)
+    with pytest.raises(UsageError, match=r"has 1,\d\d\d,\d\d\d,\d\d\d windows") as caught:
+        query.simulate({"a": [("2024-06-01T00:00:00Z", 1, "")]})
+    assert "epoch" in str(caught.value)
+    day = 1_717_200_000
+    assert len(query.simulate({"a": [("2024-06-01T00:00:00Z", 1, "")]}, start=day - 3)) == 4
+
+
+def test_a_one_off_query_after_the_last_version() -> None:
+    answer = transom.compile("SELECT y FROM t", CATALOG).simulate({"t": {0: [[1]], 3: [[2]]}}, start=4)
+    assert [(w.tick, w.rows) for w in answer.windows] == [(4, ((2,),))]
+
+
+def test_nothing_grows_without_limit() -> None:
+    case = "x"
+    for _ in range(30):
+        case = f"CASE {case} WHEN 1 THEN 1 WHEN 2 THEN 2 END"
+    with pytest.raises(QueryError, match="more than 10,000 parts"):
+        transom.compile(f"SELECT {case} AS c FROM a", CATALOG)
+    between = "(x = 1)"
+    for _ in range(30):
+        between = f"({between} BETWEEN FALSE AND TRUE)"
+    with pytest.raises(QueryError, match="more than 10,000 parts"):
+        transom.compile(f"SELECT x FROM a WHERE {between}", CATALOG)
+    nested = "SELECT x AS v FROM a"
+    for _ in range(25):
+        nested = f"SELECT v + v AS v FROM ({nested})"
+    query = transom.compile(f"SELECT v FROM ({nested}) WHERE v > 0", CATALOG)
+    assert query.simulate({"a": [(0, 1, "")]}).elements[0].row == (2**25,)
+
+
+def test_deep_nesting_is_an_error_of_the_query() -> None:
+    deep = "x"
+    for _ in range(115):
+        deep = f"CASE {deep} WHEN 1 THEN 1 END"
+    with pytest.raises((ParseError, QueryError)):
+        transom.compile(f"SELECT {deep} AS c FROM a", CATALOG)

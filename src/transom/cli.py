@@ -65,6 +65,10 @@ Until = Annotated[
     str | None,
     typer.Option("--until", "-u", metavar="T", help="The last tick: a number of ticks, or a time such as '10 min'."),
 ]
+Start = Annotated[
+    str | None,
+    typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
+]
 Without = Annotated[list[str] | None, typer.Option("--without", help="An optimizer rule to switch off, by name.")]
 
 
@@ -115,19 +119,19 @@ def read_text(file: Path) -> str:
         raise UsageError(f"cannot read {file}", detail=str(error), hint="give the path of a query file") from error
 
 
-def last_tick(until: str | None, query: Query) -> int | None:
-    """The tick that `--until` names."""
-    if until is None:
+def tick_of(words: str | None, option: str, query: Query) -> int | None:
+    """The tick that `--until` or `--start` names."""
+    if words is None:
         return None
-    if until.isdigit():
-        return int(until)
+    if words.isdecimal() and words.isascii():
+        return int(words[:25])
     try:
-        ticks = query.catalog.calendar.ticks(read_duration(until))
+        ticks = query.catalog.calendar.ticks(read_duration(words))
     except ValueError:
         ticks = None
     if ticks is None:
         raise UsageError(
-            f"--until {until!r} is no number of ticks",
+            f"{option} {words!r} is no number of ticks",
             hint=f"write 600, or a time such as '10 min'; a tick lasts {query.catalog.calendar.describe(1)}",
         )
     return ticks
@@ -194,13 +198,17 @@ def simulate(
     file: File,
     catalog: CatalogFile = None,
     until: Until = None,
+    start: Start = None,
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
     without: Without = None,
 ) -> None:
     """Answer a query over the catalog's sources with the reference engine."""
     query = load(file, catalog, without)
+    if not query.state.bounded:
+        typer.echo(f"warning: this query needs memory without limit: {query.state.formula}", err=True)
     with progress(query) as watch:
-        answer = query.simulate(until=last_tick(until, query), watch=watch)
+        first = tick_of(start, "--start", query) or 0
+        answer = query.simulate(until=tick_of(until, "--until", query), start=first, watch=watch)
     match format:
         case AnswerFormat.table:
             print_table(answer)
@@ -218,11 +226,13 @@ def picture(
     output: Annotated[Path, typer.Option("--output", "-o", help="The SVG file to write.")],
     catalog: CatalogFile = None,
     until: Until = None,
+    start: Start = None,
 ) -> None:
     """Draw the windows of a query over time."""
     query = load(file, catalog)
     with progress(query) as watch:
-        drawing = query.picture(until=last_tick(until, query), watch=watch)
+        first = tick_of(start, "--start", query) or 0
+        drawing = query.picture(until=tick_of(until, "--until", query), start=first, watch=watch)
     try:
         output.write_text(drawing.svg, "utf-8")
     except OSError as error:

@@ -35,10 +35,6 @@ class Span:
         before = text[: self.start]
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
-    def to(self, other: Span) -> Span:
-        """The span from the start of this one to the end of another."""
-        return Span(min(self.start, other.start), max(self.end, other.end))
-
 
 class TransomError(Exception):
     """What all of Transom's errors have in common."""

@@ -15,10 +15,11 @@ from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, atoms, missing, rows, text
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
+from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors import open_stream, open_table
 from transom.connectors.rows import elements, versions
-from transom.errors import TransomError, UsageError
+from transom.errors import ParseError, Span, TransomError, UsageError
 from transom.languages.sneeql import parse as sneeql_parse
 from transom.languages.sneeql import translate as sneeql_translate
 from transom.languages.sneeql import unparse as sneeql_unparse
@@ -28,7 +29,7 @@ from transom.model.answer import Answer
 from transom.model.bag import Element, Version
 from transom.model.schema import Schema
 from transom.model.types import Value
-from transom.optimizer.pipeline import Step
+from transom.optimizer.pipeline import Step, check_names
 from transom.optimizer.pipeline import optimize as optimize_plan
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
@@ -37,6 +38,8 @@ from transom.reference.sources import Inputs
 Stage = Literal["syntax", "algebra", "plan"]
 Format = Literal["text", "json", "dot"]
 LANGUAGES = ("sneeql",)
+MOST_WINDOWS = 1_000_000
+"""Windows that one operator makes in a simulation."""
 
 
 def compile(
@@ -53,14 +56,27 @@ def compile(
     `without` switches optimizer rules off by name, `optimize=False` all of them. `name` is what messages call the
     text, for example its file name. Errors in the text are QueryErrors that point into it.
     """
+    if not isinstance(text, str) or not isinstance(catalog, Catalog):
+        raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
+    if isinstance(without, str) or not all(isinstance(name, str) for name in without):
+        raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
+    check_names(without)
     if language not in LANGUAGES:
         raise UsageError(f"no language is called {language}", hint=f"languages are {', '.join(LANGUAGES)}")
     try:
         syntax = sneeql_parse.parse(text)
         translation = sneeql_translate.translate(syntax, catalog)
+        steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
     except TransomError as error:
         raise error.within(text, name) from None
-    steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
+    except RecursionError:
+        raise ParseError(
+            "nested too deeply",
+            span=Span(0, len(text)),
+            text=text,
+            source=name,
+            hint="compute the inner parts in a subquery",
+        ) from None
     return Query(text, language, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
 
 
@@ -170,7 +186,7 @@ class Query:
                 raise UsageError(f"no stage is called {stage}", hint="stages are syntax, algebra and plan")
         match format:
             case "text":
-                return explain.as_text(tree)
+                return explain.as_text(tree, roles=stage == "syntax")
             case "json":
                 return explain.as_json(tree)
             case "dot":
@@ -205,6 +221,7 @@ class Query:
         `watch` is told what is being done.
         """
         given = self.inputs(inputs, until, start=start, watch=watch)
+        self._check_span(given.start, given.until)
         plan = self.plan
         if is_stream(plan):
             return Answer(self.columns, "tagged-tuples", elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
@@ -220,10 +237,17 @@ class Query:
     ) -> Inputs:
         """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
         tell = watch or (lambda _: None)
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise UsageError("inputs are rows by extent", hint="write {'road': [(0, 1, 20)]}")
         rows_of = dict(inputs or {})
-        unknown = sorted(set(rows_of) - set(self.catalog.extents))
-        if unknown:
-            self.catalog.extent(unknown[0])
+        for name in rows_of:
+            if name not in self.catalog.extents:
+                raise UsageError(
+                    f"inputs for {name}, which is no extent", hint=f"there is {', '.join(self.catalog.extents)}"
+                )
+        for tick in (start, until):
+            if tick is not None and (type(tick) is not int or tick < 0):
+                raise UsageError(f"{tick!r} is no tick", hint="a tick is a whole number from 0 on")
         if until is not None and until < start:
             raise UsageError(f"until {until} is before the start {start}")
         streams: dict[str, list[Element]] = {}
@@ -242,8 +266,20 @@ class Query:
                 streams[extent.name] = open_stream(extent, calendar, self.catalog.folder, until)
         if until is None:
             last = [e[-1].tick for e in streams.values() if e] + [v[-1].tick for v in tables.values() if v]
-            until = max(last, default=start)
+            until = max([start, *last])
         return Inputs(until, streams, tables, start, lambda op: tell(f"evaluating {type(op).__name__}"))
+
+    def _check_span(self, start: int, until: int) -> None:
+        """Refuse a run of so many windows that nobody meant it: rows of today, counted from an epoch long ago."""
+        for op in walk(self.plan):
+            slide = op.slide if isinstance(op, Window) else None
+            if isinstance(slide, Every) and slide.coordinate is Coordinate.TICK:
+                windows = (until - start) // slide.step
+                if windows > MOST_WINDOWS:
+                    raise UsageError(
+                        f"a run from tick {start} to {until} has {windows:,} windows",
+                        hint="set `epoch` in the catalog near the first row, or give a later start or an earlier until",
+                    )
 
     def picture(
         self,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from transom.algebra.expressions import TRUE, Expression, Item, Literal, call, case
+from transom.algebra.expressions import TRUE, Expression, Item, Literal, call, case, unchanged
 from transom.algebra.relations import WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import Operator, Plan, is_stream, with_inputs
 from transom.model.types import Type
-from transom.optimizer.prune_columns import identity
 
 
 def decorated(plan: Plan, rng: random.Random) -> Plan:
@@ -28,14 +27,14 @@ def change(op: Operator, rng: random.Random) -> Operator:
         case StreamProject() | WindowProject() if rng.random() < 0.2:
             return replace(op, items=tuple(Item(shifted(i.expression, rng), i.attribute) for i in op.items))
         case WindowCrossProduct() if rng.random() < 0.3:
-            return WindowProject(WindowCrossProduct(op.right, op.left), identity(op.schema.attributes))
+            return WindowProject(WindowCrossProduct(op.right, op.left), unchanged(op.schema.attributes))
     if rng.random() > 0.12 or isinstance(op, StoredTable):
         return op
     if is_stream(op):  # a selection might stand below a row window, which needs numbers without gaps
-        return StreamProject(op, identity(op.schema.attributes))  # type: ignore[arg-type]
+        return StreamProject(op, unchanged(op.schema.attributes))  # type: ignore[arg-type]
     if rng.random() < 0.5:
         return WindowSelect(op, TRUE)  # type: ignore[arg-type]
-    return WindowProject(op, identity(op.schema.attributes))  # type: ignore[arg-type]
+    return WindowProject(op, unchanged(op.schema.attributes))  # type: ignore[arg-type]
 
 
 def obscured(predicate: Expression, rng: random.Random) -> Expression:

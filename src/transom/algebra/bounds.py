@@ -99,9 +99,24 @@ def window_ticks(op: Windows, span: int) -> Formula:
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
             return window_ticks(below, span)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
-            return least(Number(span), plus(window_ticks(left, span), window_ticks(right, span)))
+            first, second = window_ticks(left, span), window_ticks(right, span)
+            shared = _slide_step(left), _slide_step(right)
+            if None not in shared and (shared[0] % shared[1] == 0 or shared[1] % shared[0] == 0):  # type: ignore[operator]
+                return Number(max(first.value, second.value))  # type: ignore[union-attr]
+            return least(Number(span), plus(first, second))
         case _:
             assert_never(op)
+
+
+def _slide_step(op: Windows) -> int | None:
+    """The ticks between windows, where they come at multiples of one number; one-off scans come at none of them."""
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
+            return _slide_step(below)
+        case Window(slide=Every(coordinate=Coordinate.TICK, step=step, first=0)):
+            return step
+        case _:
+            return None
 
 
 def windows_within(op: Windows, span: int) -> Formula:

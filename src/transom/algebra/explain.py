@@ -8,35 +8,45 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from transom.errors import Span
 from transom.model.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One node of a tree to be shown: its name, what it says of itself, a remark, and the nodes below it."""
+    """One node of a tree to be shown: its name, what it says of itself, remarks, and the nodes below it.
+
+    `role` is the field of the node above that holds it.
+    """
 
     name: str
     details: Mapping[str, Any]
     below: tuple[Branch, ...] = ()
     remarks: Mapping[str, Any] = field(default_factory=dict)
+    role: str = ""
 
 
 def branch(
-    value: Any, is_node: Callable[[Any], bool], remark: Callable[[Any], Mapping[str, Any]] | None = None
+    value: Any,
+    is_node: Callable[[Any], bool],
+    remark: Callable[[Any], Mapping[str, Any]] | None = None,
+    role: str = "",
 ) -> Branch:
     """The tree of a frozen value: fields that are nodes hang below it, the others are its details."""
     details: dict[str, Any] = {}
     below: list[Branch] = []
     for one in fields(value):
         content = getattr(value, one.name)
-        if is_node(content):
-            below.append(branch(content, is_node, remark))
-        elif isinstance(content, tuple) and content and all(map(is_node, content)):
-            below.extend(branch(part, is_node, remark) for part in content)
-        elif not isinstance(content, Span | Schema) and content != () and content is not None and one.compare:
+        nodes = flat(content)
+        if nodes and all(map(is_node, nodes)):
+            below.extend(branch(part, is_node, remark, one.name) for part in nodes)
+        elif one.compare and content != () and not isinstance(content, Schema) and content is not one.default:
             details[one.name] = plain(content)
-    return Branch(type(value).__name__, details, tuple(below), remark(value) if remark else {})
+    return Branch(type(value).__name__, details, tuple(below), remark(value) if remark else {}, role)
+
+
+def flat(content: Any) -> list[Any]:
+    """What a field holds: the parts of tuples, and of tuples in them."""
+    return [part for inner in content for part in flat(inner)] if isinstance(content, tuple) else [content]
 
 
 def show(content: Any) -> str:
@@ -65,13 +75,14 @@ def headline(node: Branch) -> str:
     return f"{node.name}({said})" if said else node.name
 
 
-def as_text(node: Branch) -> str:
-    """A tree as indented lines, remarks behind two dashes."""
+def as_text(node: Branch, *, roles: bool = False) -> str:
+    """A tree as indented lines, remarks behind two dashes; with `roles`, each node with the field that holds it."""
     lines: list[str] = []
 
     def add(one: Branch, first: str, rest: str) -> None:
         said = "; ".join(f"{name} {value}" for name, value in one.remarks.items() if isinstance(value, str))
-        lines.append(first + headline(one) + (f"  -- {said}" if said else ""))
+        role = f"{one.role}: " if roles and one.role else ""
+        lines.append(first + role + headline(one) + (f"  -- {said}" if said else ""))
         for place, below in enumerate(one.below):
             last = place == len(one.below) - 1
             add(below, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
@@ -84,7 +95,8 @@ def as_json(node: Branch) -> str:
     """A tree as JSON."""
 
     def tree(one: Branch) -> dict[str, Any]:
-        return {"name": one.name, **one.details, **one.remarks, "inputs": [tree(b) for b in one.below]}
+        role = {"role": one.role} if one.role else {}
+        return {"node": one.name, **role, **one.details, **one.remarks, "inputs": [tree(b) for b in one.below]}
 
     return json.dumps(tree(node), indent=2, ensure_ascii=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -71,6 +71,7 @@ class Call:
     function: Function
     arguments: tuple[Expression, ...]
     type: Type = field(init=False, compare=False)
+    size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         given = tuple(a.type for a in self.arguments)
@@ -78,6 +79,7 @@ class Call:
         if given != wanted:
             raise PlanError(f"{self.function.name} needs {wanted}, not {given}")
         object.__setattr__(self, "type", result)
+        object.__setattr__(self, "size", 1 + sum(map(size, self.arguments)))
 
     def __str__(self) -> str:
         words = [str(a) for a in self.arguments]
@@ -93,12 +95,15 @@ class Case:
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression
     type: Type = field(init=False, compare=False)
+    size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for condition, result in self.branches:
             if condition.type is not Type.BOOLEAN or result.type is not self.otherwise.type:
                 raise PlanError("a branch of CASE has the wrong type")
         object.__setattr__(self, "type", self.otherwise.type)
+        parts = (*(part for branch in self.branches for part in branch), self.otherwise)
+        object.__setattr__(self, "size", 1 + sum(map(size, parts)))
 
     def __str__(self) -> str:
         branches = " ".join(f"WHEN {c} THEN {r}" for c, r in self.branches)
@@ -111,10 +116,12 @@ class Cast:
 
     operand: Expression
     type: Type
+    size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not castable(self.operand.type, self.type):
             raise TypeProblem(f"a {self.operand.type} cannot be made a {self.type}")
+        object.__setattr__(self, "size", 1 + size(self.operand))
 
     def __str__(self) -> str:
         return f"CAST({self.operand} AS {self.type})"
@@ -124,6 +131,11 @@ Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast
 """Any scalar expression."""
 
 TRUE = Literal(True, Type.BOOLEAN)
+
+
+def size(expression: Expression) -> int:
+    """How many parts an expression has, shared ones counted as often as they are used."""
+    return expression.size if isinstance(expression, Call | Case | Cast) else 1
 
 
 def castable(given: Type, wanted: Type) -> bool:
@@ -243,6 +255,17 @@ class Item:
     def __str__(self) -> str:
         text = str(self.expression)
         return text if text == self.attribute.label else f"{text} AS {self.attribute.label}"
+
+
+def unchanged(attributes: Iterable[Attribute]) -> tuple[Item, ...]:
+    """The columns of a projection that gives attributes as they are."""
+    return tuple(Item(Column(attribute), attribute) for attribute in attributes)
+
+
+def substitute(expression: Expression, items: Iterable[Item]) -> Expression:
+    """The expression with the columns of a projection replaced by what they are computed from."""
+    meaning = {item.attribute: item.expression for item in items}
+    return rewrite(expression, lambda part: meaning[part.attribute] if isinstance(part, Column) else part)
 
 
 class AggregateFunction(Enum):

@@ -53,7 +53,6 @@ class Function:
     group: str = field(compare=False)
     infix: bool = field(default=False, compare=False)
     strict: bool = field(default=True, compare=False)
-    exact: bool = field(default=True, compare=False)
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -66,9 +65,8 @@ def _add(
     *signatures: Signature,
     infix: bool = False,
     strict: bool = True,
-    exact: bool = True,
 ) -> None:
-    FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict, exact)
+    FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict)
 
 
 def _each(kinds: Iterable[Type], count: int, result: Type | None = None, repeats: bool = False) -> list[Signature]:
@@ -131,10 +129,15 @@ _add(
     Signature((I, I), I),
 )
 _add("numbers", "SQRT", "square root; NULL below 0", Signature((F,), F))
-_add("numbers", "POWER", "x to the power of y", Signature((F, F), F), exact=False)
-_add("numbers", "EXP", "e to the power of x", Signature((F,), F), exact=False)
-_add("numbers", "LN", "natural logarithm; NULL for 0 and below", Signature((F,), F), exact=False)
-_add("numbers", "LOG10", "decimal logarithm; NULL for 0 and below", Signature((F,), F), exact=False)
+_add("numbers", "POWER", "x to the power of y; the last digit is the platform's", Signature((F, F), F))
+_add("numbers", "EXP", "e to the power of x; the last digit is the platform's", Signature((F,), F))
+_add("numbers", "LN", "natural logarithm; NULL for 0 and below; the last digit is the platform's", Signature((F,), F))
+_add(
+    "numbers",
+    "LOG10",
+    "logarithm to base 10; NULL for 0 and below; the last digit is the platform's",
+    Signature((F,), F),
+)
 _add(
     "choice",
     "GREATEST",

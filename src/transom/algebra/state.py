@@ -80,8 +80,13 @@ def plus(*parts: Formula) -> Formula:
     """A sum without zeros; equal parts are counted, not repeated."""
     flat = [p for part in parts for p in (part.parts if isinstance(part, Sum) else (part,)) if p != NOTHING]
     numbers = sum(p.value for p in flat if isinstance(p, Number))
-    rest = Counter(p for p in flat if not isinstance(p, Number))
-    terms = [times(Number(count), part) for part, count in rest.items()] + ([Number(numbers)] if numbers else [])
+    counts: Counter[Formula] = Counter()
+    for part in flat:
+        if isinstance(part, Times) and isinstance(part.parts[0], Number):
+            counts[times(*part.parts[1:])] += part.parts[0].value
+        elif not isinstance(part, Number):
+            counts[part] += 1
+    terms = [times(Number(count), part) for part, count in counts.items()] + ([Number(numbers)] if numbers else [])
     return terms[0] if len(terms) == 1 else Sum(tuple(terms)) if terms else NOTHING
 
 

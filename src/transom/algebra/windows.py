@@ -140,9 +140,7 @@ class Window:
         stored = isinstance(self.input, StoredTable)
         if stored != isinstance(self.range, Content):
             raise PlanError("the content of a table is for a table, and a table has no other range")
-        if stored and (
-            self.tags or self.key or isinstance(self.slide, Arrival) or _slides_on(self.slide, on_tick=False)
-        ):
+        if stored and (self.tags or self.key or not _by_tick(self.slide)):
             raise PlanError("a table is scanned by tick and its tuples carry no tags")
         if not stored and isinstance(self.slide, Once):
             raise PlanError("only a table is scanned once")
@@ -165,8 +163,8 @@ class Window:
         return self.input.schema + Schema(self.tags)
 
 
-def _slides_on(slide: Slide, *, on_tick: bool) -> bool:
-    return isinstance(slide, Every) and (slide.coordinate is Coordinate.TICK) is on_tick
+def _by_tick(slide: Slide) -> bool:
+    return isinstance(slide, Once) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
 
 
 def time_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:

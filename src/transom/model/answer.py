@@ -34,7 +34,7 @@ class Answer:
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the columns of `records`."""
-        return self.tags + (() if self.kind == "tagged-tuples" else ("empty",)) + self.columns
+        return self.tags + (() if self.kind == "tagged-tuples" else (self._free("empty"),)) + self.columns
 
     @property
     def tags(self) -> tuple[str, str]:
@@ -43,7 +43,9 @@ class Answer:
         return (self._free(first), self._free(second))
 
     def _free(self, name: str) -> str:
-        return f"{name} (tag)" if name in self.columns else name
+        while name in self.columns:
+            name = f"{name} (tag)"
+        return name
 
     def records(self) -> Iterator[tuple[Value, ...]]:
         """One record per tuple. An empty window is one record that says so, so it can be told from no window (E5)."""

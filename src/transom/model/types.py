@@ -17,6 +17,8 @@ Value = int | float | str | bool | Decimal | datetime | None
 
 INTEGER_MIN = -(2**63)
 INTEGER_MAX = 2**63 - 1
+DIGITS = 38
+"""Digits of a decimal, and the most places before and behind its point."""
 
 
 class Type(Enum):
@@ -44,7 +46,7 @@ DECLARABLE = tuple(t for t in Type if t is not Type.NULL)
 """The types that a catalog may give to an attribute."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 _WIDTH = {Type.INTEGER: 0, Type.DECIMAL: 1, Type.FLOAT: 2}
 
@@ -76,7 +78,7 @@ def fits(value: Value, kind: Type) -> bool:
         case Type.FLOAT:
             return type(value) is float and math.isfinite(value)
         case Type.DECIMAL:
-            return isinstance(value, Decimal) and value.is_finite()
+            return isinstance(value, Decimal) and value.is_finite() and _in_reach(value)
         case Type.STRING:
             return isinstance(value, str)
         case Type.BOOLEAN:
@@ -87,13 +89,29 @@ def fits(value: Value, kind: Type) -> bool:
             return False
 
 
+def _in_reach(number: Decimal) -> bool:
+    _, digits, exponent = number.as_tuple()
+    return isinstance(exponent, int) and len(digits) <= DIGITS and -DIGITS <= exponent <= DIGITS
+
+
+def one_form(number: Decimal) -> Decimal:
+    """The same decimal without needless zeros at its end, so that equal decimals are the same; 1.50 is 1.5."""
+    if not number:
+        return Decimal(0)
+    sign, digits, exponent = number.as_tuple()
+    kept = len(digits)
+    while kept > 1 and digits[kept - 1] == 0:
+        kept -= 1
+    return Decimal((sign, digits[:kept], int(exponent) + len(digits) - kept))
+
+
 def tidy(value: object, kind: Type) -> Value:
     """A Python value as a value of a type: widened where nothing is lost, NULL for NaN; ValueError otherwise.
 
     >>> tidy(3, Type.FLOAT)
     3.0
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or (isinstance(value, float | Decimal) and value != value):
         return None
     try:
         value = _widened(value, kind)
@@ -106,12 +124,16 @@ def tidy(value: object, kind: Type) -> Value:
 
 def _widened(value: object, kind: Type) -> object:
     """The value itself, or the same number or instant as the type wants it."""
+    if isinstance(value, float) and kind is Type.FLOAT:
+        return value + 0.0  # -0.0 is 0.0
+    if isinstance(value, Decimal) and kind is Type.DECIMAL and value.is_finite():
+        return one_form(value)
     if kind is Type.FLOAT and isinstance(value, int | Decimal) and not isinstance(value, bool):
         return float(value)
     if kind is Type.DECIMAL and isinstance(value, int) and not isinstance(value, bool):
         return Decimal(value)
     if kind is Type.DECIMAL and isinstance(value, float):
-        return Decimal(repr(value))
+        return one_form(Decimal(repr(value)))
     if kind in (Type.INTEGER, Type.TIME) and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind is Type.TIMESTAMP and isinstance(value, datetime):

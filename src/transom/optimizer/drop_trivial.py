@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transom.algebra.expressions import TRUE, Column, Item
+from transom.algebra.expressions import TRUE, unchanged
 from transom.algebra.relations import WindowProject, WindowSelect
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import Operator
@@ -16,9 +16,9 @@ def drop_trivial(op: Operator, context: Context) -> Operator | None:
             return stream
         case WindowSelect(input=windows, predicate=predicate) if predicate == TRUE:
             return windows
-        case StreamProject(input=stream, items=items) if items == tuple(Item(Column(a), a) for a in stream.schema):
+        case StreamProject(input=stream, items=items) if items == unchanged(stream.schema):
             return stream
-        case WindowProject(input=windows, items=items) if items == tuple(Item(Column(a), a) for a in windows.schema):
+        case WindowProject(input=windows, items=items) if items == unchanged(windows.schema):
             return windows
         case _:
             return None

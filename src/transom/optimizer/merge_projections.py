@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from transom.algebra.expressions import Column, Item, Literal, Tag
+from transom.algebra.expressions import Column, Item, Literal, Tag, substitute
 from transom.algebra.relations import WindowProject
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import Operator
-from transom.optimizer.push_selection_below_projection import substitute
 from transom.optimizer.rule import Context
 
 

@@ -62,10 +62,7 @@ def optimize(
     rules: Sequence[Rule] = RULES,
 ) -> list[Step]:
     """The steps from a plan to one to which no rule applies any more; `constant` computes what reads nothing."""
-    unknown = set(without) - {rule.name for rule in rules}
-    if unknown:
-        names = ", ".join(rule.name for rule in rules)
-        raise UsageError(f"no optimizer rule is called {sorted(unknown)[0]}", hint=f"rules are {names}")
+    check_names(without, rules)
     active = [rule for rule in rules if rule.name not in without]
     steps: list[Step] = []
     seen = {plan}
@@ -78,6 +75,14 @@ def optimize(
         steps.append(step)
         current = step.plan
     return steps
+
+
+def check_names(without: Collection[str], rules: Sequence[Rule] = RULES) -> None:
+    """Every name that is switched off must be one of a rule."""
+    names = [rule.name for rule in rules]
+    unknown = sorted(set(without) - set(names))
+    if unknown:
+        raise UsageError(f"no optimizer rule is called {unknown[0]}", hint=f"rules are {', '.join(names)}")
 
 
 def next_step(plan: Plan, rules: Sequence[Rule], constant: Callable[[Expression], Value]) -> Step | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from transom.algebra.expressions import Column, Item, columns
+from transom.algebra.expressions import columns, unchanged
 from transom.algebra.relations import (
     WindowAggregation,
     WindowCrossProduct,
@@ -56,7 +56,7 @@ def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False
             return replace(windows, items=tuple(item for item in items if item.attribute in kept))
         case Window(input=StoredTable() as table) if in_product:
             kept = keep(table.schema.attributes, needed)
-            return windows if len(kept) == len(table.schema) else WindowProject(windows, identity(kept))
+            return windows if len(kept) == len(table.schema) else WindowProject(windows, unchanged(kept))
         case Window(input=stream) if not isinstance(stream, StoredTable):
             tags = tuple(tag for tag in windows.tags if tag in needed)
             return replace(windows, input=narrow_stream(stream, needed | set(windows.key)), tags=tags)
@@ -76,7 +76,7 @@ def narrow_stream(stream: Stream, needed: Set[Attribute]) -> Stream:
             return StreamProject(below, tuple(item for item in items if item.attribute in kept))
         case StreamAcquire() | StreamReceive() | StreamSelect():
             kept = keep(stream.schema.attributes, needed)
-            return stream if len(kept) == len(stream.schema) else StreamProject(stream, identity(kept))
+            return stream if len(kept) == len(stream.schema) else StreamProject(stream, unchanged(kept))
         case _:
             return stream
 
@@ -84,8 +84,3 @@ def narrow_stream(stream: Stream, needed: Set[Attribute]) -> Stream:
 def keep(attributes: tuple[Attribute, ...], needed: Set[Attribute]) -> tuple[Attribute, ...]:
     """The attributes that are needed, or the first if none is: a tuple has at least one."""
     return tuple(a for a in attributes if a in needed) or attributes[:1]
-
-
-def identity(attributes: tuple[Attribute, ...]) -> tuple[Item, ...]:
-    """A projection onto some columns as they are."""
-    return tuple(Item(Column(a), a) for a in attributes)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from transom.algebra.expressions import Column, Expression, Item, rewrite
+from transom.algebra.expressions import Expression, Item, size, substitute
 from transom.algebra.relations import WindowProject, WindowSelect
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
+LARGEST = 200
+"""Parts of a condition that is still worth computing twice."""
+
 
 def push_selection_below_projection(op: Operator, context: Context) -> Operator | None:
-    """Select before projecting, with every column replaced by its expression."""
+    """Select before projecting, with every column replaced by its expression, unless the condition grows too large."""
     match op:
         case StreamSelect(input=StreamProject(input=stream, items=items), predicate=predicate):
-            return StreamProject(StreamSelect(stream, substitute(predicate, items)), items)
+            inner = replaced(predicate, items)
+            return None if inner is None else StreamProject(StreamSelect(stream, inner), items)
         case WindowSelect(input=WindowProject(input=windows, items=items), predicate=predicate):
-            return WindowProject(WindowSelect(windows, substitute(predicate, items)), items)
+            inner = replaced(predicate, items)
+            return None if inner is None else WindowProject(WindowSelect(windows, inner), items)
         case _:
             return None
 
 
-def substitute(expression: Expression, items: tuple[Item, ...]) -> Expression:
-    """The expression with the columns of a projection replaced by what they stand for."""
-    meaning = {item.attribute: item.expression for item in items}
-    return rewrite(expression, lambda part: meaning[part.attribute] if isinstance(part, Column) else part)
+def replaced(predicate: Expression, items: tuple[Item, ...]) -> Expression | None:
+    """The condition on what the columns are computed from, or None if that is much larger."""
+    inner = substitute(predicate, items)
+    return inner if size(inner) <= max(LARGEST, size(predicate)) else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from transom.algebra.bounds import at_most_one_window_per_tick
+from transom.algebra.expressions import unchanged
 from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.tree import Operator, Windows
 from transom.algebra.windows import Window
-from transom.optimizer.prune_columns import identity
 from transom.optimizer.rule import Context
 
 
@@ -27,7 +27,7 @@ def table_on_the_right(op: Operator, context: Context) -> Operator | None:
             swapped: Windows = WindowCrossProduct(right, left)
             if isinstance(op, WindowJoin):
                 swapped = WindowJoin(right, left, op.predicate)
-            return WindowProject(swapped, identity(op.schema.attributes))
+            return WindowProject(swapped, unchanged(op.schema.attributes))
         case _:
             return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import assert_never
 
@@ -24,7 +24,7 @@ from transom.errors import PlanError
 from transom.model.bag import Element, Row, value_key
 from transom.model.schema import Schema
 from transom.model.types import Type, Value, read_text, tidy
-from transom.reference.functions import IMPLEMENTATIONS, finite
+from transom.reference.functions import DECIMALS, IMPLEMENTATIONS, finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def total(values: Sequence[Value], kind: Type) -> Value:
     if kind is Type.FLOAT:
         return rounded(result)
     if kind is Type.DECIMAL:
-        return Context(prec=38).divide(Decimal(result.numerator), Decimal(result.denominator))
+        return finite(DECIMALS.divide(Decimal(result.numerator), Decimal(result.denominator)))
     return finite(result.numerator)
 
 

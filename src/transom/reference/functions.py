@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -11,12 +10,12 @@ from typing import Any
 
 from transom.model.bag import value_key
 from transom.model.time import Calendar
-from transom.model.types import INTEGER_MAX, INTEGER_MIN, Value
+from transom.model.types import DIGITS, INTEGER_MAX, INTEGER_MIN, Type, Value, fits, one_form
 
 Number = int | float | Decimal
 
-DIGITS = Context(prec=38)
-"""Decimals have 38 digits."""
+DECIMALS = Context(prec=DIGITS, traps=[])
+"""Decimals have 38 digits; what has no answer is not finite, and so NULL."""
 
 
 def whole(value: int) -> int | None:
@@ -25,19 +24,22 @@ def whole(value: int) -> int | None:
 
 
 def finite(value: Number) -> Number | None:
-    """A number if it has an answer: integers of 64 bits, finite floats; else NULL."""
+    """A number if its type holds it: integers of 64 bits, finite floats, decimals of 38 digits; else NULL."""
     if isinstance(value, int):
         return whole(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
+        return value + 0.0 if math.isfinite(value) else None  # -0.0 is 0.0
+    if not value.is_finite():
+        return None
+    number = one_form(value)
+    return number if fits(number, Type.DECIMAL) else None
 
 
 def _arithmetic(
     exact: Callable[[Any, Any], Any], decimal: Callable[[Decimal, Decimal], Decimal]
 ) -> Callable[..., Value]:
     def compute(left: Any, right: Any) -> Any:
-        return decimal(left, right) if isinstance(left, Decimal) else finite(exact(left, right))
+        return finite(decimal(left, right) if isinstance(left, Decimal) else exact(left, right))
 
     return compute
 
@@ -45,7 +47,7 @@ def _arithmetic(
 def _subtract(left: Any, right: Any) -> Any:
     if isinstance(left, datetime):
         return (left - right) / timedelta(seconds=1)
-    return DIGITS.subtract(left, right) if isinstance(left, Decimal) else finite(left - right)
+    return finite(DECIMALS.subtract(left, right) if isinstance(left, Decimal) else left - right)
 
 
 def _divide(left: float, right: float) -> Value:
@@ -64,9 +66,12 @@ def _quotient(left: int, right: int) -> int | None:
 
 
 def _round(number: float, places: int = 0) -> Value:
-    if abs(places) > 30:
-        return number if places > 0 else 0.0
-    return finite(float(Decimal(repr(number)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=400))))
+    if places > 330 or not number:
+        return number
+    if places < -310:
+        return 0.0
+    nearest = Decimal(repr(number)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=700))
+    return finite(float(nearest))
 
 
 def _power(base: float, exponent: float) -> Value:
@@ -92,8 +97,27 @@ def _substring(text: str, start: int, length: int | None = None) -> str | None:
 
 
 def _like(text: str, pattern: str) -> bool:
-    wild = {"%": ".*", "_": "."}
-    return re.fullmatch("".join(wild.get(c, re.escape(c)) for c in pattern), text, re.DOTALL) is not None
+    """Whether a text matches a pattern: the last % seen takes one character more whenever the rest does not fit."""
+    at, place, star, resume = 0, 0, -1, -1
+    while place < len(text):
+        if at < len(pattern) and pattern[at] == "%":
+            star, resume = at, place
+            at += 1
+        elif at < len(pattern) and pattern[at] in ("_", text[place]):
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            resume += 1
+            at, place = star + 1, resume
+        else:
+            return False
+    return set(pattern[at:]) <= {"%"}
+
+
+def _instant(tick: int, length: int, epoch: datetime) -> datetime | None:
+    try:
+        return Calendar(length, epoch).instant_of(tick)
+    except OverflowError:
+        return None
 
 
 def _and(*values: bool | None) -> bool | None:
@@ -133,13 +157,13 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     ">=": lambda left, right: left >= right,
     "IN": _in,
     "LIKE": _like,
-    "+": _arithmetic(lambda left, right: left + right, DIGITS.add),
+    "+": _arithmetic(lambda left, right: left + right, DECIMALS.add),
     "-": _subtract,
-    "*": _arithmetic(lambda left, right: left * right, DIGITS.multiply),
+    "*": _arithmetic(lambda left, right: left * right, DECIMALS.multiply),
     "/": _divide,
     "%": _remainder,
-    "NEG": lambda value: finite(-value),
-    "ABS": lambda value: finite(abs(value)),
+    "NEG": lambda value: finite(DECIMALS.minus(value) if isinstance(value, Decimal) else -value),
+    "ABS": lambda value: finite(DECIMALS.abs(value) if isinstance(value, Decimal) else abs(value)),
     "SIGN": lambda value: (value > 0) - (value < 0),
     "FLOOR": lambda value: whole(math.floor(value)),
     "CEIL": lambda value: whole(math.ceil(value)),
@@ -169,7 +193,7 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "POSITION": lambda text, part: text.find(part) + 1,
     "STARTS_WITH": lambda text, part: text.startswith(part),
     "ENDS_WITH": lambda text, part: text.endswith(part),
-    "INSTANT": lambda tick, length, epoch: Calendar(length, epoch).instant_of(tick),
+    "INSTANT": _instant,
     "TICK": lambda instant, length, epoch: Calendar(length, epoch).tick_of(instant),
     "YEAR": lambda instant: instant.year,
     "MONTH": lambda instant: instant.month,

@@ -29,7 +29,8 @@ def select(predicate: Expression, schema: Schema, rows: Sequence[Row]) -> tuple[
 
 def window_project(op: WindowProject, windows: Sequence[Bag]) -> list[Bag]:
     """Each tuple of each window made into another."""
-    return [Bag(w.tick, tuple(project(op.items, Scope(op.input.schema, row)) for row in w.rows)) for w in windows]
+    schema = op.input.schema
+    return [Bag(w.tick, tuple(project(op.items, Scope(schema, row)) for row in w.rows)) for w in windows]
 
 
 def project(items: Sequence[Item], scope: Scope) -> Row:

@@ -12,12 +12,14 @@ from transom.reference.relations import project
 
 def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
     """Figure 1: filter; tick and index are kept."""
-    return [e for e in elements if holds(op.predicate, Scope.of(op.input.schema, e))]
+    schema = op.input.schema
+    return [e for e in elements if holds(op.predicate, Scope.of(schema, e))]
 
 
 def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Element]:
     """Figure 3 projectOnTaggedTuple: tick and index are kept."""
-    return [Element(e.tick, e.index, project(op.items, Scope.of(op.input.schema, e))) for e in elements]
+    schema = op.input.schema
+    return [Element(e.tick, e.index, project(op.items, Scope.of(schema, e))) for e in elements]
 
 
 def renumber(elements: Sequence[Element]) -> list[Element]:

@@ -9,7 +9,6 @@ from transom.algebra.sources import StoredTable
 from transom.algebra.windows import (
     Arrival,
     Between,
-    Bound,
     Content,
     Coordinate,
     Every,
@@ -105,21 +104,11 @@ def in_range(op: Window, element: Element, at: dict[Coordinate, int]) -> bool:
         case Between(coordinate=coordinate, low=low, high=high):
             base = at[coordinate]
             where = element.tick if coordinate is Coordinate.TICK else element.index
-            return lower(low, base) <= where <= upper(high, base)
+            return low.at(base) <= where <= high.at(base)
         case Inside() | Content():
             raise Unsupported("Window", "this range is not a range on a coordinate", "never")
         case _:
             assert_never(op.range)
-
-
-def lower(bound: Bound, base: int) -> int:
-    """The first value that belongs to the range."""
-    return bound.at(base)
-
-
-def upper(bound: Bound, base: int) -> int:
-    """The last value that belongs to the range."""
-    return bound.at(base)
 
 
 def with_tags(op: Window, element: Element) -> Row:

@@ -57,13 +57,11 @@ class Sources:
         """The attribute or tag that a name means; an error if there is none or more than one."""
         label = brief(unparse(name))
         declared = [a for v in self.visible for a in v.schema.find(name.qualifier, name.name)]
-        if len(declared) == 1:
-            return Column(declared[0])
-        if declared:
-            raise self._ambiguous(label, declared, name)
         tags = [(v, tag) for v in self.visible if (tag := v.tag(name.qualifier, name.name)) is not None]
-        if len(tags) > 1:
-            raise self._ambiguous(label, [tag for _, tag in tags], name)
+        if len(declared) + len(tags) > 1:
+            raise self._ambiguous(label, [*declared, *(tag for _, tag in tags)], name)
+        if declared:
+            return Column(declared[0])
         if not tags:
             raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self._nearest(name))
         source, tag = tags[0]
@@ -79,8 +77,9 @@ class Sources:
 
     @staticmethod
     def _ambiguous(label: str, found: list[Attribute], name: Name) -> NameProblem:
-        options = " or ".join(a.label for a in found)
-        hint = f"write {options}" if len({a.label for a in found}) > 1 else "give the sources aliases with AS"
+        labels = {a.label: None for a in found}
+        clear = len(labels) == len(found) and all(a.qualifier for a in found)
+        hint = f"write {' or '.join(labels)}" if clear else "give the columns or the sources other names with AS"
         return NameProblem(f"ambiguous attribute {label}", span=name.span, hint=hint)
 
     def _nearest(self, name: Name) -> str:

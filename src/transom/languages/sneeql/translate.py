@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from transom.algebra.expressions import Column, Expression, Item
+from transom.algebra.expressions import Column, Expression, Item, unchanged
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
@@ -29,10 +29,10 @@ from transom.languages.sql.syntax import Name, Node
 from transom.languages.sql.translate import condition
 from transom.languages.sql.translate import translate as translate_expression
 from transom.languages.sql.unparse import unparse as unparse_expression
-from transom.model.schema import Attribute, Schema
+from transom.model.schema import Attribute
 from transom.model.types import Type
 
-MOST_SOURCES = 50
+MOST_SOURCES = 30
 """Extents and subqueries in one query, all FROM clauses taken together."""
 
 
@@ -149,7 +149,7 @@ class _Translator:
             plan = WindowAggregation(plan, tuple(Item(*group) for group in groups.items()), inner.aggregates)
             if having is not None:
                 plan = WindowSelect(plan, having)
-            return plan if is_identity(columns, plan.schema) else WindowProject(plan, columns)
+            return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
         columns = self.items(query, scope)
         return WindowProject(self.product(items, where), columns)
 
@@ -200,8 +200,8 @@ class _Translator:
         if window.unit is Unit.ROWS:
             stream = input if is_dense(input) else Renumber(input)
             return row_window(stream, window.past, window.until, window.slide, tags)
-        unit = self.ticks_of(window.unit, window.span)
-        return time_window(input, window.past * unit, window.until * unit, window.slide * unit, tags)
+        past, until, slide = (self.ticks(n, window) for n in (window.past, window.until, window.slide))
+        return time_window(input, past, until, slide, tags)
 
     def warn_about(self, window: RangeWindow) -> None:
         """What is legal in a window and probably not meant."""
@@ -218,19 +218,17 @@ class _Translator:
             raise LanguageRule("SCAN counts time, not rows", span=window.span, hint="use SEC, MIN or HOUR")
         if window.every == 0:
             raise LanguageRule("a scan interval of 0", span=window.every_span, hint="an interval is at least 1")
-        return window.every * self.ticks_of(window.unit, window.span)
+        return self.ticks(window.every, window)
 
-    def ticks_of(self, unit: Unit, span: Span) -> int:
-        """The length of a unit in ticks (S3)."""
-        calendar = self.catalog.calendar
-        ticks = calendar.ticks(unit.seconds * 1_000_000)
-        if not ticks:
-            fitting = [u.value for u in (Unit.SEC, Unit.MIN, Unit.HOUR) if calendar.ticks(u.seconds * 1_000_000)]
-            instead = f"{', '.join(fitting)} or ROWS" if fitting else "ROWS"
+    def ticks(self, count: int, window: RangeWindow | ScanWindow) -> int:
+        """So many units of a window in ticks (S3)."""
+        calendar, unit = self.catalog.calendar, window.unit
+        ticks = calendar.ticks(count * unit.seconds * 1_000_000)
+        if ticks is None:
             raise LanguageRule(
-                f"1 {unit.value} is not a whole number of ticks",
-                span=span,
-                hint=f"a tick of this catalog lasts {calendar.describe(1)}; use {instead}",
+                f"{count} {unit.value} is not a whole number of ticks",
+                span=window.span,
+                hint=f"a tick of this catalog lasts {calendar.describe(1)}; use multiples of it",
             )
         return ticks
 
@@ -310,7 +308,7 @@ class _Translator:
                 raise LanguageRule(
                     "SELECT * beside groups", span=query.star_span, hint="list the groups and aggregates"
                 )
-            return everything(scope)
+            return everything(scope, query.star_span)
         items: list[Item] = []
         taken: set[str] = set()
         for item in query.items:
@@ -336,13 +334,10 @@ class _Translator:
         return Attribute(unparse_expression(node), expression.type)
 
 
-def everything(scope: Sources) -> tuple[Item, ...]:
+def everything(scope: Sources, span: Span) -> tuple[Item, ...]:
     """`*`: all attributes, under their bare names where one source has them."""
     attributes = scope.everything()
     bare = len({a.name for a in attributes}) == len(attributes)
+    if not bare and len({a.label for a in attributes}) < len(attributes):
+        raise NameProblem("two columns of * have one name", span=span, hint="list the columns and rename one with AS")
     return tuple(Item(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes)
-
-
-def is_identity(items: Sequence[Item], schema: Schema) -> bool:
-    """Whether a projection would give back just what it gets."""
-    return tuple(items) == tuple(Item(Column(a), a) for a in schema)

@@ -16,6 +16,7 @@ from transom.algebra.expressions import (
     call,
     case,
     castable,
+    size,
 )
 from transom.algebra.functions import FUNCTIONS, Signature
 from transom.errors import LanguageRule, NameProblem, QueryError, Span, TypeProblem
@@ -47,6 +48,9 @@ CALLABLE = sorted(name for name in FUNCTIONS if name.replace("_", "").isalnum() 
 })  # fmt: skip
 """The functions that a query may call by name."""
 
+LARGEST = 10_000
+"""Parts of an expression, once BETWEEN and CASE are spelled out."""
+
 _FIELDS = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 _WITH_CALENDAR = {"TICK", "INSTANT"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "IN"}
@@ -75,7 +79,12 @@ def translate(node: Node, scope: Scope) -> Expression:
     if known is not None:
         return known
     try:
-        return _translate(node, scope)
+        expression = _translate(node, scope)
+        if size(expression) > LARGEST:
+            raise LanguageRule(
+                f"an expression of more than {LARGEST:,} parts", hint="compute parts of it in a subquery"
+            )
+        return expression
     except QueryError as error:
         if error.span is None:
             error.span = node.span
@@ -224,7 +233,11 @@ def typed_constant(node: TypedConstant, calendar: Calendar) -> Expression:
 
 def together(nodes: Sequence[Node], scope: Scope) -> list[Expression]:
     """Operands that are compared; strings beside a time or a timestamp are read as ISO 8601 (S36)."""
-    operands = [translate(node, scope) for node in nodes]
+    return as_instants([translate(node, scope) for node in nodes], nodes, scope)
+
+
+def as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
+    """Translated operands that are compared, strings beside an instant read as one."""
     kinds = {operand.type for operand in operands}
     if not kinds & {Type.TIME, Type.TIMESTAMP}:
         return operands
@@ -281,11 +294,12 @@ def case_when(node: CaseWhen, scope: Scope) -> Case:
     """Both forms of CASE; the one with a subject compares it with each WHEN."""
     branches: list[tuple[Expression, Expression]] = []
     kind = Type.NULL
+    subject = None if node.subject is None else translate(node.subject, scope)
     for when, then in node.branches:
-        if node.subject is None:
+        if subject is None or node.subject is None:
             test = condition(when, scope, "WHEN")
         else:
-            test = compare(when, "=", *together([node.subject, when], scope))
+            test = compare(when, "=", *as_instants([subject, translate(when, scope)], [node.subject, when], scope))
         branches.append((test, translate(then, scope)))
         kind = common_branch(kind, branches[-1][1].type, then)
     if node.otherwise is None:
