@@ -42,7 +42,7 @@ FAULTS = [
         "for now, at in slide_events(op.slide, elements, inputs)\n"
         "        if any(seen(e, at) and in_range(op, e, at) for e in elements)\n",
     ),
-    Fault("first time window after one slide", windows, "range(slide.first,", "range(slide.first + slide.step,"),
+    Fault("first time window after one slide", windows, "range(slide.first +", "range(slide.first + slide.step +"),
     Fault("last tick left out", windows, "inputs.until + 1, slide.step", "inputs.until, slide.step"),
     Fault("first row window at row 1", windows, "(e.index - first) % step == 0", "(e.index - 1) % step == 0"),
     Fault("row windows one tick late", windows, "(e.tick, {Coordinate.TICK: e.tick,", "(e.tick + 1, {Coordinate.TICK: e.tick,"),

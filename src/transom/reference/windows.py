@@ -44,7 +44,8 @@ def scan_ticks(slide: Slide, inputs: Inputs) -> Sequence[int]:
 
 def boundaries(slide: Every, inputs: Inputs) -> Sequence[int]:
     """The boundaries on the tick coordinate between start and end; they stay multiples of the step (S38)."""
-    return [b for b in range(slide.first, inputs.until + 1, slide.step) if b >= inputs.start]
+    skipped = max(0, -(-(inputs.start - slide.first) // slide.step))
+    return range(slide.first + skipped * slide.step, inputs.until + 1, slide.step)
 
 
 def window(op: Window, elements: Sequence[Element], inputs: Inputs) -> list[Bag]:
