@@ -1,0 +1,11 @@
+"""Small sequential machines for what depends on order: plain Python, no Spark.
+
+A machine sees the rows of one key in event-time order and keeps the state of one key. It never schedules, shuffles,
+stores, reads or writes, and it evaluates no expression. What it gives depends on the rows alone, not on how they were
+handed in: `take` gets the rows of one tick after another, `advance` says up to which tick no more rows come.
+
+    order    numbers the rows                                  (S15)
+    window   cuts windows by tick or by row                    (table of windows)
+    change   compares consecutive windows                      (ISTREAM, DSTREAM)
+    meet     joins two relations that arrive as changes        (E7)
+"""

@@ -1,0 +1,48 @@
+"""The machine that compares consecutive windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from transom.machines import encoding
+from transom.model.bag import Bag, Element, Row, difference
+
+
+class ChangeMachine:
+    """Windows in order in, what came (ISTREAM) or went (DSTREAM) out, numbered; keeps the previous window.
+
+    Several windows of one tick are compared in their order (S12, S13).
+    """
+
+    kind = "change"
+
+    def __init__(self, report: Literal["came", "went"]) -> None:
+        self.report = report
+        self.previous: tuple[Row, ...] = ()
+        self.count = 0
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return len(self.previous)
+
+    def take(self, window: Bag) -> Iterator[Element]:
+        """The next window."""
+        before, self.previous = self.previous, window.rows
+        changed = difference(window.rows, before) if self.report == "came" else difference(before, window.rows)
+        for row in changed:
+            self.count += 1
+            yield Element(window.tick, self.count, row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return encoding.save(self.kind, [self.report, self.count, [encoding.pack(row) for row in self.previous]])
+
+    @classmethod
+    def load(cls, state: bytes) -> ChangeMachine:
+        """The machine as it was when it was saved."""
+        report, count, rows = encoding.load(cls.kind, state)
+        machine = cls(report)
+        machine.count, machine.previous = count, tuple(map(encoding.unpack, rows))
+        return machine

@@ -1,0 +1,1 @@
+"""Machines, driven without Spark and held equal to the reference engine."""

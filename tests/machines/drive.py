@@ -1,0 +1,59 @@
+"""Driving machines the way an engine does: in random portions, with restarts from saved state."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from transom.machines.change import ChangeMachine
+from transom.machines.meet import Change, MeetMachine, Side
+from transom.machines.order import OrderMachine
+from transom.machines.window import WindowMachine, WindowSpec
+from transom.model.bag import Bag, Element, Row
+
+
+def numbered(rows: Sequence[tuple[int, Row]], rng: random.Random) -> list[Element]:
+    """Rows through the order machine."""
+    machine, output = OrderMachine(), []
+    for tick, row in rows:
+        output += machine.take(tick, row)
+        if rng.random() < 0.3:
+            machine = OrderMachine.load(machine.save())
+    return output
+
+
+def cut(spec: WindowSpec, rows: Sequence[tuple[int, Row]], until: int, rng: random.Random) -> tuple[list[Bag], int]:
+    """Rows through the window machine, ticks closed at random moments; the windows, and the rows held at most."""
+    machine, output, most = WindowMachine(WindowSpec.from_json(spec.to_json())), [], 0
+    for tick, row in rows:
+        if rng.random() < 0.4:
+            output += machine.advance(tick - rng.choice([1, 1, 2, 5]))
+        output += machine.take(tick, row)
+        most = max(most, machine.held)
+        if rng.random() < 0.3:
+            machine = WindowMachine.load(spec, machine.save())
+    output += machine.advance(until)
+    return output, most
+
+
+def changed(report: str, windows: Sequence[Bag], rng: random.Random) -> list[Element]:
+    """Windows through the change machine."""
+    machine, output = ChangeMachine(report), []  # type: ignore[arg-type]
+    for window in windows:
+        output += machine.take(window)
+        if rng.random() < 0.3:
+            machine = ChangeMachine.load(machine.save())
+    return output
+
+
+def met(changes: Sequence[tuple[Side, Change]], until: int, rng: random.Random) -> list[Change]:
+    """Changes of two sides, in order of their ticks, through the meet machine."""
+    machine, output = MeetMachine(), []
+    for side, change in changes:
+        if rng.random() < 0.3:
+            output += machine.advance(change.tick - 1)
+        output += machine.take(side, change)
+        if rng.random() < 0.3:
+            machine = MeetMachine.load(machine.save())
+    output += machine.advance(until)
+    return output

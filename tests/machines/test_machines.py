@@ -1,0 +1,208 @@
+"""Every machine against the reference engine, on generated rows, in random portions, with restarts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+import transom
+from tests.cases import catalog_of, inputs_of
+from tests.machines.drive import changed, cut, met, numbered
+from tests.oracle.generate import generate
+from transom.algebra.bounds import remembered
+from transom.algebra.sources import StoredTable, StreamReceive
+from transom.algebra.state import Knowledge, rows
+from transom.algebra.tree import walk
+from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window, scan
+from transom.errors import DataError, Unsupported
+from transom.machines.change import ChangeMachine
+from transom.machines.meet import Change, MeetMachine, Side
+from transom.machines.order import OrderMachine
+from transom.machines.window import WindowMachine, WindowSpec
+from transom.model.bag import Bag, Element, Row, row_identity
+from transom.model.schema import Attribute, Schema
+from transom.model.time import Rate
+from transom.model.types import Type
+from transom.reference.evaluate import evaluate_stream
+from transom.reference.relations import tick_cross_product, tick_union
+from transom.reference.sources import Inputs
+from transom.reference.streams import d_stream, i_stream, renumber
+from transom.reference.windows import window as reference_window
+
+STREAM = StreamReceive("a", Schema((Attribute("x", Type.INTEGER, "a"),)))
+TICK, INDEX = Coordinate.TICK, Coordinate.INDEX
+
+
+def random_rows(rng: random.Random, until: int) -> list[Element]:
+    """A stream with ticks without rows, ticks with several, and equal rows."""
+    ticks = sorted(rng.choice(range(until + 1)) for _ in range(rng.randrange(14)))
+    return [Element(tick, place, (rng.randrange(3),)) for place, tick in enumerate(ticks, start=1)]
+
+
+def random_window(rng: random.Random) -> Window:
+    """Any window on tick or index: SNEEql's, CQL's and SPARQL's."""
+    step, past, until = rng.randint(1, 5), rng.randint(0, 9), rng.choice([0, 0, 1, 3, 12])
+    kind = rng.randrange(6)
+    if kind == 0:
+        return Window(STREAM, Every(TICK, step), Between(TICK, Bound(step, -past), Bound(step, -until)))
+    if kind == 1:
+        return Window(STREAM, Every(INDEX, step, step), Between(INDEX, Bound(step, -past), Bound(step, -until)))
+    if kind == 2:
+        return Window(STREAM, Arrival(), Between(INDEX, Bound(1, -past), Bound(1, 0)))
+    if kind == 3:
+        return Window(STREAM, Arrival(), Between(TICK, Bound(1, -past), Bound(1, 0)))
+    if kind == 4:
+        return Window(STREAM, Every(TICK, step), Between(INDEX, Bound(1, -past), Bound(1, 0)))
+    width = step + past
+    return Window(STREAM, Every(TICK, 1), Between(TICK, Bound(step, step - width), Bound(1, 0)))
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_window(part: int) -> None:
+    kinds: Counter[str] = Counter()
+    for seed in range(part * 500, (part + 1) * 500):
+        rng = random.Random(seed)
+        op, until, start = random_window(rng), rng.randint(0, 25), rng.choice([0, 0, 3])
+        inputs = Inputs(until, {"a": random_rows(rng, until)}, start=start)
+        stream = inputs.delivered("a")
+        expected = reference_window(op, stream, inputs)
+        spec = WindowSpec.of(op, start)
+        windows, most = cut(spec, [(e.tick, e.row) for e in stream], until, rng)
+        assert windows == expected, f"seed {seed}: {spec}"
+        busiest = max(Counter(e.tick for e in stream).values(), default=0)
+        bound = rows(remembered(op), Knowledge({"a": Rate(busiest, 1)}))
+        assert bound is not None
+        assert most <= max(bound, 1), f"seed {seed}: {spec}"
+        kinds[f"{spec.slide}/{spec.range}"] += len(windows)
+    assert min(kinds.values()) > 100
+    assert set(kinds) == {"tick/tick", "index/index", "arrival/index", "arrival/tick", "tick/index"}
+
+
+def test_windows_of_generated_queries() -> None:
+    count = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        question = generate(seed)
+        query = transom.compile(question.text, catalog_of(question.schema))
+        inputs = query.inputs(inputs_of(question.schema, question.inputs), question.until)
+        for op in walk(query.plan):
+            if isinstance(op, Window) and not isinstance(op.input, StoredTable):
+                stream = evaluate_stream(op.input, inputs)
+                machine, _ = cut(WindowSpec.of(op), [(e.tick, e.row) for e in stream], inputs.until, rng)
+                if "index" not in [tag.name for tag in op.tags]:
+                    assert machine == reference_window(op, stream, inputs), question.text
+                    count += 1
+    assert count > 150
+
+
+def test_order() -> None:
+    for seed in range(500):
+        rng = random.Random(seed)
+        stream = [e for e in random_rows(rng, 20) if rng.random() < 0.7]
+        assert numbered([(e.tick, e.row) for e in stream], rng) == renumber(stream)
+
+
+def random_windows(rng: random.Random, several: bool) -> list[Bag]:
+    """A stream of windows, several per tick where that is asked."""
+    windows: list[Bag] = []
+    for tick in sorted(rng.sample(range(12), rng.randrange(7))):
+        for _ in range(rng.randint(1, 3) if several else 1):
+            windows.append(Bag(tick, tuple((rng.randrange(3),) for _ in range(rng.randrange(4)))))
+    return windows
+
+
+def test_change() -> None:
+    for seed in range(1000):
+        rng = random.Random(seed)
+        windows = random_windows(rng, several=True)
+        assert changed("came", windows, rng) == i_stream(windows)
+        assert changed("went", windows, rng) == d_stream(windows)
+
+
+def as_changes(side: Side, windows: list[Bag]) -> list[tuple[Side, Change]]:
+    """A stream of windows, one per tick, as changes."""
+    changes: list[tuple[Side, Change]] = []
+    before: Counter[Row] = Counter()
+    for window in windows:
+        now = Counter(window.rows)
+        for row in {**now, **before}:
+            if now[row] != before[row]:
+                changes.append((side, Change(window.tick, now[row] - before[row], row)))
+        before = now
+    return changes
+
+
+def test_meet() -> None:
+    """The pairs that are present after the changes of a tick are those of the cross product at that tick."""
+    compared = 0
+    for seed in range(1500):
+        rng = random.Random(seed)
+        left, right = random_windows(rng, several=False), random_windows(rng, several=False)
+        changes = as_changes("left", left) + as_changes("right", right)
+        rng.shuffle(changes)
+        changes.sort(key=lambda one: one[1].tick)
+        output = met(changes, 12, rng)
+        assert [c.tick for c in output] == sorted(c.tick for c in output)
+        for tick in tick_union(left, right):
+            present: Counter[Row] = Counter()
+            for change in output:
+                if change.tick <= tick:
+                    present[change.row] += change.count
+            pairs = tick_cross_product(tick, left, right)
+            expected = Counter(row for pair in pairs for row in pair.rows)
+            assert +present == expected
+            assert min(present.values(), default=0) >= 0
+            compared += len(expected)
+    assert compared > 5000
+
+
+def test_a_pair_that_comes_and_goes_within_a_tick_was_never_there() -> None:
+    machine = MeetMachine()
+    assert list(machine.take("left", Change(1, 1, (7,)))) == []
+    assert list(machine.take("right", Change(2, 1, (8,)))) == []
+    assert list(machine.take("left", Change(2, -1, (7,)))) == []
+    assert list(machine.advance(2)) == []
+    assert machine.held == 1
+
+
+def test_state_keeps_every_type() -> None:
+    row: Row = (1, 1.5, "é\ud800'", True, None, Decimal("1.5"), datetime(2009, 3, 2, 6, 0, 0, 5, tzinfo=UTC))
+    machine = ChangeMachine("came")
+    list(machine.take(Bag(3, (row, row))))
+    again = ChangeMachine.load(machine.save())
+    assert list(map(row_identity, again.previous)) == [row_identity(row)] * 2
+    assert [type(v) for v in again.previous[0]] == [type(v) for v in row]
+    assert again.held == 2
+    assert machine.save()[0] == 1
+
+
+def test_state_of_another_machine_or_version_is_refused() -> None:
+    state = OrderMachine(5).save()
+    with pytest.raises(DataError, match="the state of order was given to meet"):
+        MeetMachine.load(state)
+    for other in (b"", bytes([9]) + state[1:]):
+        with pytest.raises(DataError, match="version"):
+            OrderMachine.load(other)
+
+
+def test_what_no_window_machine_cuts() -> None:
+    table = StoredTable("t", Schema((Attribute("y", Type.INTEGER, "t"),)))
+    for op in (
+        scan(table, 5),
+        Window(STREAM, Arrival(), Inside("sea")),
+        Window(STREAM, Every(TICK, 5), Between(Coordinate.DISTANCE, Bound(1, -5), Bound(1, 0))),
+        Window(STREAM, Every(Coordinate.DISTANCE, 5), Between(TICK, Bound(1, -5), Bound(1, 0))),
+    ):
+        with pytest.raises(Unsupported):
+            WindowSpec.of(op)
+
+
+def test_order_holds_nothing() -> None:
+    machine = OrderMachine()
+    assert list(machine.advance(9)) == []
+    assert machine.held == 0
+    assert WindowMachine(WindowSpec.of(random_window(random.Random(0)))).held == 0
