@@ -14,7 +14,7 @@
 
 A message is short and in lower case. `detail` says more, `hint` says what to do, and `span` is the place in the
 text that the user wrote; `text` and `source` are added by whoever knows them, so that `render` can show the line
-with the place underlined.
+with the place underlined. What is raised and caught inside one package (a Misfit in the catalog) is not here.
 """
 
 from __future__ import annotations

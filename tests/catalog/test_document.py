@@ -53,7 +53,7 @@ def test_an_empty_text_has_no_data():
         ("«*x» : 1\n", "anchors and aliases are not read in a catalog", None),
         ("a: «!!int 5»\n", "tags are not read in a catalog", None),
         ("a: 1\n«a»: 2\n", "the key 'a' stands here twice", "keep one"),
-        ("? «[»a]\n: 3\n", "a key is one word, not a list or entries", None),
+        ("? «[»a]\n: 3\n", "a key is one word", None),
         ("a: 1\n«---»\nb: 2\n", "a catalog is one document", "---"),
         ("a: " + "[" * 30 + "«[»" + "]" * 31, "nested deeper than 30", None),
         ("a: «" + "9" * 401 + "»\n", "a number of more than 400 digits", None),

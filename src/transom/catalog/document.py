@@ -42,22 +42,12 @@ def read_document(text: str, source: str | None = None) -> tuple[object, Places]
     reader = _Reader(text)
     try:
         return reader.read(), reader.places
-    except _Stop as stop:
-        raise CatalogError(stop.message, hint=stop.hint, span=stop.span, text=text, source=name) from None
+    except CatalogError as error:
+        raise error.within(text, name) from None
     except yaml.YAMLError as error:
         raise _yaml_error(error, text, name) from None
     finally:
         reader.loader.dispose()
-
-
-class _Stop(Exception):
-    """Something that YAML has and a catalog has not."""
-
-    def __init__(self, message: str, span: Span, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.span = span
-        self.hint = hint
 
 
 class _Reader:
@@ -83,20 +73,22 @@ class _Reader:
         self._next()  # the document ends
         if not self.loader.check_event(yaml.StreamEndEvent):
             mark = self._span(self._next()).start
-            raise _Stop("a catalog is one document", Span(mark, mark + 3), "remove the line ---")
+            raise CatalogError("a catalog is one document", span=Span(mark, mark + 3), hint="remove the line ---")
         return data
 
     def _refuse(self, event: yaml.Event, span: Span) -> None:
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise _Stop("anchors and aliases are not read in a catalog", span, "write the value out")
+            raise CatalogError("anchors and aliases are not read in a catalog", span=span, hint="write the value out")
         if getattr(event, "tag", None) is not None:
-            raise _Stop("tags are not read in a catalog", span, "leave out the word that begins with !")
+            raise CatalogError(
+                "tags are not read in a catalog", span=span, hint="leave out the word that begins with !"
+            )
 
     def _node(self, path: Path, event: yaml.Event) -> object:
         span = self._span(event)
         self._refuse(event, span)
         if len(path) > _DEEPEST:
-            raise _Stop(f"nested deeper than {_DEEPEST}", span)
+            raise CatalogError(f"nested deeper than {_DEEPEST}", span=span, hint="a catalog needs six levels at most")
         if isinstance(event, yaml.ScalarEvent):
             self.places.values[path] = Spot(span, self._literal(event, span))
             return self._scalar(event, span)
@@ -119,10 +111,12 @@ class _Reader:
             span = self._span(event)
             self._refuse(event, span)
             if not isinstance(event, yaml.ScalarEvent):
-                raise _Stop("a key is one word, not a list or entries", Span(span.start, span.start + 1))
+                raise CatalogError(
+                    "a key is one word", span=Span(span.start, span.start + 1), hint="not a list, and not entries"
+                )
             key = str(event.value)
             if key in entries:
-                raise _Stop(f"the key {quoted(key)} stands here twice", span, "keep one of the two")
+                raise CatalogError(f"the key {quoted(key)} stands here twice", span=span, hint="keep one of the two")
             entries[key] = self._node((*path, key), self._next())
             self.places.keys[(*path, key)] = span
         return entries
@@ -138,7 +132,7 @@ class _Reader:
         if not is_integer and not _FLOAT.match(words):
             return words
         if len(words) > _LONGEST_NUMBER:
-            raise _Stop(f"a number of more than {_LONGEST_NUMBER} digits", span)
+            raise CatalogError(f"a number of more than {_LONGEST_NUMBER} digits", span=span, hint="write fewer digits")
         return int(words) if is_integer else float(words)
 
     def _literal(self, event: yaml.ScalarEvent, span: Span) -> Span | None:
