@@ -12,16 +12,20 @@ deep:
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
 
+# style and likely mistakes
 lint:
     ruff check .
     ruff format --check .
 
+# mypy, strict
 types:
     mypy
 
+# imports go one way
 layers:
     lint-imports
 
+# the documentation as a site
 docs:
     mkdocs build --strict --quiet
 

@@ -153,12 +153,16 @@ def test_check_warns_and_hints(tmp_path: Path) -> None:
         (["picture", "q1.sneeql"], 2, "output"),
         (["picture", "q1.sneeql", "-o", "no/such/folder.svg"], 2, "cannot write"),
         (["sing"], 2, "sing"),
+        (["picture", "q1.sneeql", "-o", "q1.png"], 2, "let the name end in .svg"),
+        (["simulate", "q1.sneeql", "--until", "2001-01-01"], 2, "no number of ticks"),
+        (["check", "latin.sneeql"], 1, "save it as UTF-8"),
     ],
 )
 def test_exit_codes(words: list[str], code: int, said: str, roads: Path) -> None:
     (roads / "wrong.sneeql").write_text("SELECT weight FORM traffic")
     (roads / "q1.sql").write_text("SELECT 1")
     (roads / "torn.yaml").write_text("extents: [")
+    (roads / "latin.sneeql").write_bytes("SELECT 'ü' AS x FROM road".encode("latin-1"))
     result = transom(*words, cwd=roads)
     assert result.returncode == code, result.stderr
     assert said in result.stderr
@@ -202,3 +206,34 @@ def test_progress_on_a_terminal(roads: Path) -> None:
     text = shown.decode()
     assert "reading road" in text or "evaluating" in text
     assert "MIN(temp)" in text
+
+
+def test_version() -> None:
+    result = transom("--version")
+    assert (result.returncode, result.stdout) == (0, "transom 0.1.0\n")
+
+
+def test_until_takes_an_instant(roads: Path) -> None:
+    by_tick = transom("simulate", roads / "q1.sneeql", "--until", "120")
+    by_instant = transom("simulate", roads / "q1.sneeql", "--until", "2009-03-02T06:02:00Z")
+    assert by_tick.stdout == by_instant.stdout != ""
+
+
+def test_start_leaves_out_what_came_before(roads: Path) -> None:
+    rows = transom("simulate", roads / "q1.sneeql", "--start", "2 min", "--format", "csv").stdout.splitlines()
+    assert rows[1].startswith("120,")
+
+
+def test_output_that_cannot_be_written(roads: Path) -> None:
+    with mock.patch("pathlib.Path.write_text", side_effect=PermissionError("read only")):
+        assert transom("fmt", roads / "q3.sneeql").returncode == 2
+    with mock.patch("typer.echo", side_effect=OSError("no space")):
+        result = transom("simulate", roads / "q1.sneeql", "--format", "csv")
+    assert (result.returncode, "no space" in result.stderr) == (2, True)
+
+
+def test_simulate_warns_beside_its_answer(roads: Path) -> None:
+    (roads / "odd.sneeql").write_text("SELECT temp FROM road [FROM NOW TO NOW-1 SLIDE 5 MIN]")
+    result = transom("simulate", roads / "odd.sneeql", "--format", "csv")
+    assert "warning: FROM is later than TO" in result.stderr
+    assert result.stdout.startswith("tick,seq,empty,temp")

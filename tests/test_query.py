@@ -147,7 +147,7 @@ def test_answer_is_shown_in_a_notebook() -> None:
     answer = query.simulate({"a": [(0, None, "<b>")] + [(1, i, "") for i in range(300)]})
     page = answer._repr_html_()
     assert "&lt;b&gt;" in page
-    assert "and more" in page
+    assert "and 101 more" in page
     assert next(answer.json_lines()) == '{"tick": 0, "index": 1, "values": {"x": null, "s": "<b>"}}'
 
 
@@ -180,7 +180,7 @@ def test_csv_tells_null_from_an_empty_string() -> None:
 
 def test_rows_of_today_counted_from_1970_are_refused() -> None:
     query = transom.compile("SELECT x FROM a [FROM NOW-5 TO NOW SLIDE 1 SEC]", CATALOG)
-    with pytest.raises(UsageError, match=r"has 1,\d\d\d,\d\d\d,\d\d\d windows") as caught:
+    with pytest.raises(DataError, match=r"has 1,\d\d\d,\d\d\d,\d\d\d windows") as caught:
         query.simulate({"a": [("2024-06-01T00:00:00Z", 1, "")]})
     assert "epoch" in str(caught.value)
     day = 1_717_200_000
@@ -216,3 +216,19 @@ def test_deep_nesting_is_an_error_of_the_query() -> None:
         deep = f"CASE {deep} WHEN 1 THEN 1 END"
     with pytest.raises((ParseError, QueryError)):
         transom.compile(f"SELECT {deep} AS c FROM a", CATALOG)
+
+
+def test_short_words_for_a_terminal(tmp_path: Path) -> None:
+    query = transom.compile("SELECT x FROM a [FROM NOW TO NOW SLIDE 1 SEC]", CATALOG, name="q.sneeql")
+    assert repr(query) == "<Query q.sneeql: windows (x)>"
+    assert repr(query.simulate({"a": [(1, 1, "")]})) == "<Answer: 2 windows (x)>"
+    drawing = query.picture({"a": []}, until=3)
+    assert repr(drawing).startswith("<Picture: SVG of ")
+    with pytest.raises(UsageError, match="cannot write"):
+        drawing.save(tmp_path / "no" / "x.svg")
+    assert set(transom.__all__) < set(dir(transom))
+
+
+def test_warnings_are_shown_in_a_notebook() -> None:
+    query = transom.compile("SELECT x FROM a [FROM NOW TO NOW-1 SLIDE 1 SEC]", CATALOG)
+    assert "warning: FROM is later than TO" in query._repr_html_()

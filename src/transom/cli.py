@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 from rich import box
@@ -16,9 +17,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from transom import __version__
 from transom.algebra.tree import walk
 from transom.catalog.extents import Catalog
-from transom.errors import LanguageRule, TransomError, UsageError
+from transom.errors import LanguageRule, QueryError, TransomError, UsageError
 from transom.model.answer import Answer, show
 from transom.model.time import read_duration
 from transom.query import LANGUAGES, Query, compile
@@ -63,7 +65,9 @@ CatalogFile = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option("--until", "-u", metavar="T", help="The last tick: a number of ticks, or a time such as '10 min'."),
+    typer.Option(
+        "--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', or an instant."
+    ),
 ]
 Start = Annotated[
     str | None,
@@ -85,6 +89,10 @@ def errors_shown() -> Iterator[None]:
         yield
     except TransomError as error:
         fail(error)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        fail(UsageError("cannot write the output", detail=str(error)))
 
 
 def fail(error: TransomError) -> NoReturn:
@@ -115,8 +123,18 @@ def read_text(file: Path) -> str:
     """The text of a query file."""
     try:
         return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise QueryError("the file is not UTF-8 text", source=str(file), hint="save it as UTF-8") from error
+    except OSError as error:
         raise UsageError(f"cannot read {file}", detail=str(error), hint="give the path of a query file") from error
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file."""
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {file}", detail=str(error), hint="give a path that can be written") from error
 
 
 def tick_of(words: str | None, option: str, query: Query) -> int | None:
@@ -125,16 +143,52 @@ def tick_of(words: str | None, option: str, query: Query) -> int | None:
         return None
     if words.isdecimal() and words.isascii():
         return int(words[:25])
-    try:
-        ticks = query.catalog.calendar.ticks(read_duration(words))
-    except ValueError:
-        ticks = None
+    ticks = length_or_instant(words, query)
     if ticks is None:
         raise UsageError(
             f"{option} {words!r} is no number of ticks",
-            hint=f"write 600, or a time such as '10 min'; a tick lasts {query.catalog.calendar.describe(1)}",
+            hint=f"write 600, '10 min' or an ISO 8601 instant; a tick lasts {query.catalog.calendar.describe(1)}",
         )
     return ticks
+
+
+def show_warnings(query: Query, stream: TextIO) -> None:
+    """What is legal and probably not meant."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    for remark in query.warnings:
+        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=query.name)
+        console.print(Text(warning.render(), style="yellow"))
+    if not query.state.bounded:
+        console.print(Text(f"warning: this query needs memory without limit: {query.state.formula}", style="yellow"))
+
+
+def version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"transom {__version__}")
+        raise typer.Exit
+
+
+def length_or_instant(words: str, query: Query) -> int | None:
+    """The tick after a length of time from the epoch, or the one that an instant lies in."""
+    try:
+        return query.catalog.calendar.ticks(read_duration(words))
+    except ValueError:
+        pass
+    try:
+        tick = query.catalog.calendar.tick_of(datetime.fromisoformat(words))
+    except (ValueError, OverflowError):
+        return None
+    return tick if tick >= 0 else None
+
+
+@app.callback()
+def options(
+    wanted: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Ask continuous questions of sensors, streams and tables."""
 
 
 @app.command()
@@ -142,15 +196,11 @@ def check(file: File, catalog: CatalogFile = None) -> None:
     """Say whether a query is right, what it gives and how much it must remember."""
     query = load(file, catalog)
     console = Console(highlight=False, soft_wrap=True)
-    for remark in query.warnings:
-        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=str(file))
-        console.print(Text(warning.render(), style="yellow"))
+    show_warnings(query, sys.stdout)
     kind = "tagged tuples" if query.gives == "tagged-tuples" else "windows"
     console.print(Text(f"{file}: fine"))
     console.print(Text(f"  gives {kind}: {', '.join(query.columns)}"))
     console.print(Text(f"  remembers {query.state} rows"))
-    if not query.state.bounded:
-        console.print(Text("  warning: this query needs memory without limit", style="yellow"))
     for hint in query.state.hints:
         console.print(Text(f"  hint: {hint}", style="green"))
 
@@ -170,7 +220,7 @@ def fmt(
         typer.echo(f"{file}: would change")
         raise SystemExit(1)
     else:
-        file.write_text(text, "utf-8")
+        write_text(file, text)
         typer.echo(f"{file}: written anew")
 
 
@@ -204,8 +254,7 @@ def simulate(
 ) -> None:
     """Answer a query over the catalog's sources with the reference engine."""
     query = load(file, catalog, without)
-    if not query.state.bounded:
-        typer.echo(f"warning: this query needs memory without limit: {query.state.formula}", err=True)
+    show_warnings(query, sys.stderr)
     with progress(query) as watch:
         first = tick_of(start, "--start", query) or 0
         answer = query.simulate(until=tick_of(until, "--until", query), start=first, watch=watch)
@@ -229,14 +278,14 @@ def picture(
     start: Start = None,
 ) -> None:
     """Draw the windows of a query over time."""
+    if output.suffix.lower() != ".svg":
+        raise UsageError(f"{output} is no name for a picture", hint="pictures are SVG: let the name end in .svg")
     query = load(file, catalog)
+    show_warnings(query, sys.stderr)
     with progress(query) as watch:
         first = tick_of(start, "--start", query) or 0
         drawing = query.picture(until=tick_of(until, "--until", query), start=first, watch=watch)
-    try:
-        output.write_text(drawing.svg, "utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {output}", detail=str(error)) from error
+    write_text(output, drawing.svg)
     typer.echo(f"{output}: written")
 
 

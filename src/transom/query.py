@@ -19,7 +19,7 @@ from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors import open_stream, open_table
 from transom.connectors.rows import elements, versions
-from transom.errors import ParseError, Span, TransomError, UsageError
+from transom.errors import DataError, ParseError, Span, TransomError, UsageError
 from transom.languages.sneeql import parse as sneeql_parse
 from transom.languages.sneeql import translate as sneeql_translate
 from transom.languages.sneeql import unparse as sneeql_unparse
@@ -108,7 +108,13 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing into a file."""
-        Path(path).write_text(self.svg, "utf-8")
+        try:
+            Path(path).write_text(self.svg, "utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {path}", detail=str(error)) from error
+
+    def __repr__(self) -> str:
+        return f"<Picture: SVG of {len(self.svg):,} characters>"
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -126,6 +132,9 @@ class Query:
     steps: tuple[Step, ...] = field(repr=False)
     warnings: tuple[Remark, ...] = ()
     name: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Query {self.name or self.language}: {self.gives} ({', '.join(self.columns)})>"
 
     @property
     def plan(self) -> Plan:
@@ -276,9 +285,10 @@ class Query:
             if isinstance(slide, Every) and slide.coordinate is Coordinate.TICK:
                 windows = (until - start) // slide.step
                 if windows > MOST_WINDOWS:
-                    raise UsageError(
+                    raise DataError(
                         f"a run from tick {start} to {until} has {windows:,} windows",
-                        hint="set `epoch` in the catalog near the first row, or give a later start or an earlier until",
+                        detail="a whole number in a row counts ticks from the epoch; an instant is written in ISO 8601",
+                        hint="set `epoch` near the first instant, or give a later start or an earlier until",
                     )
 
     def picture(
@@ -304,8 +314,9 @@ class Query:
         return tuple(self.catalog.extents[name] for name in dict.fromkeys(names))
 
     def _repr_html_(self) -> str:
+        remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
         return (
-            f"<pre>{escape(self.format())}</pre><p>gives {self.gives} ({escape(', '.join(self.columns))}); "
+            f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({escape(', '.join(self.columns))}); "
             f"remembers {escape(str(self.state))} rows</p>"
         )
 

@@ -26,7 +26,13 @@ from transom.languages.sql.parse import DEEPEST, LONGEST
 from transom.languages.sql.translate import SYNONYMS
 from transom.query import Picture, State
 
-PICTURES = {"docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min")}
+PICTURES = {
+    "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
+    **{
+        f"docs/pictures/{name}.svg": (f"examples/windows/{name}.sneeql", "40")
+        for name in ("sliding", "before", "gaps", "rows", "table")
+    },
+}
 
 
 def command_names() -> Iterator[tuple[str, str]]:

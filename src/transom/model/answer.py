@@ -25,6 +25,9 @@ class Answer:
     elements: tuple[Element, ...] = ()
     windows: tuple[Bag, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Answer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
+
     def __len__(self) -> int:
         return len(self.elements) if self.kind == "tagged-tuples" else len(self.windows)
 
@@ -86,7 +89,8 @@ class Answer:
         lines = []
         for count, record in enumerate(self.records()):
             if count == 200:
-                lines.append(f'<tr><td colspan="{len(self.header)}">and more</td></tr>')
+                rest = sum(1 for _ in self.records()) - count
+                lines.append(f'<tr><td colspan="{len(self.header)}">and {rest:,} more</td></tr>')
                 break
             cells = "".join(f"<td>{html.escape(show(value))}</td>" for value in record)
             lines.append(f"<tr>{cells}</tr>")
