@@ -65,9 +65,7 @@ CatalogFile = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option(
-        "--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', or an instant."
-    ),
+    typer.Option("--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', or an instant."),
 ]
 Start = Annotated[
     str | None,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from transom.catalog import Catalog, Extent, Kind
+from transom.catalog.sources import Files, FileVersions, Format
 from transom.errors import CatalogError, NameProblem, UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
@@ -51,6 +52,34 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(CatalogError, match="not UTF-8") as caught:
         Catalog.load(path)
     assert caught.value.source == str(path)
+
+
+@pytest.mark.parametrize("path", [None, 5, ["a.yaml"]])
+def test_a_catalog_is_loaded_from_a_path(path):
+    with pytest.raises(UsageError, match="a catalog is loaded from a path") as caught:
+        Catalog.load(path)
+    assert caught.value.hint == "give the path of a YAML file"
+    with pytest.raises(UsageError, match="a catalog is read from text"):
+        Catalog.read(path)
+
+
+@pytest.mark.parametrize("entries", [[1], None, "road: sensed (site:integer)", 5])
+def test_from_dict_takes_entries(entries):
+    with pytest.raises(CatalogError, match=r"expected a catalog|the catalog is empty") as caught:
+        Catalog.from_dict(entries)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("files", [Path("a/b.csv"), [Path("a/b.csv")], {"path": Path("a/b.csv")}])
+def test_from_dict_takes_paths(files):
+    catalog = Catalog.from_dict({"extents": {"it": {"declare": "pushed (x:integer)", "source": {"files": files}}}})
+    assert catalog.extent("it").source == Files((str(Path("a/b.csv")),), Format.CSV)
+
+
+def test_from_dict_takes_paths_of_versions():
+    files = {"versions": {0: Path("a.csv")}}
+    catalog = Catalog.from_dict({"extents": {"it": {"declare": "stored (x:integer)", "source": {"files": files}}}})
+    assert catalog.extent("it").source == FileVersions(((0, "a.csv"),), Format.CSV)
 
 
 def test_read_takes_a_folder_as_text():

@@ -65,6 +65,18 @@ def test_json_lines_with_every_type(read):
     ]
 
 
+def test_csv_blanks_after_commas_do_not_count(read):
+    text = 'tick, s, x\n0, a, 1\n1, " b", 2.0\n2,   , \n'
+    stream = read("pushed (s:string, x:integer)", "a.csv", a__csv=text)
+    assert [element.row for element in stream] == [("a", 1), (" b", 2), (None, None)]
+
+
+def test_csv_nan_is_null_and_whole_floats_are_integers(read):
+    text = "tick,f,d,i,t\n0,nan,NaN,1.0,-2.\n1, NAN ,nan,10.00,3\n"
+    stream = read("pushed (f:float, d:decimal, i:integer, t:time)", "a.csv", a__csv=text)
+    assert [element.row for element in stream] == [(None, None, 1, -2), (None, None, 10, 3)]
+
+
 def test_parquet_with_every_type(read, tmp_path):
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -156,7 +168,10 @@ def test_a_stored_table_with_a_file_for_each_version(read):
         ("a.csv", "x,time\n1,1\n", "no column tick for it"),
         ("a.csv", "tick,x,x\n1,1,1\n", "two columns are called x"),
         ("a.csv", "", "no header"),
-        ("a.csv", 'tick,x\n"1"2,1\n', "the file is not CSV"),
+        ("a.csv", 'tick,x\n"1"2,1\n', "line 2 is not CSV"),
+        ("a.csv", 'tick,x\n0,1\n\n0,"1\n0,2\n', "line 4: a quote is not closed"),
+        ("a.csv", '"tick,x\n0,1\n', "line 1: a quote is not closed"),
+        ("a.csv", "tick,x\n0,1.5\n", "line 2 of it: x: '1.5' is not of type integer"),
         ("a.csv", b"tick,x\n\xff,1\n", "the file is not UTF-8 text"),
         ("a.jsonl", '{"tick": 0, "x": 1}\n{"tick": 0}\n', "line 2 of it: no value for x"),
         ("a.jsonl", '{"tick": 0}\n', "no column x for it"),
@@ -170,6 +185,7 @@ def test_a_stored_table_with_a_file_for_each_version(read):
 def test_files_that_do_not_fit(read, tmp_path, name, content, message):
     error = refused(read, "pushed (x:integer)", name, **{name.replace(".", "__"): content})
     assert error.message == message
+    assert error.hint
     assert error.source == str(tmp_path / name)
     assert str(error).startswith(f"{tmp_path / name}: {message}")
 
@@ -180,6 +196,33 @@ def test_a_column_that_is_missing_has_a_hint(read):
     assert error.detail == "the columns are tick, tmp"
     error = refused(read, "pushed (x:integer)", "b.csv", b__csv="time,x\n0,1\n")
     assert "time: COLUMN" in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "content", "hint"),
+    [
+        ("(x:integer)", "tick;x\n0;1\n", "cells are separated by commas"),
+        ("(x:integer)", "tick\tx\n0\t1\n", "cells are separated by commas"),
+        ("(x:integer)", "tick,y,z\n0,1,1\n", "every attribute of it has a column"),
+        ("(x:integer)", "tick,x\nsoon,1\n", "write a whole number, or ISO 8601 such as 2009-03-01T12:00:00Z"),
+        ("(x:integer)", "tick,x\n2008-12-31,1\n", "set `epoch` in the catalog earlier"),
+        ("(x:integer)", "tick,x\n-1,1\n", "ticks are whole numbers from 0"),
+        ("(x:integer)", "tick,x\n0,warm\n", "write a whole number of 64 bits"),
+        ("(x:boolean)", "tick,x\n0,yes\n", "write true or false"),
+        ("(x:timestamp)", "tick,x\n0,noon\n", "write ISO 8601 such as 2009-03-01T12:00:00Z"),
+        ("(x:float)", 'tick,x\n0,"1,5"\n', "write a number such as 1.5"),
+        ("(x:integer)", b"tick,x\n\xff,1\n", "save it as UTF-8"),
+    ],
+)
+def test_hints(read, declaration, content, hint):
+    assert refused(read, f"pushed {declaration}", "a.csv", a__csv=content).hint == hint
+
+
+def test_a_folder_instead_of_a_file(read, tmp_path):
+    (tmp_path / "data.csv").mkdir()
+    error = refused(read, "pushed (x:integer)", "data.csv")
+    assert error.message == "data.csv for it is a folder, not a file"
+    assert error.hint == "write data.csv/*.csv for all CSV files in it"
 
 
 def test_a_path_without_a_file(read, tmp_path):

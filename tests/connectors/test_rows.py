@@ -66,7 +66,35 @@ def test_sites_without_an_attribute_for_them():
 
 def test_a_sensed_extent_without_sites():
     free = extent("sensed (site:integer)")
-    assert shape(elements(free, [(3, 8), (3, 8)], CALENDAR)) == [(3, 1, 8), (3, 2, 8)]
+    rows = [(3, 8), (3, 7), (4, 8), (3, None), (3, None)]
+    stream = shape(elements(free, rows, CALENDAR))
+    assert stream == [(3, 1, 8), (3, 2, 7), (3, 3, None), (3, 4, None), (4, 5, 8)]
+
+
+@pytest.mark.parametrize("entries", [{}, {"order": ["temp"]}, {"sites": ["a", "b"]}])
+def test_a_site_is_read_once_per_tick(entries):
+    pump = extent("sensed (site:string, temp:integer)", **entries)
+    with pytest.raises(DataError) as caught:
+        elements(pump, [(60, "a", 2), (60, "b", 2), (60, "a", 1)], CALENDAR)
+    assert caught.value.message == "row 3 of it: site: a second reading of 'a' at tick 60"
+
+
+@pytest.mark.parametrize(
+    ("row", "hint"),
+    [
+        ({"tick": 0, "site": 1, "nmae": "a"}, "did you mean name for nmae?"),
+        ({"tick": 0, "site": 1, "other": "a"}, "write None where there is no value"),
+        ({"tick": 0, "site": 1}, "write None where there is no value"),
+        ({"tik": 0, "site": 1, "name": "a"}, "did you mean tick for tik?"),
+        ({"tick": 0, "site": 1, "name": 5}, "give text"),
+        ({"tick": "soon", "site": 1, "name": "a"}, "write a whole number, or ISO 8601 such as 2009-03-01T12:00:00Z"),
+        ({"tick": "2008-12-31", "site": 1, "name": "a"}, "set `epoch` in the catalog earlier"),
+    ],
+)
+def test_hints(row, hint):
+    with pytest.raises(DataError) as caught:
+        elements(TRAFFIC, [row], CALENDAR)
+    assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize("tick", [60, "60", datetime(2009, 1, 1, 0, 1), "2009-01-01T00:01:00.9Z", 60.0])
@@ -103,7 +131,7 @@ def test_until_drops_later_rows_and_includes_its_own_tick():
         (TRAFFIC, [5], "row 1 of it: 5 is not a row"),
         (ROAD, [(0, 1, 0), (30, 1, 0)], "row 2 of it: tick 30 is no multiple of 60"),
         (ROAD, [(0, 3, 0)], "row 1 of it: site: 3 is not a site"),
-        (ROAD, [(0, None, 0)], "row 1 of it: site: nothing is not a site"),
+        (ROAD, [(0, None, 0)], "row 1 of it: site: the site is missing"),
         (ROAD, [(0, 1, 0), (0, 2, 0), (0, 1, 9)], "row 3 of it: site: a second reading of 1 at tick 0"),
     ],
 )

@@ -174,3 +174,26 @@ def test_the_number_of_sources_is_bounded() -> None:
     sources = [f"road {W} AS r{number}" for number in range(MOST_SOURCES + 1)]
     assert plan_of(f"SELECT r0.temp FROM {', '.join(sources[:-1])}")
     refused(f"SELECT r0.temp FROM {', '.join(sources)}", LanguageRule, f"more than {MOST_SOURCES} sources")
+
+
+GAP = "rows between two windows are in none of them"
+UNKNOWN = "a comparison with NULL is never true; IS NULL asks for it"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT temp FROM road [FROM NOW-5 TO NOW SLIDE 10 SEC]", [GAP]),
+        ("SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 MIN]", [GAP]),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 4 ROWS]", [GAP]),
+        ("SELECT temp FROM road [FROM NOW TO NOW SLIDE 10 SEC]", []),
+        ("SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 SEC]", []),
+        (
+            "SELECT temp FROM road WHERE temp > 1 AND temp = NULL",
+            ["a comparison with NULL is never true; IS NULL asks for it"],
+        ),
+        ("SELECT temp FROM road WHERE temp IS NULL", []),
+    ],
+)
+def test_what_is_legal_and_probably_not_meant(text: str, words: list[str]) -> None:
+    assert [remark.message for remark in translate(parse(text), CATALOG).warnings] == words

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from transom.catalog.places import At, Misfit
-from transom.catalog.ticks import read_value
+from transom.catalog.ticks import Hinted, read_value
 from transom.model.schema import Attribute
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
@@ -21,6 +21,8 @@ def worded(read: Callable[[str, Calendar], T], words: str, at: At, calendar: Cal
     """What a reader of lengths, rates or ticks makes of some words."""
     try:
         return read(words, calendar)
+    except Hinted as error:
+        raise Misfit(str(error), at, error.hint) from error
     except ValueError as error:
         raise Misfit(str(error), at, hint) from error
 

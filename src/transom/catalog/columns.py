@@ -9,18 +9,13 @@ from dataclasses import dataclass
 from transom.catalog.places import At, Misfit
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.model.schema import Attribute, Schema
-from transom.model.types import DECLARABLE, Type
+from transom.model.types import DECLARABLE, TYPE_SYNONYMS, Type
+
+NAMES = "use letters from a to z, digits and underscores, and no digit in front"
+"""What names are made of, as a hint."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TYPES = {str(kind): kind for kind in DECLARABLE}
-_SYNONYMS = {
-    **dict.fromkeys(("int", "long", "bigint", "smallint"), "integer"),
-    **dict.fromkeys(("double", "real", "number"), "float"),
-    **dict.fromkeys(("text", "varchar", "char", "str"), "string"),
-    "bool": "boolean",
-    "numeric": "decimal",
-    **dict.fromkeys(("datetime", "instant", "date"), "timestamp"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +31,14 @@ class Column:
 def check_name(name: str, at: At, what: str) -> None:
     """Misfit unless a name is letters, digits and underscores, with no digit in front."""
     if not _NAME.match(name):
-        hint = "use letters, digits and underscores, and no digit in front"
-        raise Misfit(f"{quoted(name)} cannot be the name of {what}", at, hint)
+        raise Misfit(f"{quoted(name)} cannot be the name of {what}", at, NAMES)
 
 
 def read_type(name: str, at: At) -> Type:
     """The type of that name; Misfit with the name that was probably meant otherwise."""
     kind = _TYPES.get(name)
     if kind is None:
-        synonym = _SYNONYMS.get(name.lower())
+        synonym = TYPE_SYNONYMS.get(name.lower())
         hint = f"did you mean {synonym}?" if synonym else did_you_mean(name, _TYPES)
         raise Misfit(f"no type {quoted(name)}", at, hint)
     return kind

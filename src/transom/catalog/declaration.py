@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from transom.catalog.columns import Column
+from transom.catalog.columns import NAMES, Column
 from transom.catalog.places import At, Misfit
-from transom.catalog.wording import did_you_mean, quoted
+from transom.catalog.wording import did_you_mean, kind_meant, quoted
 
+EXAMPLE = "write for example sensed (site:integer, temp:float)"
 KINDS = ("sensed", "pushed", "stored")
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ def read_declaration(text: str, at: At) -> Declaration:
     reader = _Reader(text, at)
     kind = reader.take("sensed, pushed or stored", "word")
     if kind.words not in KINDS:
-        hint = did_you_mean(kind.words, KINDS)
+        hint = kind_meant(kind.words, KINDS)
         raise Misfit(f"expected sensed, pushed or stored, not {quoted(kind.words)}", reader.place(kind), hint)
     columns = reader.listed(reader.column)
     rate = reader.rate() if reader.accept("RATE") else None
@@ -95,7 +96,7 @@ class _Reader:
         token = self.next
         if token.kind != kind:
             found = token.words if token.kind == "end" else quoted(token.words)
-            raise Misfit(f"expected {expected}, not {found}", self.place(token))
+            raise Misfit(f"expected {expected}, not {found}", self.place(token), EXAMPLE)
         self.passed += 1
         return token
 
@@ -133,7 +134,7 @@ class _Reader:
             return token.words[1:-1].replace(quote * 2, quote), at
         if token.kind == "number" and token.end - token.start <= _LONGEST_NUMBER:
             return float(token.words) if "." in token.words else int(token.words), at
-        hint = "put names of sites in quotes" if token.kind == "word" else None
+        hint = "put names of sites in quotes" if token.kind == "word" else "write for example SITES (1, 2)"
         found = token.words if token.kind == "end" else quoted(token.words)
         raise Misfit(f"expected a site, not {found}", at, hint)
 
@@ -149,4 +150,9 @@ class _Reader:
     def _sign(self, sign: str, expected: str | None = None) -> None:
         if not self.accept(sign):
             found = self.next.words if self.next.kind == "end" else quoted(self.next.words)
-            raise Misfit(f"expected {expected or sign}, not {found}", self.place(self.next))
+            hint = EXAMPLE
+            if sign == ")" and self.next.kind == "end":
+                hint = "write ) where the list ends"
+            elif sign == ":" and self.next.words in ("-", "."):
+                hint = NAMES
+            raise Misfit(f"expected {expected or sign}, not {found}", self.place(self.next), hint)

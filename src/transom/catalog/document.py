@@ -38,7 +38,7 @@ def read_document(text: str, source: str | None = None) -> tuple[object, Places]
     if strange:
         printable = text.encode("utf-8", "replace").decode()
         message = f"the character {strange[0]!a} cannot stand in a catalog"
-        raise CatalogError(message, span=Span(*strange.span()), text=printable, source=name)
+        raise CatalogError(message, span=Span(*strange.span()), hint="leave it out", text=printable, source=name)
     reader = _Reader(text)
     try:
         return reader.read(), reader.places

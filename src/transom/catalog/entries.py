@@ -5,6 +5,7 @@ What an entry means, and whether it fits the others, is decided in `extent_entri
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -140,11 +141,23 @@ class FilesEntry(Entry):
     @classmethod
     def expand(cls, data: object) -> object:
         """A path or a list of paths stands for itself."""
-        if isinstance(data, str | list):
+        if isinstance(data, str | list | os.PathLike):
             data = {"path": data}
-        if isinstance(data, dict) and isinstance(data.get("path"), str):
-            data = {**data, "path": [data["path"]]}
+        if not isinstance(data, dict):
+            return data
+        data = {key: _plain(value) for key, value in data.items()}
+        if isinstance(data.get("path"), str):
+            data["path"] = [data["path"]]
         return data
+
+
+def _plain(value: object) -> object:
+    """Paths as text, also in lists and versions."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 class TableEntry(Entry):

@@ -120,7 +120,7 @@ def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]
         ):
             raise Misfit(f"{show(value)} cannot be a site", at, "write numbers or names")
         if value in known:
-            raise Misfit(f"the site {show(value)} is listed twice", at)
+            raise Misfit(f"the site {show(value)} is listed twice", at, "leave out one of the two")
         known[value] = None
     return tuple(known)
 
@@ -137,7 +137,7 @@ def _order(entry: ExtentEntry, kind: Kind, schema: Schema, sites: tuple[Value, .
     for place, name in enumerate(entry.order):
         _attribute(name, names, here.then(place))
         if name in entry.order[:place]:
-            raise Misfit(f"{name} is listed twice", here.then(place))
+            raise Misfit(f"{name} is listed twice", here.then(place), "leave out one of the two")
     return tuple(entry.order)
 
 

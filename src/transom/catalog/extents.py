@@ -9,11 +9,13 @@ from enum import Enum
 from pathlib import Path
 
 from transom.catalog.sources import Source
-from transom.catalog.wording import did_you_mean, quoted
+from transom.catalog.wording import did_you_mean, quoted, show
 from transom.errors import CatalogError, NameProblem, UsageError
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar, Rate
 from transom.model.types import Value
+
+_A_FILE = "give the path of a YAML file"
 
 
 class Kind(Enum):
@@ -85,15 +87,18 @@ class Catalog:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
         """The catalog in a YAML file."""
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"a catalog is loaded from a path, not {show(path)}", hint=_A_FILE)
         place = Path(path)
         try:
             text = place.read_bytes().decode("utf-8-sig")
         except FileNotFoundError as error:
-            raise UsageError(f"no catalog file {place}", hint="give the path of a YAML file") from error
+            raise UsageError(f"no catalog file {place}", hint=_A_FILE) from error
         except UnicodeDecodeError as error:
-            raise CatalogError("the file is not UTF-8 text", source=str(place)) from error
+            raise CatalogError("the file is not UTF-8 text", hint="save it as UTF-8", source=str(place)) from error
         except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read the catalog file {quoted(place)}", detail=str(error)) from error
+            message = f"cannot read the catalog file {quoted(place)}"
+            raise UsageError(message, detail=str(error), hint=_A_FILE) from error
         return cls.read(text, name=str(place), folder=place.parent)
 
     @classmethod
@@ -101,6 +106,8 @@ class Catalog:
         """The catalog in a YAML text."""
         from transom.catalog.reading import read_catalog
 
+        if not isinstance(text, str):
+            raise UsageError(f"a catalog is read from text, not {show(text)}", hint="Catalog.load reads a file")
         return read_catalog(text, name, None if folder is None else Path(folder))
 
     @classmethod

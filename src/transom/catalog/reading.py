@@ -37,7 +37,7 @@ def read_catalog(text: str, name: str | None = None, folder: Path | None = None)
 def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
     """The catalog in dictionaries and lists."""
     try:
-        calendar, extents = _read(dict(entries))
+        calendar, extents = _read(dict(entries) if isinstance(entries, Mapping) else entries)
     except Misfit as misfit:
         raise locate(misfit, None, None) from misfit.__cause__
     return Catalog(calendar, extents, folder)
@@ -96,7 +96,7 @@ def _calendar(entry: CatalogEntry) -> Calendar:
     except ValueError as error:
         raise Misfit(str(error), at, "write for example 1 s") from error
     if not 1 <= length <= _LONGEST_TICK:
-        raise Misfit("a tick is between 1 us and 366 d long", at)
+        raise Misfit("a tick is between 1 us and 366 d long", at, "write for example 1 s")
     try:
         return Calendar(length, read_instant(entry.epoch))
     except ValueError as error:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from transom.catalog.entries import UnknownEntry
 from transom.catalog.places import At, Misfit
-from transom.catalog.wording import did_you_mean, show
+from transom.catalog.wording import did_you_mean, kind_meant, show
 
 _EXPECTED = {
     "string_type": "text",
@@ -20,7 +20,17 @@ _EXPECTED = {
     "model_type": "entries",
     "too_short": "at least one value",
 }
+_OR = {"ge": "more", "le": "less"}
+_WALK = "write walk: {start: 20, step: 0.5}"
+_SINE = "write sine: {mean: 15, amplitude: 10, period: 1 d}"
 _HINTS = {
+    "start": _WALK,
+    "step": _WALK,
+    "mean": _SINE,
+    "amplitude": _SINE,
+    "values": "write choice: [a, b]",
+    "weights": "write one number for each of the values, such as [4, 1]",
+    "generate": "write generate: {seed: 7, attributes: {...}}",
     "tick": "write a length of time such as 1 s",
     "every": "write a length of time such as 1 min",
     "period": "write a length of time such as 1 d",
@@ -51,15 +61,18 @@ def first_misfit(error: ValidationError) -> Misfit:
     if isinstance(inner, UnknownEntry):
         return Misfit(str(inner), at.then(inner.key).at_key(), inner.hint)
     if kind == "missing":
-        return Misfit(f"{name} is missing", At(path[:-1]).at_key(), _HINTS.get(name))
+        return Misfit(f"{name} is missing", At(path[:-1]).at_key(), _HINTS.get(name, f"add {name}"))
     if kind == "literal_error":
         expected = str(context.get("expected", "")).replace("'", "")
         choices = expected.replace(" or ", ", ").split(", ")
-        near = did_you_mean(given, choices) if isinstance(given, str) else _HINTS.get(name)
-        return Misfit(f"expected {expected}, not {show(given)}", at, near)
+        hint = _HINTS.get(name, f"write {name}: {choices[0]}")
+        if isinstance(given, str):
+            hint = (kind_meant if name == "kind" else did_you_mean)(given, choices) or hint
+        return Misfit(f"expected {expected}, not {show(given)}", at, hint)
     for limit, words in (("ge", "at least"), ("le", "at most")):
         if limit in context:
             bound = context[limit]
             shown = f"{bound:g}" if isinstance(bound, float) else str(bound)
-            return Misfit(f"expected {words} {shown}, not {show(given)}", at)
-    return Misfit(f"expected {_EXPECTED.get(kind, 'something else')}, not {show(given)}", at, _HINTS.get(name))
+            return Misfit(f"expected {words} {shown}, not {show(given)}", at, f"write {shown} or {_OR[limit]}")
+    expected = _EXPECTED.get(kind, "something else")
+    return Misfit(f"expected {expected}, not {show(given)}", at, _HINTS.get(name, f"write {expected} here"))

@@ -76,7 +76,9 @@ def _signal(extent: Extent, attribute: Attribute, entry: GenerateEntry, at: At, 
 def _given_signal(attribute: Attribute, entry: SignalEntry, at: At, calendar: Calendar) -> Signal:
     given = sorted(entry.model_fields_set)
     if len(given) != 1:
-        raise Misfit(f"expected one of {', '.join(_SIGNALS)}, not {len(given)} of them", at)
+        raise Misfit(
+            f"expected one of {', '.join(_SIGNALS)}, not {len(given)} of them", at, "write one for each attribute"
+        )
     here = at.then(given[0])
     if entry.walk is not None:
         _takes(attribute, _NUMBERS, "a walk", here)
@@ -92,22 +94,23 @@ def _given_signal(attribute: Attribute, entry: SignalEntry, at: At, calendar: Ca
         _takes(attribute, _TIMES, "a clock", here)
         return Clock()
     if given != ["constant"]:
-        raise Misfit(f"{given[0]} is empty", here.at_key())
+        raise Misfit(f"{given[0]} is empty", here.at_key(), f"write what the {given[0]} is made of, or leave it out")
     return Constant(typed(entry.constant, attribute, here))
 
 
 def _takes(attribute: Attribute, types: tuple[Type, ...], what: str, at: At) -> None:
     if attribute.type not in types:
         names = ", ".join(map(str, types))
-        raise Misfit(f"{attribute.name} is {attribute.type}, {what} makes {names}", at.at_key())
+        hint = f"write {_EXAMPLES.get(attribute.type, '{walk: {start: 20, step: 1}}')}"
+        raise Misfit(f"{attribute.name} is {attribute.type}, {what} makes {names}", at.at_key(), hint)
 
 
 def _walk(entry: WalkEntry, at: At) -> Walk:
     low, high = entry.low, entry.high
     if low is not None and high is not None and low > high:
-        raise Misfit("min is larger than max", at.then("min"))
+        raise Misfit("min is larger than max", at.then("min"), "swap the two")
     if (low is not None and entry.start < low) or (high is not None and entry.start > high):
-        raise Misfit("start lies outside min and max", at.then("start"))
+        raise Misfit("start lies outside min and max", at.then("start"), "a walk stays between the two")
     return Walk(entry.start, entry.step, low, high)
 
 
@@ -117,12 +120,12 @@ def _choice(entry: ChoiceEntry, attribute: Attribute, at: At) -> Choice:
         return Choice(values, (1.0,) * len(values))
     here = at.then("weights")
     if len(entry.weights) != len(values):
-        raise Misfit(f"{len(entry.weights)} weights for {len(values)} values", here)
+        raise Misfit(f"{len(entry.weights)} weights for {len(values)} values", here, "write one weight for each value")
     for place, weight in enumerate(entry.weights):
         if not 0 <= weight <= LARGEST:
-            raise Misfit("a weight is 0 or more", here.then(place))
+            raise Misfit("a weight is 0 or more", here.then(place), "a value of weight 0 never comes")
     if not sum(entry.weights) > 0:
-        raise Misfit("all weights are 0", here)
+        raise Misfit("all weights are 0", here, "write at least one that is more than 0")
     return Choice(values, tuple(entry.weights))
 
 
@@ -132,7 +135,9 @@ def _arrivals(entry: ArrivalsEntry, at: At, calendar: Calendar) -> Poisson | Reg
     if entry.poisson is not None:
         rate = worded(read_rate, entry.poisson, at.then("poisson"), calendar, RATE)
         if rate.rows > _MOST_PER_TICK * rate.ticks:
-            raise Misfit(f"more than {_MOST_PER_TICK} rows per tick", at.then("poisson"))
+            raise Misfit(
+                f"more than {_MOST_PER_TICK} rows per tick", at.then("poisson"), "write fewer rows, or a longer time"
+            )
         return Poisson(rate)
     return Regular(worded(read_interval, entry.every or "", at.then("every"), calendar))
 
@@ -144,6 +149,6 @@ def _gaps(entry: GapsEntry, at: At, calendar: Calendar) -> Gaps:
         start = worded(read_length, span.start, here.then("from"), calendar)
         end = worded(read_length, span.end, here.then("to"), calendar)
         if end <= start:
-            raise Misfit("a span ends after it starts", here.then("to"))
+            raise Misfit("a span ends after it starts", here.then("to"), "write a later end")
         spans.append((start, end))
     return Gaps(entry.chance, tuple(spans))

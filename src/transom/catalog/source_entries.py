@@ -55,7 +55,7 @@ def _files(extent: Extent, entry: FilesEntry, at: At, calendar: Calendar) -> Fil
         return FileVersions(tuple(sorted(paths.items())), _format(entry, places, at))
     listed = entry.path or []
     if not listed:
-        raise Misfit("the list of paths is empty", at)
+        raise Misfit("the list of paths is empty", at, "write files: data/road.csv")
     places = [(path, at.then("path", number)) for number, path in enumerate(listed)]
     return Files(tuple(listed), _format(entry, places, at), entry.time)
 
@@ -65,7 +65,7 @@ def _format(entry: FilesEntry, places: Sequence[tuple[str, At]], at: At) -> Form
     found: set[Format] = set()
     for path, here in places:
         if not path or _CONTROL.search(path):
-            raise Misfit(f"{quoted(path)} is not a path", here)
+            raise Misfit(f"{quoted(path)} is not a path", here, "write for example data/road.csv")
         ending = os.path.splitext(path)[1].lower()
         if entry.format is None and ending not in ENDINGS:
             raise Misfit(f"cannot tell the format of {quoted(path)}", here, "add format: csv, jsonl or parquet")
@@ -101,7 +101,9 @@ def _row(extent: Extent, row: object, at: At) -> Row:
     names = extent.names
     if isinstance(row, dict):
         if set(row) != set(names):
-            raise Misfit(f"expected the entries {', '.join(names)}", at)
+            missing = [name for name in names if name not in row]
+            hint = f"add {', '.join(missing)}" if missing else "leave out the others"
+            raise Misfit(f"expected the entries {', '.join(names)}", at, hint)
         given = [(row[name], at.then(name)) for name in names]
     elif isinstance(row, list | tuple):
         if len(row) != len(names):
@@ -121,4 +123,4 @@ def _tick(key: str | int, at: At, calendar: Calendar) -> int:
 
 def _distinct(ticks: Mapping[int, object], given: Mapping[str | int, object], at: At) -> None:
     if len(ticks) != len(given):
-        raise Misfit("two versions begin at the same tick", at.at_key())
+        raise Misfit("two versions begin at the same tick", at.at_key(), "leave out one of the two")

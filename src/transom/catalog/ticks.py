@@ -24,6 +24,30 @@ _RATE = re.compile(r"\s*([0-9]{1,15})\s*(?:per\b|/)\s*(.*)\Z", re.IGNORECASE | r
 _TICK = re.compile(r"\s*[-+]?[0-9]{1,25}\s*\Z")
 
 
+ISO = "ISO 8601 such as 2009-03-01T12:00:00Z"
+_A_TICK = f"write a whole number, or {ISO}"
+_HINTS: dict[Type, str] = {
+    **dict.fromkeys((Type.INTEGER, Type.TIME), "write a whole number of 64 bits"),
+    **dict.fromkeys((Type.FLOAT, Type.DECIMAL), "write a number such as 1.5"),
+    Type.BOOLEAN: "write true or false",
+    Type.TIMESTAMP: f"write {ISO}",
+    Type.STRING: "give text",
+}
+
+
+class Hinted(ValueError):
+    """What is no tick or no length of time, and what to do about it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def accepted(kind: Type) -> str:
+    """A hint with what is read as a value of a type."""
+    return _HINTS[kind]
+
+
 def read_microseconds(text: str) -> int:
     """A length of time in microseconds; ValueError if it is none."""
     try:
@@ -42,7 +66,10 @@ def read_length(text: str, calendar: Calendar) -> int:
     """
     ticks = calendar.ticks(read_microseconds(text))
     if ticks is None:
-        raise ValueError(f"{show(text)} is no whole number of ticks of {calendar.describe(1)}")
+        one = calendar.describe(1)
+        raise Hinted(
+            f"{show(text)} is no whole number of ticks of {one}", f"write a multiple of {one}, or shorten `tick`"
+        )
     if ticks > INTEGER_MAX:
         raise ValueError(f"{show(text)} is longer than {INTEGER_MAX} ticks")
     return ticks
@@ -86,7 +113,7 @@ def read_instant(value: object) -> datetime:
 
 
 def read_tick(value: object, calendar: Calendar) -> int:
-    """A tick from a whole number, its text, or an instant; ValueError if it is none, or before tick 0.
+    """A tick from a whole number, its text, or an instant; Hinted if it is none, or before tick 0.
 
     >>> read_tick("1970-01-01T00:01:00Z", Calendar())
     60
@@ -98,13 +125,18 @@ def read_tick(value: object, calendar: Calendar) -> int:
     elif isinstance(value, float) and value.is_integer():
         tick = int(value)
     elif isinstance(value, str | date):
-        tick = calendar.tick_of(read_instant(value))
+        try:
+            tick = calendar.tick_of(read_instant(value))
+        except ValueError as error:
+            raise Hinted(str(error), _A_TICK) from error
+        if tick < 0:
+            raise Hinted(f"{show(value)} lies before tick 0", "set `epoch` in the catalog earlier")
     else:
-        raise ValueError(f"{show(value)} is neither a tick nor an instant")
+        raise Hinted(f"{show(value)} is neither a tick nor an instant", _A_TICK)
     if tick < 0:
-        raise ValueError(f"{show(value)} lies before tick 0")
+        raise Hinted(f"{show(value)} lies before tick 0", "ticks are whole numbers from 0")
     if tick > INTEGER_MAX:
-        raise ValueError(f"{show(value)} is larger than any tick")
+        raise Hinted(f"{show(value)} is larger than any tick", f"the largest is {INTEGER_MAX}")
     return tick
 
 

@@ -6,6 +6,12 @@ import difflib
 from collections.abc import Iterable
 
 _LONGEST = 40
+_KINDS = {
+    **dict.fromkeys(("stream", "streams", "event", "events", "push"), "pushed"),
+    **dict.fromkeys(("table", "tables", "relation", "store", "static"), "stored"),
+    **dict.fromkeys(("sensor", "sensors", "sense", "acquired"), "sensed"),
+}
+"""What other systems call the kinds of extents."""
 
 
 def show(value: object) -> str:
@@ -36,6 +42,12 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     names = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word[:_LONGEST].lower(), names, n=1, cutoff=0.6)
     return names[found[0]] if found else None
+
+
+def kind_meant(word: str, kinds: Iterable[str]) -> str | None:
+    """A hint with the kind of extents that was probably meant."""
+    meant = _KINDS.get(word.lower())
+    return f"did you mean {meant}?" if meant else did_you_mean(word, kinds)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.ticks import read_tick, read_value
-from transom.catalog.wording import show
+from transom.catalog.ticks import Hinted, accepted, read_tick, read_value
+from transom.catalog.wording import nearest, show
 from transom.errors import DataError
 from transom.model.bag import Element, Row, Version, row_key, value_key
 from transom.model.time import Calendar
@@ -79,8 +78,6 @@ def tagged(extent: Extent, given: Iterable[Given], until: int | None) -> list[El
     if extent.kind is Kind.SENSED:
         _check_acquisition(extent, rows)
     rows.sort(key=_tie_key(extent))
-    if _has_sites(extent):
-        _check_sites(extent, rows)
     return [Element(row.tick, index, row.row) for index, row in enumerate(rows, 1)]
 
 
@@ -93,7 +90,7 @@ def checked(
         try:
             row.append(read(value, attribute.type))
         except ValueError as error:
-            raise origin.error(f"{attribute.name}: {error}") from error
+            raise origin.error(f"{attribute.name}: {error}", accepted(attribute.type)) from error
     return tuple(row)
 
 
@@ -101,8 +98,8 @@ def tick_of(value: object, calendar: Calendar, origin: Origin, name: str = "tick
     """The tick of a row; DataError if it is none."""
     try:
         return read_tick(value, calendar)
-    except ValueError as error:
-        raise origin.error(f"{name}: {error}") from error
+    except Hinted as error:
+        raise origin.error(f"{name}: {error}", error.hint) from error
 
 
 def version(extent: Extent, tick: int, rows: tuple[Row, ...]) -> Version:
@@ -122,7 +119,8 @@ def ordered_versions(found: Iterable[Version], until: int | None) -> list[Versio
 def _given(extent: Extent, names: Sequence[str], row: AnyRow, calendar: Calendar, origin: Origin) -> Given:
     if isinstance(row, Mapping):
         if "tick" not in row:
-            raise origin.error("no tick", "add an entry tick, or put the tick in front of the values")
+            hint = _meant("tick", row, extent) or "add an entry tick, or put the tick in front of the values"
+            raise origin.error("no tick", hint)
         return Given(tick_of(row["tick"], calendar, origin), _values(extent, row, origin), origin)
     _check_length(row, ("tick", *names), origin)
     return Given(tick_of(row[0], calendar, origin), checked(row[1:], extent, origin), origin)
@@ -133,10 +131,18 @@ def _values(extent: Extent, row: AnyRow, origin: Origin) -> Row:
     if isinstance(row, Mapping):
         for name in extent.names:
             if name not in row:
-                raise origin.error(f"no value for {name}", "write None where there is no value")
+                hint = _meant(name, row, extent) or "write None where there is no value"
+                raise origin.error(f"no value for {name}", hint)
         return checked((row[name] for name in extent.names), extent, origin)
     _check_length(row, extent.names, origin)
     return checked(row, extent, origin)
+
+
+def _meant(name: str, row: Mapping[str, object], extent: Extent) -> str | None:
+    """A hint with the unknown key of a row that is nearest to a missing one."""
+    unknown = [key for key in row if isinstance(key, str) and key != "tick" and key not in extent.names]
+    near = nearest(name, unknown)
+    return None if near is None else f"did you mean {name} for {near}?"
 
 
 def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -> None:
@@ -146,37 +152,37 @@ def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -
         raise origin.error(f"{len(row)} values, expected {len(names)}", f"the values are {', '.join(names)}")
 
 
-def _has_sites(extent: Extent) -> bool:
-    return extent.kind is Kind.SENSED and bool(extent.sites) and extent.site is not None
-
-
-def _site_at(extent: Extent) -> int:
-    return extent.names.index(extent.site or "")
+def _site_at(extent: Extent) -> int | None:
+    """The place of the attribute that holds the site of a reading, if there is one."""
+    return extent.names.index(extent.site) if extent.kind is Kind.SENSED and extent.site is not None else None
 
 
 def _check_acquisition(extent: Extent, rows: Sequence[Given]) -> None:
+    """Readings come every so often, each of a known site if sites are declared, and one of a site at a tick (S37)."""
     every = extent.every or 1
     known = set(extent.sites)
-    place = _site_at(extent) if _has_sites(extent) else None
+    place = _site_at(extent)
+    seen: set[tuple[int, Value]] = set()
     for tick, row, origin in rows:
         if tick % every:
             raise origin.error(f"tick {tick} is no multiple of {every}", "readings come every so many ticks")
-        if place is not None and row[place] not in known:
-            raise origin.error(f"{extent.site}: {show(row[place])} is not a site", "list it under sites")
-
-
-def _check_sites(extent: Extent, rows: Sequence[Given]) -> None:
-    place = _site_at(extent)
-    for before, after in pairwise(rows):
-        if (before.tick, before.row[place]) == (after.tick, after.row[place]):
-            message = f"{extent.site}: a second reading of {show(after.row[place])} at tick {after.tick}"
-            raise after.origin.error(message, "a site is read once per tick")
+        if place is None:
+            continue
+        site = row[place]
+        if known and site is None:
+            raise origin.error(f"{extent.site}: the site is missing", "say where the reading was taken")
+        if known and site not in known:
+            raise origin.error(f"{extent.site}: {show(site)} is not a site", "list it under sites")
+        if site is not None and (tick, site) in seen:
+            message = f"{extent.site}: a second reading of {show(site)} at tick {tick}"
+            raise origin.error(message, "a site is read once per tick")
+        seen.add((tick, site))
 
 
 def _tie_key(extent: Extent) -> Callable[[Given], tuple[object, ...]]:
     """Rows in order: by the list of sites (S37), by the declared columns and then all values (E1), or as they come."""
-    if _has_sites(extent):
-        place = _site_at(extent)
+    place = _site_at(extent)
+    if place is not None and extent.sites:
         rank = {site: position for position, site in enumerate(extent.sites)}
         return lambda given: (given.tick, rank[given.row[place]])
     if extent.order:

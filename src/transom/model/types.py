@@ -45,6 +45,16 @@ class Type(Enum):
 DECLARABLE = tuple(t for t in Type if t is not Type.NULL)
 """The types that a catalog may give to an attribute."""
 
+TYPE_SYNONYMS = {
+    **dict.fromkeys(("int", "long", "bigint", "smallint"), "integer"),
+    **dict.fromkeys(("double", "real", "number"), "float"),
+    **dict.fromkeys(("text", "varchar", "char", "str"), "string"),
+    "bool": "boolean",
+    "numeric": "decimal",
+    **dict.fromkeys(("datetime", "instant", "date"), "timestamp"),
+}
+"""What other systems call our types, for hints."""
+
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
@@ -149,6 +159,8 @@ def read_text(text: str, kind: Type) -> Value:
             return text
         case Type.INTEGER | Type.TIME if _WHOLE.fullmatch(words):
             return tidy(int(words), kind)
+        case Type.FLOAT | Type.DECIMAL if words.lower() == "nan":
+            return None
         case Type.FLOAT if _NUMBER.fullmatch(words):
             return tidy(float(words), kind)
         case Type.DECIMAL if _NUMBER.fullmatch(words):

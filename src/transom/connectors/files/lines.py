@@ -23,14 +23,15 @@ def read_lines(path: str) -> Iterator[Record]:
                     yield Record(number, list[object](columns))
                 yield Record(number, [entries.get(name, MISSING) for name in columns])
     except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8 text", source=path) from error
+        raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
 
 
 def _object(line: str, number: int, path: str) -> dict[str, object]:
     try:
         entries: object = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"line {number} is not JSON", detail=str(error), source=path) from error
+        hint = 'each line is one object such as {"tick": 0, "site": 1}'
+        raise DataError(f"line {number} is not JSON", detail=str(error), hint=hint, source=path) from error
     if not isinstance(entries, dict):
         raise DataError(f"line {number} is not a JSON object", hint='write {"tick": 0, "site": 1}', source=path)
     return entries

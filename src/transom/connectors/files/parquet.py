@@ -32,7 +32,8 @@ def read_parquet(path: str) -> Iterator[Record]:
                     number += 1
                     yield Record(number, list(values))
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise DataError("cannot read the file as Parquet", detail=str(error), source=path) from error
+        hint = "add format: csv or jsonl to the source if it is one of these"
+        raise DataError("cannot read the file as Parquet", detail=str(error), hint=hint, source=path) from error
 
 
 def _python(column: pyarrow.Array, arrow: ModuleType) -> list[object]:

@@ -16,6 +16,11 @@ def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> lis
     for pattern in patterns:
         paths = _matches(pattern, folder)
         if not paths:
+            if os.path.isdir(os.path.join(folder or "", pattern)):
+                raise DataError(
+                    f"{pattern} for {extent} is a folder, not a file",
+                    hint=f"write {os.path.join(pattern, '*.csv')} for all CSV files in it",
+                )
             where = folder if folder is not None else Path.cwd()
             raise DataError(f"no file {pattern} for {extent}", hint=f"paths are relative to {where}")
         found.update(dict.fromkeys(paths))

@@ -92,16 +92,20 @@ def _rows(
                 tick = tick_of(_value(record, clock, columns, origin), calendar, origin, columns[clock])
             yield Given(tick, row, origin)
     except OSError as error:
-        raise DataError("cannot read the file", detail=str(error), source=path) from error
+        hint = "look whether it is there and may be read"
+        raise DataError("cannot read the file", detail=str(error), hint=hint, source=path) from error
 
 
 def _place(name: str, columns: list[str], path: str, extent: Extent, hint: str | None = None) -> int:
     if columns.count(name) == 1:
         return columns.index(name)
     if name in columns:
-        raise DataError(f"two columns are called {name}", source=path)
+        raise DataError(f"two columns are called {name}", hint="give one of them another name", source=path)
     near = nearest(name, columns)
-    hint = f"did you mean {near}?" if near and hint is None else hint
+    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
+        hint = "cells are separated by commas"
+    elif hint is None:
+        hint = f"did you mean {near}?" if near else f"every attribute of {extent.name} has a column"
     raise DataError(
         f"no column {name} for {extent.name}",
         detail=f"the columns are {', '.join(columns)[:200]}",

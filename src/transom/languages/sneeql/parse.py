@@ -32,8 +32,14 @@ ELSEWHERE = {
     "JOIN": "list the sources with commas, and join them in WHERE",
     "ON": "conditions stand in WHERE",
     "ORDER": "windows are bags, without an order",
-    "LIMIT": "a row window such as [FROM NOW-9 TO NOW SLIDE 1 ROWS] holds the last ten rows",
-    "UNION": "ask two queries",
+    **dict.fromkeys(
+        ("LIMIT", "OFFSET", "FETCH"),
+        "a row window such as [FROM NOW-9 TO NOW SLIDE 1 ROWS] holds the last ten rows",
+    ),
+    **dict.fromkeys(("UNION", "EXCEPT", "INTERSECT"), "ask two queries"),
+    "GROUPBY": "write GROUP BY",
+    "ORDERBY": "windows are bags, without an order",
+    "OVER": "windows stand in brackets after a source, such as road [FROM NOW-5 TO NOW SLIDE 1 MIN]",
 }
 """What other dialects have here, and what to write instead."""
 
@@ -53,6 +59,8 @@ def _advice(word: str, names: set[str]) -> str | None:
         return "a window has one unit, which stands after SLIDE"
     if word.upper() == "SELECT" and "a string" in names:
         return "a subquery stands in parentheses in FROM"
+    if "WHERE" in names and word.upper() in ("LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL"):
+        return ELSEWHERE["JOIN"]
     return ELSEWHERE.get(word.upper())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Tag
@@ -42,6 +42,8 @@ class Sources:
     calendar: Calendar
     visible: Sequence[Visible]
     on_stream: bool
+    given: frozenset[str] = frozenset()
+    """The names that the select list gives with AS; they are for hints only."""
 
     def known(self, node: Node) -> Expression | None:
         """Nothing is decided by the surroundings here, but an aggregate over a stream is named as such (S20)."""
@@ -83,6 +85,8 @@ class Sources:
         return NameProblem(f"ambiguous attribute {label}", span=name.span, hint=hint)
 
     def _nearest(self, name: Name) -> str:
+        if name.qualifier is None and name.name in self.given:
+            return "names given with AS are not known here; repeat the expression"
         qualifiers = [v.qualifier for v in self.visible if v.qualifier]
         if name.qualifier is not None and name.qualifier not in qualifiers:
             return f"no source is called {brief(name.qualifier)}; there is {', '.join(qualifiers) or 'only a subquery'}"
@@ -178,14 +182,16 @@ def has_aggregate(node: Node) -> bool:
 
 def aggregates_in(node: Node) -> list[Function]:
     """The aggregates in an expression."""
-    found: list[Function] = []
+    return [part for part in nodes_in(node) if isinstance(part, Function) and part.name in AGGREGATES]
+
+
+def nodes_in(node: Node) -> Iterator[object]:
+    """A node and all below it."""
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
         if isinstance(part, tuple):
             stack.extend(part)
         elif hasattr(part, "__dataclass_fields__"):
-            if isinstance(part, Function) and part.name in AGGREGATES:
-                found.append(part)
+            yield part
             stack.extend(getattr(part, name) for name in part.__dataclass_fields__ if name != "span")
-    return found

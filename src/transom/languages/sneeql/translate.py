@@ -14,7 +14,7 @@ from transom.algebra.tree import Plan, Stream, Windows, is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
 from transom.catalog.extents import Catalog, Kind
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
-from transom.languages.sneeql.scope import Grouped, Sources, Visible, has_aggregate, unused
+from transom.languages.sneeql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
@@ -25,8 +25,8 @@ from transom.languages.sneeql.syntax import (
     Source,
     Unit,
 )
-from transom.languages.sql.syntax import Name, Node
-from transom.languages.sql.translate import condition
+from transom.languages.sql.syntax import Binary, Constant, Name, Node
+from transom.languages.sql.translate import COMPARISONS, condition
 from transom.languages.sql.translate import translate as translate_expression
 from transom.languages.sql.unparse import unparse as unparse_expression
 from transom.model.schema import Attribute
@@ -116,7 +116,7 @@ class _Translator:
     # Sec. 5: SELECT a1..an FROM s WHERE p
     #   => StreamProject [a1..an] (StreamSelect (p) (StreamAcquire (s, s.acquisitionInterval, s.sites)))
     def stream_query(self, query: Select, item: _Item) -> Stream:
-        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True)
+        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True, given=given(query))
         if query.group_by or query.having is not None:
             clause = query.group_by[0] if query.group_by else query.having
             raise LanguageRule(
@@ -135,7 +135,7 @@ class _Translator:
     # Select lists with aggregates use WindowAggregation, as in Fig. 4 (S26); HAVING is a selection above it (S16).
     def window_query(self, query: Select, items: Sequence[_Item]) -> Windows:
         self.check_names(items)
-        scope = Sources(self.catalog.calendar, [item.visible for item in items], on_stream=False)
+        scope = Sources(self.catalog.calendar, [item.visible for item in items], on_stream=False, given=given(query))
         where = None if query.where is None else self.where(query.where, scope)
         grouped = bool(query.group_by) or query.having is not None
         if grouped or any(has_aggregate(item.expression) for item in query.items):
@@ -196,20 +196,20 @@ class _Translator:
         assert window is not None  # noqa: S101 - query() refused streams without a window
         if window.slide == 0:
             raise LanguageRule("a slide of 0", span=window.slide_span, hint="a slide is at least 1")
-        self.warn_about(window)
         if window.unit is Unit.ROWS:
+            self.warn_about(window, window.past, window.until, window.slide)
             stream = input if is_dense(input) else Renumber(input)
             return row_window(stream, window.past, window.until, window.slide, tags)
         past, until, slide = (self.ticks(n, window) for n in (window.past, window.until, window.slide))
+        self.warn_about(window, past, until, slide)
         return time_window(input, past, until, slide, tags)
 
-    def warn_about(self, window: RangeWindow) -> None:
-        """What is legal in a window and probably not meant."""
-        if window.past < window.until:
-            self.warnings.append(
-                Remark("FROM is later than TO, so every window is empty", window.span)  # S19
-            )
-        elif window.past - window.until + 1 < window.slide and window.unit is Unit.ROWS:
+    def warn_about(self, window: RangeWindow, past: int, until: int, slide: int) -> None:
+        """What is legal in a window and probably not meant; FROM NOW TO NOW asks for samples and means it."""
+        samples = past == until and window.unit is not Unit.ROWS
+        if past < until:
+            self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
+        elif past - until + 1 < slide and not samples:
             self.warnings.append(Remark("rows between two windows are in none of them", window.span))
 
     def scan_interval(self, window: ScanWindow) -> int:
@@ -286,7 +286,16 @@ class _Translator:
         """The predicate of WHERE; aggregates are not for it."""
         if has_aggregate(node) and not scope.on_stream:
             raise LanguageRule("an aggregate in WHERE", span=node.span, hint="conditions on aggregates go to HAVING")
+        self.warn_about_null(node)
         return condition(node, scope, "WHERE")
+
+    def warn_about_null(self, node: Node) -> None:
+        """A comparison with NULL is unknown for every tuple."""
+        for part in nodes_in(node):
+            if not isinstance(part, Binary) or part.operator not in COMPARISONS:
+                continue
+            if Constant(None) in (part.left, part.right):
+                self.warnings.append(Remark("a comparison with NULL is never true; IS NULL asks for it", part.span))
 
     def groups(self, nodes: Sequence[Node], scope: Sources) -> dict[Expression, Attribute]:
         """The expressions of GROUP BY, each once, and what they become."""
@@ -332,6 +341,11 @@ class _Translator:
         if isinstance(node, Name):
             return Attribute(node.name, expression.type, node.qualifier)
         return Attribute(unparse_expression(node), expression.type)
+
+
+def given(query: Select) -> frozenset[str]:
+    """The names that the select list gives with AS."""
+    return frozenset(item.alias for item in query.items if item.alias is not None)
 
 
 def everything(scope: Sources, span: Span) -> tuple[Item, ...]:

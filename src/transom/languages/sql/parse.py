@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedInput
 from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import Transformer_NonRecursive, v_args
 
 from transom.errors import ParseError, Span, TransomError
+from transom.languages.sql.failures import RESERVED as RESERVED
+from transom.languages.sql.failures import WORDS, Advice, explain_failure
 from transom.languages.sql.syntax import (
     Between,
     Binary,
@@ -32,7 +33,6 @@ from transom.languages.sql.syntax import (
     TypedConstant,
     Unary,
 )
-from transom.languages.sql.wording import brief
 from transom.model.types import INTEGER_MAX
 
 LONGEST = 20_000
@@ -42,14 +42,6 @@ TOO_LARGE = "a whole number of more than 64 bits"
 
 DEEPEST = 120
 """Levels of nesting in a query."""
-
-RESERVED = frozenset(
-    {
-        *("and", "or", "not", "is", "null", "in", "between", "like", "case", "when", "then", "else", "end", "cast"),
-        *("as", "true", "false", "select", "from", "where", "group", "by", "having"),
-    }
-)
-"""Words that a name can be only in double quotes."""
 
 
 @cache
@@ -70,10 +62,6 @@ def spanned(meta: Meta) -> Span:
 def span_of(token: Token) -> Span:
     """Where a token stands in the text."""
     return Span(token.start_pos or 0, token.end_pos or 0)
-
-
-Advice = Callable[[str, set[str]], str | None]
-"""A language's own hint for a word that does not fit, given the names of what would."""
 
 
 def parse_with(language: str, builder: Expressions, text: str, words: Mapping[str, str], advice: Advice) -> Any:
@@ -113,110 +101,6 @@ def check_depth(tree: Tree[Token], text: str) -> None:
                 hint="write it with fewer parentheses; each operator of a long sum is a level too",
             )
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
-
-
-WORDS = {
-    "COMPARE": "a comparison",
-    "PLUS": "'+'",
-    "MINUS": "'-'",
-    "STAR": "'*'",
-    "SLASH": "'/'",
-    "PERCENT": "'%'",
-    "CONCAT": "'||'",
-    "FLOAT": "a number",
-    "INTEGER": "a whole number",
-    "STRING": "a string",
-    "NAME": "a name",
-    "QUOTED": "a name",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "COMMA": "','",
-    "DOT": "'.'",
-    "SEMICOLON": "';'",
-    "$END": "the end of the query",
-}
-
-EXPRESSION = {
-    *("'('", "'+'", "'-'", "CASE", "CAST", "FALSE", "NULL", "TRUE"),
-    *("a name", "a number", "a string", "a whole number"),
-}
-"""What an expression can begin with."""
-
-OPERATORS = {
-    *("'%'", "'*'", "'+'", "'-'", "'/'", "'||'"),
-    *("AND", "OR", "BETWEEN", "IN", "IS", "LIKE", "NOT", "a comparison"),
-}
-"""What can follow an expression and make it a longer one."""
-
-JOINTS = {"'.'", "'('", "a string"}
-"""What can follow a name and still belong to it."""
-
-_WORD = re.compile(r"'[^'\n]*'?|\"[^\"\n]*\"?|\w+|.", re.DOTALL)
-_DISTINCT = re.compile(r"\b(DISTINCT|ALL)\s+\Z", re.IGNORECASE)
-_FRACTION = re.compile(r"\d+\.\d*")
-_COMMENT = re.compile(r"--[^\n]*")
-
-
-def explain_failure(error: UnexpectedInput, text: str, words: Mapping[str, str], advice: Advice) -> ParseError:
-    """A parse failure in words: what was found, what could have stood there, and what was probably meant."""
-    if not _COMMENT.sub("", text).strip():
-        return ParseError(
-            "the query is empty", span=Span(0, 1), text=text, hint="write for example SELECT temp FROM road"
-        )
-    interactive = getattr(error, "interactive_parser", None)
-    names = {words.get(n, n.lstrip("_").upper()) for n in (interactive.accepts() if interactive else ())}
-    place = error.pos_in_stream if error.pos_in_stream is not None else len(text)
-    found = None
-    if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
-        found = _WORD.match(text, place)
-    if found is None:
-        end = len(text.rstrip())
-        return ParseError("the query ends too early", span=Span(end - 1, end), text=text, hint=expected(names))
-    digits = len(text[:place]) - len(text[:place].rstrip("0123456789"))
-    if found[0] == "." and digits:
-        found = _FRACTION.match(text, place - digits) or found
-    word, span = found[0], Span(*found.span())
-    if word[0] in "'\"" and (len(word) == 1 or word[-1] != word[0]):
-        return ParseError("a quote is not closed", span=span, text=text, hint=f"write {word[0]} where the text ends")
-    before = _DISTINCT.search(text, 0, place)
-    if before is not None:
-        span = Span(*before.span(1))
-        return ParseError(
-            f"{before[1]!r} is not expected here", span=span, text=text, hint="GROUP BY gives each value once"
-        )
-    twice = text[place - 1 : place] == word == "="
-    hint = "equality is one =" if twice else advice(word, names) or hint_for(word, names)
-    return ParseError(f"{brief(word)!r} is not expected here", span=span, text=text, hint=hint)
-
-
-def hint_for(word: str, names: set[str]) -> str | None:
-    """What was probably meant by a word, or what could stand there instead."""
-    if not word.isprintable():
-        return "use ordinary blanks and printable characters"
-    if word.lower() in RESERVED:
-        return f'expected a name; "{word}" in double quotes is one' if names == {"a name"} else expected(names)
-    if _FRACTION.match(word):
-        return "expected a whole number"
-    if word[0] in "=<>!" and "OR" in names:
-        return "comparisons are joined by AND"
-    keywords = sorted(keyword for name in names for keyword in re.findall(r"[A-Z]{2,}", name))
-    near = difflib.get_close_matches(word.upper(), keywords, 1, 0.6)
-    return f"did you mean {near[0]}?" if near else expected(names)
-
-
-def expected(names: set[str]) -> str | None:
-    """What could stand in a place."""
-    if names >= EXPRESSION:
-        names = (names - EXPRESSION - {"NOT", "'*'"}) | {"an expression"}
-    if "'||'" in names:
-        kept = set() if "OR" in names else {"AND"}
-        names = (names - (OPERATORS - kept) - JOINTS) | {"an operator"}
-    if "the end of the query" in names:
-        names = names - {"';'"}
-    *others, last = sorted(names) or [""]
-    return f"expected {', '.join(others)} or {last}" if others else f"expected {last}" if last else None
 
 
 @v_args(meta=True)

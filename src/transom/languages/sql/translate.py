@@ -39,7 +39,7 @@ from transom.languages.sql.syntax import (
 )
 from transom.languages.sql.wording import OPERANDS, a, argument_counts, brief, incomparable, takes, these, way_around
 from transom.model.time import Calendar
-from transom.model.types import DECLARABLE, INTEGER_MAX, INTEGER_MIN, Type, common_type
+from transom.model.types import DECLARABLE, INTEGER_MAX, INTEGER_MIN, TYPE_SYNONYMS, Type, common_type
 
 AGGREGATES = frozenset(f.value for f in AggregateFunction)
 SYNONYMS = {"CEILING": "CEIL", "MOD": "%", "SUBSTR": "SUBSTRING", "POW": "POWER"}
@@ -48,12 +48,23 @@ CALLABLE = sorted(name for name in FUNCTIONS if name.replace("_", "").isalnum() 
 })  # fmt: skip
 """The functions that a query may call by name."""
 
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("STDDEV", "STDEV", "VARIANCE", "VAR", "MEDIAN", "MODE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE"),
+        "aggregates are COUNT, SUM, AVG, MIN and MAX",
+    ),
+    **dict.fromkeys(("MEAN", "AVERAGE"), "did you mean AVG?"),
+    **dict.fromkeys(("NVL", "IFNULL", "ISNULL"), "did you mean COALESCE?"),
+    "NOW": "tick is the time of a tuple",
+}
+"""What other dialects have as functions, and what to write instead."""
+
 LARGEST = 10_000
 """Parts of an expression, once BETWEEN and CASE are spelled out."""
 
 _FIELDS = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 _WITH_CALENDAR = {"TICK", "INSTANT"}
-_COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "IN"}
+COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "IN"}
 
 
 class Scope(Protocol):
@@ -122,7 +133,7 @@ def _translate(node: Node, scope: Scope) -> Expression:
         case Unary(operator=operator, operand=operand):
             return signed(operator, translate(operand, scope))
         case Binary(operator=operator, left=left, right=right):
-            if operator == "-" or operator in _COMPARISONS:
+            if operator == "-" or operator in COMPARISONS:
                 return operate(operator, *together([left, right], scope))
             return operate(operator, translate(left, scope), translate(right, scope))
         case Logic(operator=operator, operands=operands):
@@ -168,7 +179,7 @@ def operate(operator: str, *operands: Expression) -> Expression:
     try:
         return call(operator, *operands)
     except TypeProblem:
-        if operator in _COMPARISONS:
+        if operator in COMPARISONS:
             raise incomparable(operands) from None
         kinds = [operand.type for operand in operands]
         raise TypeProblem(
@@ -260,11 +271,10 @@ def function(node: Function, scope: Scope) -> Expression:
         raise LanguageRule(f"{node.name}(*) means nothing", hint="only COUNT takes *")
     name = SYNONYMS.get(node.name, node.name)
     if name not in CALLABLE and name != "%":
-        near = difflib.get_close_matches(node.name, [*CALLABLE, *AGGREGATES], 1, 0.6)
         raise NameProblem(
             f"no function is called {brief(node.name)}",
             span=Span(node.span.start, node.span.start + len(node.name)),
-            hint=f"did you mean {near[0]}?" if near else "functions are ABS, COALESCE, ROUND, UPPER and others",
+            hint=instead_of(node.name),
         )
     arguments = [translate(argument, scope) for argument in node.arguments]
     kinds = [argument.type for argument in arguments]
@@ -280,6 +290,14 @@ def function(node: Function, scope: Scope) -> Expression:
         return call(name, *arguments)
     except TypeProblem:
         raise TypeProblem(f"{node.name} does not take {these(kinds)}", hint=takes(signatures)) from None
+
+
+def instead_of(name: str) -> str:
+    """What to write instead of a function that there is not."""
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
+    near = difflib.get_close_matches(name, [*CALLABLE, *AGGREGATES], 1, 0.6)
+    return f"did you mean {near[0]}?" if near else "functions are ABS, COALESCE, ROUND, UPPER and others"
 
 
 def offered(name: str) -> list[Signature]:
@@ -326,7 +344,8 @@ def cast_to(node: CastTo, scope: Scope) -> Expression:
     operand = translate(node.operand, scope)
     names = {t.value: t for t in DECLARABLE}
     if node.kind not in names:
-        near = difflib.get_close_matches(node.kind, names, 1, 0.5)
+        synonym = TYPE_SYNONYMS.get(node.kind)
+        near = [synonym] if synonym else difflib.get_close_matches(node.kind, names, 1, 0.5)
         raise NameProblem(
             f"no type is called {brief(node.kind)}",
             span=node.kind_span,
