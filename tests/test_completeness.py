@@ -82,7 +82,7 @@ TABLE = {
     "SPARQL RANGE SLIDE": (Every(TICK, 1), Between(TICK, Bound(5, 5 - 20), Bound(1, 0)), ()),
     "SPARQL ELEMS": (Arrival(), Between(INDEX, Bound(1, -9), Bound(1, 0)), ()),
 }
-"""Table 3.2 of the core model; SCAN stands on a table and is built by every SCAN query."""
+"""The table of windows in docs/operators.md; SCAN stands on a table and is built by every SCAN query."""
 
 GAPS = {name for name in TABLE if name.startswith("CQL") and ("space" in name or "region" in name)}
 """What the reference does not run yet: distance and regions need places, which elements do not carry yet."""

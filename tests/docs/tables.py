@@ -96,7 +96,7 @@ def operators() -> str:
     for operator in OPERATORS:
         told = sections(operator.__doc__ or "")
         source = re.sub(r"\b00[012]\b", lambda found: _DOCUMENTS[found[0]], told["Source"])
-        source = source.replace("every row of table 3.2", "every row of the table of windows")
+        source = source.replace("the table of windows in docs/operators.md", "the table of windows")
         meaning = f"{told['']}. {told['Meaning'][0].upper()}{told['Meaning'][1:]}"
         engine = "yes, but see below" if operator is Window else "yes"
         rows.append((code(operator.__name__), meaning, told["Bounds"], told["State"], source, engine))

@@ -1,4 +1,4 @@
-"""Products are not commuted where order is seen (3.4 point 3 of the core model)."""
+"""Products are not commuted where order is seen."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def total(op: Operator) -> Formula:
 
 
 def at_most_one_window_per_tick(op: Windows) -> bool:
-    """Whether no tick can hold several windows: all but row windows, and what stands on them (3.4)."""
+    """Whether no tick can hold several windows: all but row windows, and what stands on them."""
     return windows_per_tick(op) == ONE
 
 

@@ -1,4 +1,4 @@
-"""The one window operator: slide events on one coordinate, a range on the same or another one (table 3.2)."""
+"""The one window operator: slide events on one coordinate, a range on the same or another one."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Window:
              slide's, b is the current value of that coordinate. `tags` keeps an element's tick or index as columns.
     Bounds   one window per boundary, the empty ones too (S5); its tick is the boundary, or for a boundary on
              another coordinate the tick of the element that reached it (S6, S22); `key` makes one lineage per key.
-    Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of table 3.2.
+    Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements between low and the present: rate * (range + 1 tick), or range + 1 rows.
     """
 

@@ -1,4 +1,4 @@
-"""Tagged tuples, windows, and bags of tuples (Sec. 3 of the SNEEql document; core model 3.1)."""
+"""Tagged tuples, windows, and bags of tuples (Sec. 3 of the SNEEql document)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def table_on_the_right(op: Operator, context: Context) -> Operator | None:
     """Commute a product so that the scanned table stands on the right; a projection keeps the order of columns.
 
     Not where order is seen: pairs of windows of one tick come left-major, so with several windows per tick a
-    commuted product is another stream of windows, and ISTREAM and DSTREAM of it other streams (3.4 point 3); and the
+    commuted product is another stream of windows, and ISTREAM and DSTREAM of it other streams (S9, S10, S12); and the
     order of tuples inside a window decides the running index that a converter gives.
     """
     match op:
