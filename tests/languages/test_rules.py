@@ -197,3 +197,22 @@ UNKNOWN = "a comparison with NULL is never true; IS NULL asks for it"
 )
 def test_what_is_legal_and_probably_not_meant(text: str, words: list[str]) -> None:
     assert [remark.message for remark in translate(parse(text), CATALOG).warnings] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT tick FROM tagged {W}, road {W}",
+        f"SELECT road.tick FROM road {W}, (SELECT road.tick FROM road WHERE site = 1) {W}",
+    ],
+)
+def test_a_declared_column_does_not_hide_the_tag_of_another_source(text: str) -> None:
+    """Both are called tick, so the name alone says nothing (S21, S35)."""
+    with pytest.raises(NameProblem, match="ambiguous attribute") as caught:
+        plan_of(text)
+    assert caught.value.hint
+
+
+def test_no_two_columns_of_a_star_have_one_name() -> None:
+    text = f'SELECT * FROM (SELECT temp AS "r.site", temp FROM road) {W}, road {W} AS r'
+    refused(text, NameProblem, "two columns of * have one name")

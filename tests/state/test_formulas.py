@@ -131,3 +131,15 @@ def test_bounds_of_queries(query: str, state: str, hint: str | None) -> None:
     assert str(found) == state
     assert found.bounded
     assert (hint in found.hints[0]) if hint else found.hints == ()
+
+
+def test_ticks_that_two_windows_share_are_counted_once() -> None:
+    same = "SELECT a.w FROM k [FROM NOW TO NOW SLIDE 2 SEC] AS a, k [FROM NOW TO NOW SLIDE 4 SEC] AS b"
+    other = same.replace("SLIDE 4", "SLIDE 3")
+    for text_of, ticks in ((same, 5), (other, 9)):
+        plan = transom.compile(text_of, CATALOG, optimize=False).algebra
+        assert rows(window_ticks(plan, 10), Knowledge()) == ticks  # type: ignore[arg-type]
+
+
+def test_factors_of_equal_parts_are_added() -> None:
+    assert text(plus(times(Number(2), A), A, times(Number(3), A)), Calendar()) == "6 * rate(a) * 10 s"
