@@ -155,6 +155,7 @@ def test_check_warns_and_hints(tmp_path: Path) -> None:
         (["sing"], 2, "sing"),
         (["picture", "q1.sneeql", "-o", "q1.png"], 2, "let the name end in .svg"),
         (["simulate", "q1.sneeql", "--until", "2001-01-01"], 2, "no number of ticks"),
+        (["simulate", "q1.sneeql", "--until", "9" * 30], 2, "no number of ticks"),
         (["check", "latin.sneeql"], 1, "save it as UTF-8"),
     ],
 )

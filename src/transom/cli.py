@@ -139,8 +139,8 @@ def tick_of(words: str | None, option: str, query: Query) -> int | None:
     """The tick that `--until` or `--start` names."""
     if words is None:
         return None
-    if words.isdecimal() and words.isascii():
-        return int(words[:25])
+    if words.isdecimal() and words.isascii() and len(words) < 19:
+        return int(words)
     ticks = length_or_instant(words, query)
     if ticks is None:
         raise UsageError(

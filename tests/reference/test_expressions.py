@@ -78,7 +78,7 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("CAST(1 AS boolean)", True), ("CAST(b AS integer)", 1), ("CAST(i AS float)", 7.0), ("CAST(f AS decimal)", Decimal("2.5")),
     ("CAST(1e30 AS integer)", None), ("CAST('1_000' AS integer)", None), ("CAST('1e3' AS decimal)", Decimal("1E+3")), ("CAST(n AS string)", None), ("CAST(i AS time)", 7), ("CAST('0.5' AS float)", 0.5),
     ("CAST('2009-01-01' AS timestamp)", datetime(2009, 1, 1, tzinfo=UTC)), ("CAST(NULL AS float)", None),
-    ("INSTANT(9223372036854775807)", None), ("YEAR(w + 9000000000000)", None), ("0.0 * -1", 0.0), ("ABS(d - 3)", Decimal("1.5")), ("CAST('1e60' AS decimal)", None), ("CAST('1e38' AS decimal) * 10", None), ("-CAST('1.2345678901234567890123456789012345678' AS decimal)", Decimal("-1.2345678901234567890123456789012345678")),
+    ("INSTANT(9223372036854775807)", None), ("YEAR(w + 9000000000000)", None), ("0.0 * -1", 0.0), ("CAST(-0.0 AS decimal)", Decimal(0)), ("ABS(d - 3)", Decimal("1.5")), ("CAST('1e60' AS decimal)", None), ("CAST('1e38' AS decimal) * 10", None), ("-CAST('1.2345678901234567890123456789012345678' AS decimal)", Decimal("-1.2345678901234567890123456789012345678")),
     ("tick", 0), ("index", 1), ("tick + index", 1),
 ]  # fmt: skip
 

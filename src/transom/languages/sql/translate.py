@@ -216,7 +216,7 @@ def signed(operator: str, operand: Expression) -> Expression:
     if operator == "+":
         return operand
     if isinstance(operand, Literal) and isinstance(operand.value, int | float):
-        return Literal(-operand.value, operand.type)
+        return Literal(0 - operand.value, operand.type)  # 0.0, where -0.0 would be another
     return negative
 
 
