@@ -8,9 +8,30 @@ test *options:
 deep:
     python -m pytest -n auto --deep -m deep
 
+# the tests on Spark: needs a JVM
+spark *options:
+    python -m pytest --spark tests/spark {{options}}
+
+# thousands of generated streams through Spark, against the reference engine: an hour or two; other seeds, other queries
+soak seed="10000":
+    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
+
 # 200,000 mutated inputs to the parser and the catalog reader
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
+
+# queries killed ten times each, and started again
+chaos kills="10" seed="1":
+    python -m tests.spark.chaos --kills {{kills}} --seed {{seed}}
+
+# two million rows through each shape, the rows in state against their bounds
+state rows="2000000":
+    TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
+
+# sliding windows and joins against PySpark written by hand, in one run; wants a quiet machine
+bench:
+    python -m benchmarks.sliding
+    python -m benchmarks.joins
 
 # style and likely mistakes
 lint:

@@ -7,17 +7,21 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--deep", action="store_true", help="run the tests marked deep as well")
+    parser.addoption("--spark", action="store_true", help="run the tests that need a JVM as well")
+    parser.addoption("--soak", action="store_true", help="run the tests marked soak as well")
     parser.addoption("--rewrite", action="store_true", help="write golden files anew instead of comparing with them")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without --deep, tests marked deep are not part of the run."""
-    if config.getoption("--deep"):
-        return
-    deep = [item for item in items if item.get_closest_marker("deep")]
-    if deep:
-        config.hook.pytest_deselected(items=deep)
-        items[:] = [item for item in items if not item.get_closest_marker("deep")]
+    """Without --deep, --spark or --soak, tests marked so are not run; all of tests/spark is marked spark."""
+    for item in items:
+        if "spark" in item.path.relative_to(config.rootpath).parts[:-1]:
+            item.add_marker("spark")
+    left_out = {mark for mark in ("deep", "spark", "soak") if not config.getoption(f"--{mark}")}
+    away = [item for item in items if any(item.get_closest_marker(mark) for mark in left_out)]
+    if away:
+        config.hook.pytest_deselected(items=away)
+        items[:] = [item for item in items if item not in set(away)]
 
 
 @pytest.fixture(scope="session")

@@ -83,13 +83,17 @@ def test_every_verb_on_every_query(name: str, roads: Path) -> None:
 
 
 def test_explain_shows_the_state_bound(roads: Path) -> None:
-    plan = transom("explain", roads / "q2.sneeql")
+    plan = transom("explain", roads / "q2.sneeql", "--stage", "optimized")
     assert "remembers rate(road) * 601 s = 44 rows" in plan.stdout
     assert "state: 2 * rate(road) * 601 s + 11 * rate(traffic) * 1 s + 11 = 319 rows" in plan.stdout
     assert "rules: product_to_join, prune_columns" in plan.stdout
-    without = transom("explain", roads / "q2.sneeql", "--without", "product_to_join")
+    on_spark = transom("explain", roads / "q2.sneeql")
+    assert "path machine (product of windows); because a row window ends at an unknown tick" in on_spark.stdout
+    assert on_spark.stdout.count("remembers") == 4
+    assert "path native (time window)" in on_spark.stdout
+    without = transom("explain", roads / "q2.sneeql", "--stage", "optimized", "--without", "product_to_join")
     assert "WindowCrossProduct" in without.stdout
-    dot = transom("explain", roads / "q2.sneeql", "--format", "dot").stdout
+    dot = transom("explain", roads / "q2.sneeql", "--stage", "optimized", "--format", "dot").stdout
     assert dot.startswith("digraph plan {")
     assert dot.count("->") == 6
     tree = json.loads(transom("explain", roads / "q2.sneeql", "--format", "json").stdout)

@@ -70,7 +70,7 @@ FAULTS = [
     Fault("unknown counts as true", expressions, "return value(predicate, scope) is True", "return value(predicate, scope) is not False"),
     Fault("COUNT counts NULL", expressions, "case AggregateFunction.COUNT:\n            return len(values)", "case AggregateFunction.COUNT:\n            return len(rows)"),
     Fault("MIN is MAX", expressions, "return min(values", "return max(values"),
-    Fault("mean cut off", expressions, "/ len(values)) if values", "// len(values)) if values"),
+    Fault("mean cut off", expressions, "result / len(values)", "result // len(values)"),
 ]  # fmt: skip
 
 

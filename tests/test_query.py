@@ -40,8 +40,8 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 def test_public_names() -> None:
     assert set(transom.__all__) == {"Answer", "Catalog", "Query", "TransomError", "compile"}
     assert all(getattr(transom, name) for name in transom.__all__)
-    with pytest.raises(AttributeError, match="has no attribute spark"):
-        _ = transom.spark  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute sparks"):
+        _ = transom.sparks  # type: ignore[attr-defined]
 
 
 def test_a_query_tells_of_itself() -> None:

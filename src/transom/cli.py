@@ -5,23 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from transom import __version__
+from transom import __version__, cli_running
 from transom.algebra.tree import walk
 from transom.catalog.extents import Catalog
+from transom.cli_answers import print_table
 from transom.errors import LanguageRule, QueryError, TransomError, UsageError
-from transom.model.answer import Answer, show
 from transom.model.time import read_duration
 from transom.query import LANGUAGES, Query, compile
 
@@ -40,7 +38,9 @@ class Stage(StrEnum):
 
     syntax = "syntax"
     algebra = "algebra"
+    optimized = "optimized"
     plan = "plan"
+    spark = "spark"
 
 
 class TreeFormat(StrEnum):
@@ -65,7 +65,9 @@ CatalogFile = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option("--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', or an instant."),
+    typer.Option(
+        "--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', now, or an instant."
+    ),
 ]
 Start = Annotated[
     str | None,
@@ -139,13 +141,15 @@ def tick_of(words: str | None, option: str, query: Query) -> int | None:
     """The tick that `--until` or `--start` names."""
     if words is None:
         return None
+    if words == "now":
+        return query.catalog.calendar.tick_of(datetime.now(UTC))
     if words.isdecimal() and words.isascii() and len(words) < 19:
         return int(words)
     ticks = length_or_instant(words, query)
     if ticks is None:
         raise UsageError(
             f"{option} {words!r} is no number of ticks",
-            hint=f"write 600, '10 min' or an ISO 8601 instant; a tick lasts {query.catalog.calendar.describe(1)}",
+            hint=f"write 600, '10 min', now or an ISO 8601 instant; a tick lasts {query.catalog.calendar.describe(1)}",
         )
     return ticks
 
@@ -232,12 +236,16 @@ def explain(
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without)
-    typer.echo(query.explain(stage.value, format.value))
+    session = cli_running.started(None) if stage is Stage.spark else None
+    typer.echo(query.explain(stage.value, format.value, spark=session))
+    if stage is Stage.spark:
+        return
     if format is TreeFormat.text and stage is not Stage.syntax:
-        typer.echo(f"\nstate: {query.state} rows")
-        for hint in query.state.hints:
+        state = query.spark_state if stage is Stage.plan else query.state
+        typer.echo(f"\nstate: {state} rows")
+        for hint in state.hints:
             typer.echo(f"hint: {hint}")
-    if format is TreeFormat.text and stage is Stage.plan and query.steps:
+    if format is TreeFormat.text and stage in (Stage.optimized, Stage.plan) and query.steps:
         typer.echo("rules: " + ", ".join(dict.fromkeys(step.rule for step in query.steps)))
 
 
@@ -287,6 +295,75 @@ def picture(
     typer.echo(f"{output}: written")
 
 
+@app.command()
+def run(
+    file: File,
+    checkpoint: cli_running.Checkpoint,
+    catalog: CatalogFile = None,
+    sink: cli_running.SinkOption = "console",
+    until: Until = None,
+    start: Start = None,
+    index: cli_running.Index = False,
+    once: Annotated[bool, typer.Option("--once", help="Take what is there, then stop.")] = False,
+    approximate_sums: cli_running.Approximate = False,
+    allow_unbounded: Annotated[bool, typer.Option("--allow-unbounded", help="Run without a bound on state.")] = False,
+    master: cli_running.Master = None,
+) -> None:
+    """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
+    query = load(file, catalog)
+    show_warnings(query, sys.stderr)
+    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    spark = cli_running.started(master)
+    running = query.start(
+        spark,
+        sink,
+        checkpoint,
+        start=first,
+        until=last,
+        index=index,
+        approximate_sums=approximate_sums,
+        once=once,
+        allow_unbounded=allow_unbounded,
+    )
+    cli_running.run_query(query, running)
+
+
+@app.command()
+def replay(
+    file: File,
+    catalog: CatalogFile = None,
+    out: Annotated[str, typer.Option("--out", help="console, parquet:DIR or jsonl:DIR.")] = "console",
+    until: Until = None,
+    start: Start = None,
+    index: cli_running.Index = False,
+    master: cli_running.Master = None,
+) -> None:
+    """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
+    query = load(file, catalog)
+    show_warnings(query, sys.stderr)
+    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    cli_running.replay_query(query, cli_running.started(master), out, start=first, until=last, index=index)
+
+
+@app.command()
+def verify(
+    file: File,
+    catalog: CatalogFile = None,
+    splits: Annotated[
+        str, typer.Option(help="How to cut the stream: rows per micro-batch, all, or uneven:SEED; several by commas.")
+    ] = "1,7,all",
+    until: Until = None,
+    start: Start = None,
+    master: cli_running.Master = None,
+) -> None:
+    """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
+    query = load(file, catalog)
+    show_warnings(query, sys.stderr)
+    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    if not cli_running.verify_query(query, cli_running.started(master), splits, start=first, until=last):
+        raise SystemExit(1)
+
+
 @contextmanager
 def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
     """A bar while a query is answered, on a terminal only."""
@@ -301,27 +378,3 @@ def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
             bar.update(task, description=doing, advance=1)
 
         yield watch
-
-
-def print_table(answer: Answer) -> None:
-    """An answer for people: tags once per window, empty windows named."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in answer.tags + answer.columns:
-        table.add_column(Text(name), overflow="fold")
-    for element in answer.elements:
-        table.add_row(*map(Text, (str(element.tick), str(element.index), *map(cell, element.row))))
-    for seq, window in answer.numbered_windows():
-        tag = (str(window.tick), str(seq))
-        for row in window.rows:
-            table.add_row(*map(Text, (*tag, *map(cell, row))))
-            tag = ("", "")
-        if not window.rows:
-            table.add_row(*tag, *(Text("(empty)", style="dim") if i == 0 else "" for i in range(len(answer.columns))))
-    terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else 200, highlight=False)
-    console.print(table)
-
-
-def cell(value: object) -> str:
-    """A value in a table; NULL is said."""
-    return "NULL" if value is None else show(value)  # type: ignore[arg-type]

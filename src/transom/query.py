@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import bounds, explain
 from transom.algebra.expressions import Expression
@@ -31,11 +31,21 @@ from transom.model.schema import Schema
 from transom.model.types import Value
 from transom.optimizer.pipeline import Step, check_names
 from transom.optimizer.pipeline import optimize as optimize_plan
+from transom.physical import show
+from transom.physical.arrange import arrange
+from transom.physical.plan import Physical
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
 from transom.reference.sources import Inputs
+from transom.shown import Picture, State
 
-Stage = Literal["syntax", "algebra", "plan"]
+Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
+STAGES = get_args(Stage)
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from transom.runtime.start import Running
+
 Format = Literal["text", "json", "dot"]
 LANGUAGES = ("sneeql",)
 MOST_WINDOWS = 1_000_000
@@ -86,41 +96,6 @@ def constant(expression: Expression) -> Value:
 
 
 @dataclass(frozen=True)
-class State:
-    """How many rows a query must remember: a formula, its value where everything is declared, and what is not."""
-
-    formula: str
-    rows: int | None
-    bounded: bool
-    hints: tuple[str, ...]
-
-    def __str__(self) -> str:
-        if not self.bounded:
-            return f"unbounded: {self.formula}"
-        return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing; `svg` is its text."""
-
-    svg: str = field(repr=False)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing into a file."""
-        try:
-            Path(path).write_text(self.svg, "utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {path}", detail=str(error)) from error
-
-    def __repr__(self) -> str:
-        return f"<Picture: SVG of {len(self.svg):,} characters>"
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-
-@dataclass(frozen=True)
 class Query:
     """A compiled query. `algebra` is what the text means, `plan` the same after the optimizer."""
 
@@ -154,9 +129,15 @@ class Query:
     @cached_property
     def state(self) -> State:
         """How many rows the whole query must remember (E8)."""
-        return self._state(bounds.total(self.plan))
+        return self.state_of(bounds.total(self.plan))
 
-    def _state(self, formula: Formula) -> State:
+    @cached_property
+    def spark_state(self) -> State:
+        """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
+        return self.state_of(show.total(self.physical()))
+
+    def state_of(self, formula: Formula) -> State:
+        """A bound on rows in words and, where all is declared, as a number."""
         known = self._known
         return State(
             text(formula, self.catalog.calendar),
@@ -182,17 +163,25 @@ class Query:
         extents = self.catalog.extents
         return Knowledge({n: e.arrival_rate for n, e in extents.items()}, {n: e.rows for n, e in extents.items()})
 
-    def explain(self, stage: Stage = "plan", format: Format = "text") -> str:
-        """One stage of the query as text, JSON or a graph in the DOT language."""
+    def explain(self, stage: Stage = "plan", format: Format = "text", *, spark: SparkSession | None = None) -> str:
+        """One stage of the query as text, JSON or a graph in the DOT language; `spark` needs a session."""
         match stage:
             case "syntax":
                 tree = explain.branch(self.syntax, _is_syntax)
             case "algebra":
                 tree = explain.branch(self.algebra, _is_operator, self._remark)
-            case "plan":
+            case "optimized":
                 tree = explain.branch(self.plan, _is_operator, self._remark)
+            case "plan":
+                tree = show.tree(self.physical(), lambda formula: str(self.state_of(formula)))
+            case "spark" if spark is not None:
+                from transom.runtime.start import spark_plan
+
+                return spark_plan(self, spark)
+            case "spark":
+                raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
             case _:
-                raise UsageError(f"no stage is called {stage}", hint="stages are syntax, algebra and plan")
+                raise UsageError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
         match format:
             case "text":
                 return explain.as_text(tree, roles=stage == "syntax")
@@ -206,10 +195,63 @@ class Query:
     def _remark(self, op: Operator) -> Mapping[str, Any]:
         formula = bounds.remembered(op)
         schema = [str(attribute) for attribute in op.schema]
-        state = self._state(formula)
+        state = self.state_of(formula)
         if state.rows == 0:
             return {"columns": schema}
         return {"columns": schema, "remembers": f"{state} rows"}
+
+    def physical(self, *, start: int = 0, index: bool = False, slack: int | None = None) -> Physical:
+        """The plan for Spark: representations, paths and bounds, without a JVM.
+
+        `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
+        bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
+        """
+        late = max((extent.lateness for extent in self.reads), default=0)
+        return arrange(self.plan, start=start, index=index, slack=late + 1 if slack is None else slack)
+
+    def to_df(
+        self,
+        spark: SparkSession,
+        sources: Mapping[str, DataFrame] | None = None,
+        *,
+        index: bool = False,
+        start: int = 0,
+        until: int | None = None,
+        approximate_sums: bool = False,
+    ) -> DataFrame:
+        """The answer as one DataFrame to go on with: streaming where a source streams, else batch (a replay).
+
+        `sources` maps extents to DataFrames with a time column; the others are opened as the catalog says, as batches
+        if no given one streams. `tick` is the end of the tick and is event time; `index` adds the running index.
+        """
+        from transom.runtime.dataframe import Options, dataframe
+
+        options = Options(start=start, until=until, approximate_sums=approximate_sums)
+        plan = self.physical(start=start, index=index and self.gives == "tagged-tuples")
+        return dataframe(plan, self.catalog, self.reads, spark, sources, options)
+
+    def start(
+        self,
+        spark: SparkSession,
+        sink: str,
+        checkpoint: str | os.PathLike[str],
+        *,
+        sources: Mapping[str, DataFrame] | None = None,
+        start: int = 0,
+        until: int | None = None,
+        index: bool = False,
+        approximate_sums: bool = False,
+        once: bool = False,
+        allow_unbounded: bool = False,
+    ) -> Running:
+        """Run the query: `sink` is console, parquet:DIR or jsonl:DIR; `checkpoint` is a folder to go on from later.
+
+        With `once` it takes what is there and stops. A changed query is refused on the checkpoint of another.
+        """
+        from transom.runtime.start import Order, begin
+
+        order = Order(sink, Path(checkpoint).absolute(), start, until, index, approximate_sums, once, allow_unbounded)
+        return begin(self, spark, sources, order)
 
     def format(self) -> str:
         """The text of the query in canonical form, with its comments."""

@@ -188,3 +188,23 @@ def test_importing_the_catalog_is_quick():
     slow = "import sys, transom.catalog, transom.connectors; print({'pyarrow', 'pandas', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", slow], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(("tick", "words", "ticks"), [("1 s", "3 s", 3), ("1 s", "1500 ms", 2), ("1 min", "1 s", 1)])
+def test_lateness_and_silence_are_whole_ticks_rounded_up(tick, words, ticks):
+    entry = {"kind": "pushed", "attributes": ["x:integer"], "lateness": words, "idle_after": words}
+    extent = Catalog.from_dict({"tick": tick, "extents": {"a": entry}}).extent("a")
+    assert (extent.lateness, extent.idle_after) == (ticks, ticks)
+
+
+@pytest.mark.parametrize("key", ["lateness", "idle_after"])
+def test_a_table_is_never_late(key):
+    entry = {"kind": "stored", "attributes": ["x:integer"], key: "3 s"}
+    with pytest.raises(CatalogError, match=f"a stored extent has no {key}"):
+        Catalog.from_dict({"extents": {"a": entry}})
+
+
+def test_lateness_is_a_length_of_time():
+    entry = {"kind": "pushed", "attributes": ["x:integer"], "lateness": "soon"}
+    with pytest.raises(CatalogError, match="'soon' is not a length of time"):
+        Catalog.from_dict({"extents": {"a": entry}})

@@ -16,16 +16,19 @@ PAGES = sorted(
     ]
 )
 _FENCE = re.compile(r"```(?P<language>\w*)(?: title=\"(?P<title>[^\"]*)\")?\s*\Z")
+SPARK = "<!-- spark -->"
+"""The line before the fence of a block that needs a JVM; nobody who reads the page sees it."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `first` is the number of its first line of content, counted from 0."""
+    """A fenced block: `first` is the number of its first line of content, counted from 0; `spark` if it needs a JVM."""
 
     language: str
     title: str | None
     first: int
     lines: tuple[str, ...]
+    spark: bool = False
 
     @property
     def text(self) -> str:
@@ -66,7 +69,9 @@ def blocks_of(page: Path) -> list[Block]:
         else:
             assert line.rstrip() == "```", f"{name_of(page)}:{number + 1}: a fence inside a fence"
             first, found = start
-            blocks.append(Block(found["language"], found["title"], first, tuple(lines[first:number])))
+            content = tuple(lines[first:number])
+            spark = lines[first - 2 : first - 1] == [SPARK]
+            blocks.append(Block(found["language"], found["title"], first, content, spark))
             start = None
     assert start is None, f"{name_of(page)}: a fence is not closed"
     return blocks

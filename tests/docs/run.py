@@ -48,12 +48,13 @@ class Session:
 
     def run(self, block: Block, answer: Block | None) -> tuple[Block, list[str]] | None:
         """Run one block; if it does not give what the page says, the block that says so and what it should say."""
-        if block.title is not None and not block.title.startswith("--"):
-            self.write(block.title, block.text)
+        self.keep(block)
         match block.language:
             case "console":
                 given = self.console(block)
                 return (block, given) if unlike(list(block.lines), given) else None
+            case "python" if block.title is not None:
+                return None  # a program: a command runs it
             case "python":
                 given = self.python(block.text)
             case "sneeql":
@@ -67,8 +68,13 @@ class Session:
             return None
         return (answer, given) if unlike(list(answer.lines), given) else None
 
-    def write(self, path: str, text: str) -> None:
+    def keep(self, block: Block) -> None:
         """A block with a title is a file of that name."""
+        if block.title is not None and not block.title.startswith("--"):
+            self.write(block.title, block.text)
+
+    def write(self, path: str, text: str) -> None:
+        """A file in the folder of the page."""
         place = self.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
@@ -96,7 +102,7 @@ class Session:
             env={**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         self.code = done.returncode
@@ -110,13 +116,17 @@ class Session:
                 self.code = 0
             except SystemExit as stop:
                 self.code = stop.code if isinstance(stop.code, int) else 0
-        return tidy(printed.getvalue())
+        return self.said(printed)
 
     def python(self, text: str) -> list[str]:
         """What a Python block prints."""
         with self.captured() as printed:
             exec(compile(text, "page", "exec"), self.names)  # noqa: S102 - the pages are our own
-        return tidy(printed.getvalue())
+        return self.said(printed)
+
+    def said(self, printed: io.StringIO) -> list[str]:
+        """What was printed, with paths as the page writes them."""
+        return tidy(printed.getvalue().replace(f"{self.folder}{os.sep}", ""))
 
     def catalog(self, text: str, *, refused: bool) -> list[str]:
         """The message that refuses a catalog; one that nobody calls wrong is read."""
@@ -177,6 +187,10 @@ def tidy(output: str) -> list[str]:
 
 
 def unlike(said: list[str], given: list[str]) -> bool:
-    """Whether output differs from what a page says; a line `...` there stands for any lines."""
-    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + "\n" for line in said)
+    """Whether output differs from what a page says; a line `...` there stands for any lines, `(... s)` for a time."""
+
+    def form(line: str) -> str:
+        return re.escape(line.rstrip()).replace(r"\(\.\.\.\ s\)", r"\((?:\d+|\.\.\.) s\)") + "\n"
+
+    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else form(line) for line in said)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in given)) is None

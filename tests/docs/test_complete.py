@@ -24,7 +24,14 @@ from transom.catalog.entries import Entry
 from transom.cli import app
 from transom.languages.sql.parse import DEEPEST, LONGEST
 from transom.languages.sql.translate import SYNONYMS
+from transom.physical.plan import NODES, Form
 from transom.query import Picture, State
+from transom.runtime.progress import Progress
+from transom.runtime.sinks import SINKS
+from transom.runtime.start import Running
+from transom.spark.aggregates import RANGE_ERROR
+from transom.spark.session import SETTINGS
+from transom.spark.types import DECIMAL
 
 PICTURES = {
     "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
@@ -65,7 +72,8 @@ def public_names() -> Iterator[tuple[str, str]]:
     """The public names of the package, and the public members of those that are classes."""
     for name in transom.__all__:
         yield "transom", name
-    for owner in (transom.Catalog, transom.Query, transom.Answer, transom.TransomError, State, Picture):
+    running = (Running, Progress)
+    for owner in (transom.Catalog, transom.Query, transom.Answer, transom.TransomError, State, Picture, *running):
         members = {name for name, _ in inspect.getmembers(owner) if not hasattr(Exception, name)}
         members |= {field.name for field in fields(owner)} if is_dataclass(owner) else set()
         yield from ((owner.__name__, member) for member in sorted(members) if not member.startswith("_"))
@@ -78,7 +86,9 @@ def test_every_public_name_is_in_python(owner: str, name: str) -> None:
 
 def test_every_parameter_is_in_python() -> None:
     page = text_of("docs/python.md")
-    for function in (transom.compile, transom.Query.simulate, transom.Query.explain, transom.Catalog.read):
+    query = transom.Query
+    on_spark = (query.to_df, query.start, query.physical)
+    for function in (transom.compile, query.simulate, query.explain, transom.Catalog.read, *on_spark):
         for parameter in inspect.signature(function).parameters:
             assert parameter in ("self", "cls") or re.search(rf"\b{parameter}\b", page), parameter
 
@@ -90,6 +100,26 @@ def test_every_error_is_in_python() -> None:
     page = text_of("docs/python.md")
     for name in names:
         assert re.search(rf"^\W*{name}\b", page, re.MULTILINE), name
+
+
+def test_every_node_form_and_path_is_in_spark() -> None:
+    page = text_of("docs/spark.md")
+    for node in NODES:
+        assert re.search(rf"`[^`\n]*\b{node.__name__}\b[^`\n]*`", page), node.__name__
+    for form in Form:
+        assert f"| {form} |" in page
+    for name in ("number", "row window", "product of windows", "compare windows"):
+        assert f"| `{name}` |" in page
+
+
+def test_limits_of_spark_are_in_the_documentation() -> None:
+    guarantees, settings = text_of("docs/guarantees.md"), text_of("docs/pyspark.md")
+    assert RANGE_ERROR in guarantees
+    assert DECIMAL in guarantees
+    for name in SETTINGS:
+        assert f"`{name}`" in settings
+    for sink in SINKS:
+        assert f"`{sink}`" in guarantees
 
 
 def test_synonyms_and_limits_are_in_sneeql() -> None:

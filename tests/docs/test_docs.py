@@ -1,10 +1,14 @@
 """Everything that the documentation shows is run: commands, Python, queries and catalogs.
 
 How a page is written: a block with a title is a file of that name. In a `console` block, lines that begin with `$ ` are
-commands and the others are what they print; a line `...` stands for any lines. A `python` or `sneeql` block is run, and
-a plain `text` block right after it is what it gives; a title that begins with `--` holds options of `transom simulate`.
-`yaml` is a catalog. A query or a catalog that is refused is followed by its message. `pytest tests/docs --rewrite` puts
-in what is given now.
+commands and the others are what they print; a line `...` stands for any lines, `(... s)` for any time. A `python` or
+`sneeql` block is run, and a plain `text` block right after it is what it gives; a title that begins with `--` holds
+options of `transom simulate`. `yaml` is a catalog. A query or a catalog that is refused is followed by its message.
+`pytest tests/docs --rewrite` puts in what is given now.
+
+A block with the line `<!-- spark -->` right before its fence needs a JVM: a plain run leaves it out, and
+`pytest --spark tests/docs` runs it, with all others of its page, on one session for all pages. What stands in plain
+blocks must not depend on it. A `python` block with a title is a program, which a command runs.
 """
 
 from __future__ import annotations
@@ -13,17 +17,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, Block, blocks_of, name_of, rewrite_page
+from tests.docs.pages import PAGES, SPARK, Block, blocks_of, name_of, rewrite_page
 from tests.docs.run import NOT_RUN, Session, commands_of, not_run, unlike
+
+ON_SPARK = [page for page in PAGES if any(block.spark for block in blocks_of(page))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page_says_what_happens(page: Path, tmp_path: Path, rewrite: bool) -> None:
-    session = Session.begin(tmp_path)
+    compare(page, Session.begin(tmp_path), rewrite, spark=False)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", ON_SPARK, ids=name_of)
+def test_page_says_what_happens_on_spark(page: Path, tmp_path: Path, rewrite: bool, spark_here: None) -> None:
+    compare(page, Session.begin(tmp_path), rewrite, spark=True)
+
+
+def compare(page: Path, session: Session, rewrite: bool, *, spark: bool) -> None:
+    """Run the blocks of a page in order, those that need a JVM only with `spark`, and compare or rewrite."""
     blocks = blocks_of(page)
     changes: list[tuple[Block, list[str]]] = []
     for place, block in enumerate(blocks):
         answer = next((after for after in blocks[place + 1 : place + 2] if after.answers(block)), None)
+        if block.spark and not spark:
+            session.keep(block)
+            continue
         try:
             changed = session.run(block, answer)
         except Exception as error:
@@ -48,8 +67,17 @@ def test_exceptions_are_still_needed() -> None:
     assert shown - {None} == set(NOT_RUN)
 
 
+def test_only_what_can_run_is_marked_for_spark() -> None:
+    marked = [block for page in PAGES for block in blocks_of(page) if block.spark]
+    assert marked
+    assert {block.language for block in marked} <= {"console", "python"}
+    assert len(marked) == sum(line == SPARK for page in PAGES for line in page.read_text("utf-8").splitlines())
+
+
 def test_a_difference_is_noticed() -> None:
     assert not unlike(["a", "...", "b"], ["a", "x", "y", "b"])
     assert not unlike(["...", "b"], ["b"])
     assert unlike(["a"], ["a", "b"])
     assert unlike(["a", "..."], ["b"])
+    assert not unlike(["done (... s)"], ["done (12 s)"])
+    assert unlike(["done (... s)"], ["done (12 m)"])

@@ -45,7 +45,7 @@ def block(why: str, text: str, name: str) -> str:
 def compiled(text: str, rules: list[str]) -> str:
     """The plan of a query with some rules on, without its remarks."""
     query = transom.compile(text, CATALOG, without=[rule.name for rule in RULES if rule.name not in rules])
-    return bare(query.explain("plan"))
+    return bare(query.explain("optimized"))
 
 
 def bare(plan: str) -> str:

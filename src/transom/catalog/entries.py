@@ -191,6 +191,8 @@ class ExtentEntry(Entry):
     site: str | None = None
     order: list[str] | None = None
     rate: str | None = None
+    lateness: str | None = None
+    idle_after: str | None = None
     rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     source: SourceEntry | None = None
 

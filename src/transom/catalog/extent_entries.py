@@ -17,7 +17,7 @@ from transom.catalog.source_entries import read_source
 from transom.catalog.ticks import read_interval, read_rate
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.model.schema import Schema
-from transom.model.time import Calendar, Rate
+from transom.model.time import Calendar, Rate, read_duration
 from transom.model.types import DECLARABLE, Value, fits
 
 _ONLY = {"every": Kind.SENSED, "sites": Kind.SENSED, "site": Kind.SENSED, "rate": Kind.PUSHED, "rows": Kind.STORED}
@@ -39,6 +39,9 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
         every = worded(read_interval, entry.every, at.then("every"), calendar)
     if entry.rate is not None:
         rate = worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
+    for key in ("lateness", "idle_after"):
+        if getattr(entry, key) is not None and kind is Kind.STORED:
+            raise Misfit(f"a stored extent has no {key}", at.then(key).at_key(), "only streams can be late or silent")
     if entry.sites is not None:
         sites = [(value, at.then("sites", place)) for place, value in enumerate(entry.sites)]
     site = _site(entry, kind, schema, at)
@@ -53,10 +56,20 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
         order=_order(entry, kind, schema, known, at),
         rate=rate,
         rows=entry.rows,
+        lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
+        idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
     )
     if entry.source is None:
         return extent
     return replace(extent, source=read_source(extent, entry.source, at.then("source"), calendar))
+
+
+def _ticks(words: str | None, at: At, calendar: Calendar) -> int | None:
+    """A length of time in ticks, rounded up: a row may be late, or a source silent, a little longer."""
+    if words is None:
+        return None
+    micro = worded(lambda text, _: read_duration(text), words, at, calendar)
+    return -(-micro // calendar.length)
 
 
 _Sites = Sequence[tuple[object, At]]

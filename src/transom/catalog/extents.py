@@ -35,7 +35,8 @@ class Extent:
 
     `every` and `sites` are the acquisition interval in ticks and the list of sites of a sensed extent, `site` is the
     attribute that holds the site, `order` puts rows of one tick in order (E1), `rate` bounds a pushed extent, `rows`
-    bounds a stored one.
+    bounds a stored one. `lateness` is how many ticks a row may come behind the latest one of a live run, `idle_after`
+    after how many ticks a silent source no longer holds a live run up (E12).
     """
 
     name: str
@@ -48,6 +49,8 @@ class Extent:
     rate: Rate | None = None
     rows: int | None = None
     source: Source | None = None
+    lateness: int = 0
+    idle_after: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

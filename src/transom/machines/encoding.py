@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from transom.errors import DataError
+from transom.model.bag import value_key
 from transom.model.types import Value
 
 VERSION = 1
@@ -37,6 +38,36 @@ def pack(row: tuple[Value, ...]) -> list[Any]:
 def unpack(cells: list[Any]) -> tuple[Value, ...]:
     """The row that was packed."""
     return tuple(_unpack(cell) for cell in cells)
+
+
+def pack_deep(value: Any) -> Any:
+    """A value, or a tuple of values and tuples, for JSON."""
+    return [pack_deep(part) for part in value] if isinstance(value, tuple) else _pack(value)
+
+
+def unpack_deep(cell: Any) -> Any:
+    """The value or tuple that was packed."""
+    return tuple(unpack_deep(part) for part in cell) if isinstance(cell, list) else _unpack(cell)
+
+
+def dump(value: Any) -> str:
+    """Rows, or anything made of values, tuples and lists, as JSON in which every value keeps its type."""
+    return json.dumps(value, default=_pack, separators=(",", ":"))
+
+
+def undump(text: str) -> Any:
+    """What was dumped; tuples come back as lists."""
+    return json.loads(text, object_hook=_unpack)
+
+
+def deep_tuple(value: Any) -> Any:
+    """Lists in lists as tuples in tuples."""
+    return tuple([deep_tuple(v) if isinstance(v, list) else v for v in value]) if isinstance(value, list) else value
+
+
+def sort_key(value: Any) -> Any:
+    """A key that puts values and tuples of values in order, as `row_key` does for rows."""
+    return (5, tuple(map(sort_key, value))) if isinstance(value, tuple) else value_key(value)
 
 
 def _pack(value: Value) -> Any:

@@ -36,6 +36,18 @@ def read_elements(
     return tagged(extent, rows, until)
 
 
+def read_late(
+    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
+) -> Iterator[Given]:
+    """The rows that a live run could drop: behind the latest tick before them by more than the extent's lateness."""
+    latest = 0
+    for path in find_files(source.paths, folder, extent.name):
+        for row in _rows(extent, path, source.format, calendar, source.time or "tick", needed=True):
+            if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
+                yield row
+            latest = max(latest, row.tick)
+
+
 def read_versions(
     extent: Extent,
     source: Files | FileVersions,

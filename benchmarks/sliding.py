@@ -1,0 +1,113 @@
+"""Sliding sums: Transom against `window()` written by hand, for the same answer.
+
+    python -m benchmarks.sliding [--rows 2000000] [--times 3] [--settings 1,60,120,120k]
+
+Rows are 1 ms apart, the slide is 1 s, values are 64-bit integers. One line of JSON per setting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import transom
+from benchmarks.measure import answer, compare, say, session
+
+FILES = 10
+EPOCH = "2026-01-01T00:00:00Z"
+SECONDS = 1_767_225_600
+SETTINGS = {"1": (1, 1), "60": (60, 1), "120": (120, 1), "120k": (120, 1000)}
+LEAST = {"1": 0.9, "60": 3.0, "120": 4.5, "120k": 1.2}
+
+
+def write(folder: Path, rows: int, keys: int) -> None:
+    """The input: so many rows in ten files, and a last row an hour later that closes all windows."""
+    rng = np.random.default_rng(7)
+    at = np.arange(rows, dtype=np.int64) * 1000 + SECONDS * 1_000_000
+    key = rng.integers(0, keys, rows)
+    value = rng.integers(-(10**12), 10**12, rows)
+    for number, part in enumerate(np.array_split(np.arange(rows), FILES)):
+        table = pa.table({"ts": pa.array(at[part], pa.timestamp("us", "UTC")), "k": key[part], "v": value[part]})
+        pq.write_table(table, folder / f"{number:03}.parquet")
+    last = pa.array([int(at[-1]) + 3_600_000_000], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"ts": last, "k": np.array([0]), "v": np.array([0])}), folder / "999.parquet")
+
+
+def rows_of(spark: SparkSession, folder: Path) -> DataFrame:
+    """The input as a stream, a file per micro-batch."""
+    reader = spark.readStream.schema("ts timestamp, k bigint, v bigint").option("maxFilesPerTrigger", 1)
+    return reader.parquet(str(folder))
+
+
+def ours(spark: SparkSession, folder: Path, windows: int, keys: int, until: int) -> DataFrame:
+    """The query in SNEEql."""
+    catalog = transom.Catalog.from_dict(
+        {"epoch": EPOCH, "extents": {"s": {"kind": "pushed", "attributes": ["k:integer", "v:integer"]}}}
+    )
+    group, column = (" GROUP BY s.k", "s.k, ") if keys > 1 else ("", "")
+    text = (
+        f"RSTREAM(SELECT {column}SUM(s.v) AS total, COUNT(*) AS n "
+        f"FROM s[FROM NOW-{windows - 1} TO NOW SLIDE 1 SEC]{group})"
+    )
+    return transom.compile(text, catalog).to_df(spark, {"s": rows_of(spark, folder)}, until=until)
+
+
+def by_hand(spark: SparkSession, folder: Path, windows: int, keys: int, until: int) -> DataFrame:
+    """The same answer with Spark's own window; its end is the tick of ours, as a tick is known when it ends."""
+    window = F.window("ts", f"{windows} seconds", "1 second")
+    rows = rows_of(spark, folder).withWatermark("ts", "1 millisecond")
+    grouped = rows.groupBy(window, *(["k"] if keys > 1 else []))
+    sums = grouped.agg(F.sum("v").alias("total"), F.count("*").alias("n"))
+    end = F.timestamp_seconds(F.lit(SECONDS + until + 1))
+    kept = sums.where(F.col("window.end") <= end)
+    return kept.select(F.col("window.end").alias("tick"), *(["k"] if keys > 1 else []), "total", "n")
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=2_000_000)
+    options.add_argument("--times", type=int, default=3)
+    options.add_argument("--settings", default=",".join(SETTINGS))
+    given = options.parse_args()
+    spark = session()
+    until = given.rows // 1000 + 130
+    for name in given.settings.split(","):
+        windows, keys = SETTINGS[name]
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            write(folder, given.rows, keys)
+            plans = {
+                "ours": partial(ours, spark, folder, windows, keys, until),
+                "by hand": partial(by_hand, spark, folder, windows, keys, until),
+            }
+            columns = ["tick", *(["k"] if keys > 1 else []), "total", "n"]
+            alike = [answer(spark, plan().where("n > 0"), columns) for plan in plans.values()]
+            if alike[0] != alike[1]:
+                raise SystemExit(f"the answers differ: {alike}")
+            rates = compare(plans, given.rows, given.times)
+        say(
+            {
+                "bench": "sliding",
+                "range/slide": windows,
+                "keys": keys,
+                "ours": round(rates["ours"]),
+                "by hand": round(rates["by hand"]),
+                "ratio": round(rates["ours"] / rates["by hand"], 2),
+                "wanted": LEAST[name],
+                "rows": given.rows,
+                "answers": alike[0][0],
+            }
+        )
+
+
+if __name__ == "__main__":
+    main()

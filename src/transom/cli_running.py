@@ -1,0 +1,137 @@
+"""The verbs of the command line that need Spark: run, replay, verify."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from transom.errors import UsageError
+from transom.query import Query
+
+if TYPE_CHECKING:
+    from transom.runtime.progress import Progress
+    from transom.runtime.start import Running
+
+Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
+SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR or jsonl:DIR.")]
+Master = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
+Index = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
+Approximate = Annotated[
+    bool, typer.Option("--approximate-sums", help="Sum floats fast; the last digits may then depend on the run.")
+]
+
+
+def started(master: str | None) -> Any:
+    """A session of Spark, with word of it on a terminal, as it takes seconds."""
+    try:
+        from transom.runtime.session import session
+    except ImportError as error:
+        raise UsageError("PySpark is not installed", hint="pip install 'transom[spark]'", detail=str(error)) from error
+    with doing("starting Spark"):
+        return session(master)
+
+
+@contextmanager
+def doing(what: str) -> Iterator[Callable[[str], None]]:
+    """A line that says what takes so long, on a terminal only."""
+    console = Console(stderr=True)
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with console.status(what) as status:
+        yield status.update
+
+
+def run_query(query: Query, running: Running) -> None:
+    """Watch a query until it ends or somebody stops it; then say how to go on."""
+    console = Console(stderr=True, highlight=False)
+    if running.resumed:
+        console.print(Text(f"going on from {running.order.checkpoint}"))
+    try:
+        if running.order.once:
+            running.wait()
+        elif console.is_terminal:
+            with Live(block(running.progress(), query), console=console, refresh_per_second=2) as live:
+                while not running.wait(0.5):
+                    live.update(block(running.progress(), query))
+        else:
+            while not running.wait(1.0):
+                pass
+    except KeyboardInterrupt:
+        running.stop()
+        console.print(Text(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on"))
+    done = running.progress()
+    console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
+
+
+def block(done: Progress, query: Query) -> Table:
+    """The one block that a running query shows."""
+    table = Table.grid(padding=(0, 2))
+    lag = done.lag()
+    bound = query.spark_state
+    state = f"{done.state_rows:,}" + (f" of at most {bound.rows:,}" if bound.rows else f" (bound: {bound})")
+    rows = [
+        ("rows in", f"{done.rows_in:,}", f"{done.in_per_second:,.0f} per second"),
+        ("rows out", f"{done.rows_out:,}", f"{done.out_per_second:,.0f} per second"),
+        ("watermark", f"{done.watermark:%Y-%m-%d %H:%M:%S}" if done.watermark else "none yet", _behind(lag)),
+        ("rows in state", state, ""),
+        ("late rows", f"{done.late_rows:,}", "dropped" if done.late_rows else ""),
+    ]
+    for name, value, more in rows:
+        table.add_row(Text(name, style="dim"), Text(value), Text(more, style="dim"))
+    return table
+
+
+def _behind(lag: float | None) -> str:
+    return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
+
+
+def replay_query(query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool) -> None:
+    """Answer over last month's data: the same text, as a batch."""
+    from transom.runtime.sinks import Sink
+    from transom.runtime.start import replay
+
+    sink = Sink.read(out)
+    if sink.folder is not None and Path(sink.folder).exists():
+        raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
+    with doing("replaying"):
+        frame = replay(query, spark, start=start, until=until, index=index)
+    if sink.folder is None:
+        frame.show(1000, truncate=False)
+    else:
+        sink.attach(frame.write.mode("errorifexists")).save()
+        typer.echo(f"{sink.folder}: written")
+
+
+def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None) -> bool:
+    """Whether all ways of running a query agree, said line by line."""
+    from transom.runtime.verify import late, verify
+
+    word = "tuples" if query.gives == "tagged-tuples" else "windows"
+    began, fine = time.monotonic(), True
+    with doing("verifying") as tell:
+        for check in verify(query, spark, splits=splits.split(","), start=start, until=until, watch=tell):
+            fine = fine and check.agrees
+            mark = "as the reference" if check.agrees else "DIFFERS"
+            said = "" if check.way == "reference" else f", {mark}"
+            typer.echo(f"{check.way}: {check.count:,} {word}{said}")
+            if check.difference:
+                typer.echo(f"  first difference: {check.difference}")
+    for rows in late(query, until):
+        typer.echo(
+            f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "
+            f"{rows.first}; a live run could drop them (a larger `lateness` keeps them)"
+        )
+    verdict = "all agree" if fine else "they do not agree"
+    typer.echo(f"{verdict} ({time.monotonic() - began:.0f} s)")
+    return fine

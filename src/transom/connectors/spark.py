@@ -1,0 +1,101 @@
+"""Sources of rows on Spark: `open_stream` and `open_table` make a frame of whatever source an extent has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_never
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructType
+
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.sources import Files, FileVersions, Generate, Table
+from transom.connectors import _no_source
+from transom.connectors.files import spark as files
+from transom.connectors.generate import spark as generate
+from transom.errors import UsageError
+from transom.model.time import Calendar
+from transom.spark.types import spark_type
+
+__all__ = ["open_stream", "open_table"]
+
+
+def open_stream(
+    spark: SparkSession,
+    extent: Extent,
+    calendar: Calendar,
+    folder: Path | None,
+    *,
+    live: bool,
+    position: bool,
+    until: int | None = None,
+    files_per_batch: int | None = None,
+) -> DataFrame:
+    """The rows of a sensed or pushed extent: `t`, `c0`, ... and with `position` also `o`; streaming if `live`.
+
+    `until` ends a generator; files are read to their end.
+    """
+    match extent.source:
+        case None:
+            raise _no_source(extent)
+        case Files() if extent.kind is not Kind.STORED:
+            return files.stream(
+                spark, extent, calendar, folder, live=live, position=position, files_per_batch=files_per_batch
+            )
+        case Generate() if extent.kind is not Kind.STORED:
+            return generate.stream(spark, extent, calendar, live=live, position=position, until=until)
+        case Files() | FileVersions() | Generate() | Table():
+            raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
+        case _:
+            assert_never(extent.source)
+
+
+def open_table(
+    spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, position: bool
+) -> DataFrame:
+    """The rows of a stored extent: `v`, the tick from which a row's version holds, `c0`, ..., `e` and perhaps `o`.
+
+    `e` is true in a row that only says that a version exists, since a version may be empty.
+    """
+    match extent.source:
+        case None:
+            raise _no_source(extent)
+        case Files() | FileVersions() if extent.kind is Kind.STORED:
+            return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
+        case Table() as source if extent.kind is Kind.STORED:
+            return _with_versions(spark, extent, _inline(spark, extent, source, position))
+        case Files() | FileVersions() | Generate() | Table():
+            raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
+        case _:
+            assert_never(extent.source)
+
+
+def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
+    """The rows of a table, and a row for each version that the catalog itself dates."""
+    match extent.source:
+        case FileVersions(versions=dated):
+            ticks = {tick for tick, _ in dated}
+        case Table(versions=versions):
+            ticks = {version.tick for version in versions}
+        case _:
+            ticks = set()
+    told = rows.select(*rows.columns, F.lit(False).alias("e"))
+    if not ticks:
+        return told
+    marks = spark.createDataFrame([(tick,) for tick in sorted(ticks)], "v long")
+    return told.unionByName(marks.select("v", F.lit(True).alias("e")), allowMissingColumns=True)
+
+
+def _inline(spark: SparkSession, extent: Extent, source: Table, position: bool) -> DataFrame:
+    schema = StructType().add("v", LongType())
+    for place, attribute in enumerate(extent.schema):
+        schema = schema.add(f"c{place}", spark_type(attribute.type))
+    if position:
+        schema = schema.add("o", LongType())
+    rows = [
+        (version.tick, *row, *([number] if position else []))
+        for version in source.versions
+        for number, row in enumerate(version.rows)
+    ]
+    return spark.createDataFrame(rows, schema)

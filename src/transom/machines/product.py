@@ -1,0 +1,130 @@
+"""The machine that pairs the current windows of two sides (Figure 7), for windows of which a tick may hold several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from transom.machines import encoding
+from transom.model.bag import Row
+
+SideKind = Literal["windows", "stays"]
+
+
+class Event(NamedTuple):
+    """One thing that a side says about a tick, in the order of the side's rows.
+
+    A side of windows says: window `seq` exists (`row` is None), or window `seq` holds a row. A side of stays says:
+    there is a window (`row` is None), or a row comes (`sign` 1) or goes (`sign` -1). `key` is what pairs must agree on.
+    """
+
+    seq: int
+    sign: int
+    order: Any
+    key: Row
+    row: Row | None
+
+
+class Pair(NamedTuple):
+    """One thing that is said about a pair of windows: that it exists (`row` is None), or that it holds a row."""
+
+    seq: int
+    row: Row | None
+
+
+Held = list[tuple[Any, Row, Row]]
+"""Order, key and values of the rows of a window, in order."""
+
+
+class ProductMachine:
+    """The events of both sides tick by tick in, the windows of their pairs out; keeps the current windows of both.
+
+    All windows of the last tick of a side are current (S10); nothing comes before both sides have begun (S8).
+    """
+
+    kind = "product"
+
+    def __init__(self, left: SideKind, right: SideKind) -> None:
+        self.kinds: tuple[SideKind, SideKind] = (left, right)
+        self.current: list[dict[int, Held] | None] = [None, None]
+        self.coming: list[Held] = [[], []]
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        cut = [side for kind, side in zip(self.kinds, self.current) if kind == "windows" and side is not None]
+        return sum(len(rows) for side in cut for rows in side.values()) + sum(map(len, self.coming))
+
+    def take(self, left: Sequence[Event], right: Sequence[Event]) -> Iterator[Pair]:
+        """What the pairs hold at a tick, of which these are all events; in order, left-major."""
+        fresh = [self._renew(place, events) for place, events in enumerate((left, right))]
+        one, other = self.current
+        if not any(fresh) or one is None or other is None:
+            return
+        for i, (_, mine) in enumerate(sorted(one.items())):
+            for j, (_, yours) in enumerate(sorted(other.items())):
+                seq = i * len(other) + j + 1
+                yield Pair(seq, None)
+                by_key: dict[Row, list[Row]] = {}
+                for _, key, row in yours:
+                    by_key.setdefault(key, []).append(row)
+                for _, key, row in mine:
+                    for match in by_key.get(key, ()):
+                        yield Pair(seq, row + match)
+
+    def _renew(self, place: int, events: Sequence[Event]) -> bool:
+        """Take in the events of a side; whether it has new windows."""
+        if self.kinds[place] == "windows":
+            if not events:
+                return False
+            windows: dict[int, Held] = {e.seq: [] for e in events}
+            for e in events:
+                if e.row is not None:
+                    windows[e.seq].append((e.order, e.key, e.row))
+            self.current[place] = windows
+            return True
+        rows = self.coming[place]
+        for e in events:
+            if e.row is not None and e.sign > 0:
+                rows.append((e.order, e.key, e.row))
+            elif e.row is not None:
+                rows.remove((e.order, e.key, e.row))
+        if not any(e.row is None for e in events):
+            return False
+        rows.sort(key=lambda held: _orderly(held[0]))
+        self.current[place] = {1: rows}
+        return True
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        sides = [
+            None if side is None or kind == "stays" else [[seq, _pack(rows)] for seq, rows in sorted(side.items())]
+            for kind, side in zip(self.kinds, self.current)
+        ]
+        begun = [side is not None for side in self.current]
+        return encoding.save(self.kind, [list(self.kinds), begun, sides, [_pack(rows) for rows in self.coming]])
+
+    @classmethod
+    def load(cls, state: bytes) -> ProductMachine:
+        """The machine as it was when it was saved."""
+        kinds, begun, sides, coming = encoding.load(cls.kind, state)
+        machine = cls(*kinds)
+        machine.coming = [_unpack(rows) for rows in coming]
+        for place, kind in enumerate(machine.kinds):
+            if kind == "windows" and sides[place] is not None:
+                machine.current[place] = {seq: _unpack(rows) for seq, rows in sides[place]}
+            elif kind == "stays" and begun[place]:
+                machine.current[place] = {1: machine.coming[place]}
+        return machine
+
+
+def _pack(rows: Held) -> list[Any]:
+    return [[encoding.pack_deep(order), encoding.pack(key), encoding.pack(row)] for order, key, row in rows]
+
+
+def _unpack(rows: list[Any]) -> Held:
+    return [(encoding.unpack_deep(order), encoding.unpack(key), encoding.unpack(row)) for order, key, row in rows]
+
+
+def _orderly(order: Any) -> Any:
+    return encoding.sort_key(order)

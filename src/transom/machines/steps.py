@@ -1,0 +1,179 @@
+"""Machines behind one face: all that arrived for a tick goes in, what it makes comes out, state is bytes.
+
+The runner inside Spark knows this face and nothing else, so every machine can be driven without Spark as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from transom.errors import PlanError
+from transom.machines.change import ChangeMachine
+from transom.machines.encoding import sort_key
+from transom.machines.order import OrderMachine
+from transom.machines.product import Event, ProductMachine
+from transom.machines.window import WindowMachine, WindowSpec
+from transom.model.bag import Bag, Row
+
+
+class Arrival(NamedTuple):
+    """A row on its way into a machine.
+
+    `side` is 0, or 1 for the right side of a product; `seq` is the window of its tick; a row that is not `present` only
+    says that its window exists; `sign` is 1, or -1 for a row that goes; `order` puts rows of one window in order.
+    """
+
+    side: int
+    seq: int
+    present: bool
+    sign: int
+    order: Any
+    key: Row
+    row: Row
+
+
+class Departure(NamedTuple):
+    """A row on its way out: its window, whether it says more than that the window exists, its place, its values."""
+
+    seq: int
+    present: bool
+    place: int
+    row: Row | None
+
+
+class Step(Protocol):
+    """What the runner asks of a machine."""
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """All rows of a tick, in order; ticks come in order."""
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+
+
+def in_order(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """The rows of a tick as a machine wants them: by side and window, goings first, then in their own order."""
+    return sorted(arrivals, key=lambda a: (a.side, a.seq, a.sign, sort_key(a.order)))
+
+
+class NumberStep:
+    """Rows with their position in the stream."""
+
+    def __init__(self, machine: OrderMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """Each row with its number."""
+        for arrival in arrivals:
+            for element in self.machine.take(tick, arrival.row):
+                yield Departure(1, True, element.index, element.row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+class CutStep:
+    """Row windows: each with a row that says it exists, then its rows."""
+
+    def __init__(self, machine: WindowMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The windows that the rows of a tick complete."""
+        seq = 0
+        for arrival in arrivals:
+            for window in self.machine.take(tick, arrival.row):
+                seq += 1
+                yield Departure(seq, False, 0, None)
+                for place, row in enumerate(window.rows, 1):
+                    yield Departure(seq, True, place, row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+class CompareStep:
+    """What came or went between consecutive windows."""
+
+    def __init__(self, machine: ChangeMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The changes at a tick, window by window."""
+        windows: dict[int, list[Row]] = {}
+        for arrival in arrivals:
+            rows = windows.setdefault(arrival.seq, [])
+            if arrival.present:
+                rows.append(arrival.row)
+        for _, rows in sorted(windows.items()):
+            for element in self.machine.take(Bag(tick, tuple(rows))):
+                yield Departure(1, True, element.index, element.row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+class ProductStep:
+    """Pairs of windows."""
+
+    def __init__(self, machine: ProductMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The pairs at a tick."""
+        sides: tuple[list[Event], list[Event]] = ([], [])
+        for a in arrivals:
+            sides[a.side].append(Event(a.seq, a.sign, a.order, a.key, a.row if a.present else None))
+        for place, pair in enumerate(self.machine.take(*sides), 1):
+            yield Departure(pair.seq, pair.row is not None, place, pair.row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+def step(specification: str, state: bytes | None = None) -> Step:
+    """The machine that a specification describes, new or as it was saved."""
+    entries = json.loads(specification)
+    match entries["machine"]:
+        case "order":
+            return NumberStep(OrderMachine() if state is None else OrderMachine.load(state))
+        case "window":
+            spec = WindowSpec.from_json(json.dumps(entries["window"]))
+            return CutStep(WindowMachine(spec) if state is None else WindowMachine.load(spec, state))
+        case "change":
+            return CompareStep(ChangeMachine(entries["report"]) if state is None else ChangeMachine.load(state))
+        case "product":
+            machine = ProductMachine(entries["left"], entries["right"])
+            return ProductStep(machine if state is None else ProductMachine.load(state))
+        case other:
+            raise PlanError(f"no machine is called {other}")

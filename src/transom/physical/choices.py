@@ -1,0 +1,137 @@
+"""The planner's rules: each picks a path and says why, and how many rows are remembered on it.
+
+`slack` is the event time, in ticks, that Spark may hold before it is closed: the lateness of the sources, and what
+one micro-batch spans. Every bound includes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transom.algebra import bounds
+from transom.algebra.relations import WindowAggregation
+from transom.algebra.state import NOTHING, Formula, plus, times
+from transom.algebra.state import Number as Rows
+from transom.algebra.tree import Stream, Windows
+from transom.physical.plan import Choice, Form, Meeting, Path
+from transom.physical.schedule import Schedule
+
+STATELESS = Choice(Path.NATIVE, "stateless", "each row by itself", NOTHING)
+BUCKETS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How much event time may be open at once."""
+
+    slack: int
+
+    def rows(self, op: Stream, span: int) -> Formula:
+        """The most rows of a stream in a span and in what is not closed."""
+        return bounds.arrivals(op, span + self.slack)
+
+
+def read(extent: str) -> Choice:
+    """Rows of a source pass."""
+    return Choice(Path.NATIVE, "read", f"rows of {extent} with their tick as event time", NOTHING)
+
+
+def table(extent: str) -> Choice:
+    """Versions of a table are joined as they are."""
+    return Choice(
+        Path.NATIVE, "table as stays", f"the versions of {extent} are known: a static join needs no state", NOTHING
+    )
+
+
+def clock(why: str) -> Choice:
+    """The clock is a source, one row per tick."""
+    return Choice(Path.MACHINE, "clock", why, NOTHING)
+
+
+def number(op: Stream, span: Span, why: str) -> Choice:
+    """Positions need all rows in one order."""
+    return Choice(Path.MACHINE, "number", why, span.rows(op, 1))
+
+
+def stay() -> Choice:
+    """A time window's ends follow from a row's tick."""
+    return Choice(
+        Path.NATIVE, "time window", "first and last window follow from a row's tick: one row per tuple", NOTHING
+    )
+
+
+def cut(op: Stream, held: Formula, span: Span) -> Choice:
+    """Rows are counted in order."""
+    state = plus(held, span.rows(op, 1))
+    return Choice(Path.MACHINE, "row window", "the tick that closes a row window is known only in order", state)
+
+
+def spread(form: Form) -> Choice:
+    """One row per window."""
+    if form is Form.TABLE:
+        return Choice(Path.NATIVE, "table by the clock", "the content at every scan tick", NOTHING)
+    return Choice(Path.NATIVE, "spread", "an answer holds every row of every window", NOTHING)
+
+
+def group(op: WindowAggregation, form: Form, copies: int, schedule: Schedule | None, span: Span) -> tuple[bool, Choice]:
+    """Panes where a tuple is in several windows (E10); one level where it is in one."""
+    size = bounds.size(op) if schedule else times(bounds.windows_per_tick(op.input), bounds.size(op))
+    if form is not Form.STAYS or copies <= 1:
+        ticks = 1 + (schedule.within(span.slack) if schedule else span.slack)
+        why = "a tuple is in one window" if form is Form.STAYS else "rows carry their window"
+        return False, Choice(Path.NATIVE, "group by window", why, times(Rows(ticks + 1), size))
+    assert schedule is not None  # noqa: S101 - stays always have one
+    panes = _panes(op, schedule, span)
+    ahead = times(Rows(copies + schedule.within(span.slack) + 1), size)
+    why = f"a tuple is in {copies} windows: group into panes first, then add up panes"
+    return True, Choice(Path.NATIVE, "panes", why, plus(panes, ahead))
+
+
+def _panes(op: WindowAggregation, schedule: Schedule, span: Span) -> Formula:
+    """Groups in open panes: no more than rows, and without keys two per slide."""
+    per_slide = Rows(2 * (schedule.within(span.slack) + 2))
+    return per_slide if not op.groups else times(per_slide, bounds.size(op))
+
+
+def meet(state: Formula, static: bool, cell: int, last: bool) -> tuple[Meeting, Choice]:
+    """Overlapping stays, natively: by ranges of event time where nothing after it waits, else by spans of time."""
+    if static:
+        return Meeting.STATIC, Choice(Path.NATIVE, "static join", "one side is known beforehand: no state", NOTHING)
+    if last:
+        why = "nothing after it keeps state, so nothing waits for the join to be sure: each row is kept once"
+        return Meeting.RANGES, Choice(Path.NATIVE, "join by ranges of time", why, state)
+    why = (
+        f"stays overlap only in a shared span of {cell} ticks: an equality, so at most two copies of a row and no delay"
+    )
+    return Meeting.SPANS, Choice(Path.NATIVE, "join by spans of time", why, state)
+
+
+def product(state: Formula, equal: bool) -> Choice:
+    """Windows of which a tick may hold several, or that end when nobody knows."""
+    how = "in buckets of equal keys" if equal else "in one place, as nothing says which rows belong together"
+    why = f"a row window ends at an unknown tick and a tick may hold several: pairs are built in order, {how}"
+    return Choice(Path.MACHINE, "product of windows", why, state)
+
+
+def changes(op: Windows, schedule: Schedule, span: Span, longest: int) -> Choice:
+    """Comings and goings add up per tick."""
+    ticks = schedule.within(longest + span.slack) + 2
+    state = times(Rows(2 * ticks), bounds.size(op)) if longest else times(Rows(2 * (ticks + 1)), bounds.size(op))
+    return Choice(Path.NATIVE, "changes", "at most one window per tick: comings and goings add up per tick", state)
+
+
+def compare(op: Windows, ordered: bool, several: bool, span: Span) -> Choice:
+    """Window by window."""
+    reasons = []
+    if several:
+        reasons.append("a tick may hold several windows, compared in their order")
+    if ordered:
+        reasons.append("the order of the changes is asked for")
+    state = plus(bounds.size(op), times(bounds.windows_within(op, 1 + span.slack), bounds.size(op)))
+    return Choice(Path.MACHINE, "compare windows", " and ".join(reasons), state)
+
+
+def collect(op: Windows, span: Span) -> Choice:
+    """All rows of a window, to know whether it is empty."""
+    state = times(bounds.windows_within(op, 2 + span.slack), bounds.size(op))
+    return Choice(Path.NATIVE, "collect windows", "an empty window is told from none when its tick is closed", state)

@@ -1,0 +1,318 @@
+"""The nodes of a plan for Spark. Each says what it works on, which path it takes and why, and how much it remembers.
+
+A relation travels in one of these forms:
+
+    stream     one row per tuple: tick
+    stays      one row per tuple and window: from its first window (tick) until a tick at which it is gone
+    table      the same, known beforehand: the versions of a stored table
+    ticks      one row per tuple and window: the tick of the window
+    windows    rows of windows of which a tick may hold several: tick, seq; and a row per window that says it exists
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias, get_args
+
+from transom.algebra.expressions import Aggregate, Expression, Item
+from transom.algebra.state import Formula
+from transom.machines.window import WindowSpec
+from transom.model.schema import Attribute, Schema
+from transom.physical.schedule import Schedule
+
+
+class Form(Enum):
+    """How a relation travels."""
+
+    STREAM = "stream"
+    STAYS = "stays"
+    TABLE = "table"
+    TICKS = "ticks"
+    WINDOWS = "windows"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Path(Enum):
+    """Who does the work: Spark's own operators, or a machine inside transformWithState."""
+
+    NATIVE = "native"
+    MACHINE = "machine"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Meeting(Enum):
+    """How stays are joined: with a table, by ranges of event time, or by equality on spans of it."""
+
+    STATIC = "static"
+    RANGES = "ranges"
+    SPANS = "spans"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A path with the rule that chose it, its reason, and the most rows that are remembered on it."""
+
+    path: Path
+    rule: str
+    reason: str
+    state: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The rows of a streamed extent, each with its tick; `ordered` adds what puts rows of one tick in order (E1)."""
+
+    extent: str
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.STREAM
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """The versions of a stored table as stays between the scans that see them."""
+
+    extent: str
+    schema: Schema
+    schedule: Schedule
+    ordered: bool
+    choice: Choice
+    form: Form = Form.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Ticks that no row carries (E3)."""
+
+    schedule: Schedule
+    choice: Choice
+    schema: Schema = field(default_factory=lambda: Schema(()))
+    form: Form = Form.TICKS
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The rows of a stream with their position in it, from 1."""
+
+    input: Physical
+    schema: Schema
+    choice: Choice
+    form: Form = Form.STREAM
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows for which a predicate is true; rows that only say that a window exists pass."""
+
+    input: Physical
+    predicate: Expression
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Each row made into another."""
+
+    input: Physical
+    items: tuple[Item, ...]
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A time window: each tuple with the window it enters and the one that no longer holds it."""
+
+    input: Physical
+    past: int
+    until: int
+    slide: int
+    tags: tuple[Attribute, ...]
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.STAYS
+
+    @property
+    def longest(self) -> int:
+        """The most ticks that a tuple stays."""
+        return (self.past - self.until) // self.slide * self.slide + self.slide
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Windows cut by counting rows."""
+
+    input: Physical
+    spec: WindowSpec
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.WINDOWS
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Stays as one row per window; the clock gives the ticks of a table."""
+
+    input: Physical
+    schedule: Schedule
+    clock: Clock | None
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.TICKS
+
+
+@dataclass(frozen=True, slots=True)
+class Exist:
+    """Stays or tick rows as windows: one more row per window says that it exists."""
+
+    input: Physical
+    clock: Clock
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.WINDOWS
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Aggregates per window, or per group of its rows; the clock brings the windows that hold nothing.
+
+    `length` is how long all rows stay, if as long as each other: a pane is then known by its first window alone.
+    """
+
+    input: Physical
+    groups: tuple[Item, ...]
+    aggregates: tuple[Aggregate, ...]
+    panes: bool
+    length: int | None
+    schedule: Schedule | None
+    clock: Clock | None
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes."""
+
+    left: Physical
+    right: Physical
+    equal: tuple[tuple[Expression, Expression], ...]
+    rest: Expression
+    how: Meeting
+    cell: int
+    longest: int
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Pairs of current windows, at every tick at which a side has new ones."""
+
+    left: Physical
+    right: Physical
+    left_clock: Clock | None
+    right_clock: Clock | None
+    equal: tuple[tuple[Expression, Expression], ...]
+    rest: Expression
+    buckets: int
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.WINDOWS
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """The rows of all windows as a stream."""
+
+    input: Physical
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.STREAM
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What came or went from one window to the next, by adding up comings and goings per tick."""
+
+    input: Physical
+    report: str
+    schedule: Schedule
+    schema: Schema
+    choice: Choice
+    form: Form = Form.STREAM
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """What came or went from one window to the next, window by window."""
+
+    input: Physical
+    report: str
+    buckets: int
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.STREAM
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The windows of an answer: an empty one is one flagged row (E5)."""
+
+    input: Physical
+    clock: Clock | None
+    schema: Schema
+    choice: Choice
+    form: Form = Form.WINDOWS
+    ordered: bool = False
+
+
+Physical: TypeAlias = (
+    Read
+    | ReadTable
+    | Clock
+    | Number
+    | Filter
+    | Map
+    | Stay
+    | Cut
+    | Spread
+    | Exist
+    | Group
+    | Meet
+    | Product
+    | Emit
+    | Changes
+    | Compare
+    | Collect
+)
+
+NODES: tuple[type[Physical], ...] = get_args(Physical)

@@ -1,0 +1,1 @@
+"""Running queries on Spark: their DataFrame, sinks, checkpoints and progress."""

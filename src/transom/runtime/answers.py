@@ -1,0 +1,92 @@
+"""Answers of Spark in the form of the reference engine, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from transom.model.answer import Answer, AnswerKind
+from transom.model.bag import Bag, Element, Row, row_identity, row_key
+from transom.model.schema import Schema
+from transom.model.time import Calendar
+from transom.model.types import Type
+from transom.spark.marks import EPOCH, TickTime
+from transom.spark.result import column_names
+
+
+def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:
+    """A result with ticks as numbers and instants as microseconds, so that no time zone can bend them."""
+    columns: list[Column] = [TickTime(calendar).number().alias("t")]
+    columns += [F.col(n) for n in ("lane", "seq", "empty", "index") if n in frame.columns]
+    for place, (attribute, name) in enumerate(zip(schema, column_names(schema))):
+        column = F.col(f"`{name}`")
+        columns.append((F.unix_micros(column) if attribute.type is Type.TIMESTAMP else column).alias(f"c{place}"))
+    return frame.select(*columns)
+
+
+def answers(
+    rows: Iterable[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind, lanes: Iterable[int]
+) -> dict[int, Answer]:
+    """The rows of a plain result as one answer per lane; without an index, tagged tuples by their values."""
+    by_lane: dict[int, list[Any]] = {lane: [] for lane in lanes}
+    for row in rows:
+        by_lane.setdefault(row["lane"] if "lane" in row else 0, []).append(row)  # noqa: SIM401 - Rows have no get
+    return {lane: _answer(found, schema, columns, kind) for lane, found in by_lane.items()}
+
+
+def _answer(rows: list[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
+    if kind == "windows":
+        windows: dict[tuple[int, int], list[Row]] = {}
+        for row in rows:
+            held = windows.setdefault((row["t"], row["seq"]), [])
+            if not row["empty"]:
+                held.append(_cells(row, schema))
+        bags = (Bag(tick, tuple(sorted(held, key=row_key))) for (tick, _), held in sorted(windows.items()))
+        return Answer(columns, kind, windows=tuple(bags))
+    numbered = bool(rows) and "index" in rows[0]
+    elements = [Element(row["t"], row["index"] if numbered else 0, _cells(row, schema)) for row in rows]
+    elements.sort(key=lambda e: (e.tick, e.index, row_key(e.row)))
+    return Answer(columns, kind, elements=tuple(elements))
+
+
+def _cells(row: Any, schema: Schema) -> Row:
+    cells = []
+    for place, attribute in enumerate(schema):
+        value = row[f"c{place}"]
+        if value is not None and attribute.type is Type.TIMESTAMP:
+            value = EPOCH + timedelta(microseconds=value)
+        cells.append(value)
+    return tuple(cells)
+
+
+def difference(expected: Answer, found: Answer, *, index: bool) -> str | None:
+    """The first difference between two answers in words, or None; windows are bags, tagged tuples without index too."""
+    if expected.kind == "windows":
+        one = [(w.tick, sorted(map(_same, w.rows))) for w in expected.windows]
+        other = [(w.tick, sorted(map(_same, w.rows))) for w in found.windows]
+        return _first(one, other, "window")
+    if index:
+        in_order = [[(e.tick, e.index, _same(e.row)) for e in a.elements] for a in (expected, found)]
+        return _first(in_order[0], in_order[1], "tuple")
+    bags = [sorted((e.tick, _same(e.row)) for e in a.elements) for a in (expected, found)]
+    return _first(bags[0], bags[1], "tuple")
+
+
+def _same(row: Row) -> str:
+    return repr(row_identity(row))
+
+
+def _first(expected: list[Any], found: list[Any], word: str) -> str | None:
+    for place, (one, other) in enumerate(zip(expected, found)):
+        if one != other:
+            return f"{word} {place + 1}: expected {one}, found {other}"
+    if len(expected) != len(found):
+        longer, whose = (expected, "missing") if len(expected) > len(found) else (found, "not expected")
+        return (
+            f"{len(expected)} {word}s expected, {len(found)} found; {whose}: {longer[min(len(expected), len(found))]}"
+        )
+    return None

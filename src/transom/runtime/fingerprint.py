@@ -1,0 +1,77 @@
+"""What a checkpoint was made by: kept beside it, so that a changed query is not started on the state of another."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transom.errors import UsageError
+from transom.machines.window import WindowSpec
+from transom.model.schema import Schema
+from transom.physical.plan import NODES
+
+if TYPE_CHECKING:
+    from transom.query import Query
+
+FILE = "plan.json"
+FORMAT = 1
+
+
+def fingerprint(query: Query, *, start: int, until: int | None, index: bool, approximate: bool) -> dict[str, Any]:
+    """All that the state in a checkpoint depends on, by the names that people know it by."""
+    calendar = query.catalog.calendar
+    extents = {
+        f"extent {e.name}": [e.declaration, e.every, list(map(str, e.sites)), list(e.order), e.lateness, e.idle_after]
+        for e in query.reads
+    }
+    return {
+        "format": FORMAT,
+        "the plan": _shape(query.physical(start=start, index=index)),
+        "the length of a tick": calendar.length,
+        "the epoch": calendar.epoch.isoformat(),
+        "start": start,
+        "until": until,
+        "index": index,
+        "approximate_sums": approximate,
+        **extents,
+    }
+
+
+def _shape(value: Any) -> Any:
+    """A plan with all that its state depends on, not what is only said of it: reasons, and bounds by rates."""
+    if isinstance(value, NODES):
+        entries = {f.name: _shape(getattr(value, f.name)) for f in fields(value) if f.name != "choice"}
+        return {"node": type(value).__name__, "path": str(value.choice.path), **entries}
+    if isinstance(value, WindowSpec):
+        return value.to_json()
+    if isinstance(value, tuple | Schema):
+        return [_shape(part) for part in value]
+    return value if value is None or isinstance(value, bool | int) else str(value)
+
+
+def check(folder: Path, print_now: dict[str, Any], text: str) -> bool:
+    """Whether a checkpoint is there already, made by the same plan; UsageError that names what changed."""
+    file = folder / FILE
+    try:
+        kept = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        folder.mkdir(parents=True, exist_ok=True)
+        half = folder / f"{FILE}.{os.getpid()}"  # whoever is killed while writing leaves no half a file
+        half.write_text(json.dumps({"query": text, **print_now}, indent=1, ensure_ascii=False), "utf-8")
+        half.replace(file)
+        return False
+    except ValueError as error:
+        raise UsageError(f"{file} is not what Transom wrote", detail=str(error), hint="use another folder") from error
+    names = [n for n in {**kept, **print_now} if n != "query"]
+    changed = [n for n in names if kept.get(n) != json.loads(json.dumps(print_now.get(n)))]
+    if changed:
+        raise UsageError(
+            f"the checkpoint {folder} belongs to another query: changed {'is' if len(changed) == 1 else 'are'} "
+            + ", ".join(changed),
+            detail=f"it was made by: {kept.get('query', '').strip()}",
+            hint="start with a new folder, or run the query as it was",
+        )
+    return True

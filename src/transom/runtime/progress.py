@@ -1,0 +1,66 @@
+"""What a running query did, from Spark's reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Progress:
+    """So far: micro-batches, rows in and out, how fast, how far event time got, rows in state, late rows."""
+
+    batch: int = -1
+    rows_in: int = 0
+    rows_out: int = 0
+    in_per_second: float = 0.0
+    out_per_second: float = 0.0
+    watermark: datetime | None = None
+    state_rows: int = 0
+    late_rows: int = 0
+
+    def after(self, report: Mapping[str, Any]) -> Progress:
+        """What was done after one more report; one that is known already changes nothing, nor one of an idle moment.
+
+        While nothing is to be done, Spark reports under the number of the micro-batch that comes next.
+        """
+        if report["batchId"] <= self.batch or "addBatch" not in report["durationMs"]:
+            return self
+        seconds = max(report.get("batchDuration", 0), 1) / 1000
+        sources = [s for s in report["sources"] if "PythonMicroBatch" not in s["description"]]
+        rows_in = sum(s["numInputRows"] for s in sources)
+        rows_out = _observed(report)
+        operators = report["stateOperators"]
+        return Progress(
+            report["batchId"],
+            self.rows_in + rows_in,
+            self.rows_out + rows_out,
+            rows_in / seconds,
+            rows_out / seconds,
+            _moment(report.get("eventTime", {}).get("watermark")) or self.watermark,
+            sum(o["numRowsTotal"] for o in operators),
+            self.late_rows + sum(o["numRowsDroppedByWatermark"] for o in operators),
+        )
+
+    def lag(self, now: datetime | None = None) -> float | None:
+        """How many seconds the watermark is behind the wall clock."""
+        if self.watermark is None:
+            return None
+        return ((now or datetime.now(UTC)) - self.watermark).total_seconds()
+
+
+def _observed(report: Mapping[str, Any]) -> int:
+    answer = (report.get("observedMetrics") or {}).get("transom_answer")
+    if answer is None:
+        return 0
+    rows = answer["rows"] if isinstance(answer, Mapping) or hasattr(answer, "asDict") else answer[0]
+    return int(rows or 0)
+
+
+def _moment(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return None if moment.timestamp() <= 0 else moment

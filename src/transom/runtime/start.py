@@ -1,0 +1,177 @@
+"""A running query: started on a sink and a checkpoint, watched, stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from transom.errors import UsageError
+from transom.physical.plan import Clock, Physical
+from transom.physical.show import total
+from transom.physical.walk import walk
+from transom.runtime.dataframe import Options, dataframe
+from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.progress import Progress
+from transom.runtime.sinks import Sink
+from transom.spark.clock import completed
+
+if TYPE_CHECKING:
+    from transom.query import Query
+
+ANSWER = "transom_answer"
+MOST_WINDOWS = 1_000_000
+"""Windows that a live run may have to make up for before it has caught up with the clock."""
+BETWEEN_REPORTS = 2.0
+"""Seconds between two looks at what a query did."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a query is to be run."""
+
+    sink: str
+    checkpoint: Path
+    start: int = 0
+    until: int | None = None
+    index: bool = False
+    approximate_sums: bool = False
+    once: bool = False
+    allow_unbounded: bool = False
+
+
+class Running:
+    """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
+
+    def __init__(self, stream: Any, query: Query, order: Order, resumed: bool) -> None:
+        self.stream = stream
+        self.query = query
+        self.order = order
+        self.resumed = resumed
+        self._seen = Progress()
+        self._one_at_a_time = threading.Lock()
+        threading.Thread(target=self._follow, name="transom progress", daemon=True).start()
+
+    def _follow(self) -> None:
+        """Take note of reports before Spark forgets them; it keeps the last hundred."""
+        while True:
+            try:
+                if not self.is_active:
+                    return
+                self.progress()
+            except Exception:  # the session is gone; whoever waits for the query is told why
+                return
+            time.sleep(BETWEEN_REPORTS)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still runs."""
+        return bool(self.stream.isActive)
+
+    def progress(self) -> Progress:
+        """What it did so far: rows in and out, watermark, state, late rows."""
+        with self._one_at_a_time:
+            for report in self.stream.recentProgress:
+                self._seen = self._seen.after(_entries(report))
+            return self._seen
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it ends, or so long; whether it ended. An error of the run is raised here."""
+        if self.order.once and self.order.until is not None and self.is_active:
+            self.stream.processAllAvailable()
+            self.stop()
+            return True
+        if seconds is None:
+            self.stream.awaitTermination()
+            return True
+        return bool(self.stream.awaitTermination(seconds))
+
+    def stop(self) -> None:
+        """Stop, keeping all that is needed to go on."""
+        self.progress()
+        self.stream.stop()
+
+
+def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | None, order: Order) -> Running:
+    """Start a query; a checkpoint of another one, and state without a bound, are refused."""
+    sink = Sink.read(order.sink)
+    index = order.index and query.gives == "tagged-tuples"
+    plan = query.physical(start=order.start, index=index)
+    state = query.state_of(total(plan))
+    if not state.bounded and not order.allow_unbounded:
+        raise UsageError(
+            f"the query must remember rows without a bound: {state.formula}",
+            hint="; ".join((*state.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
+        )
+    if order.until is None:
+        _check_span(plan, query)
+    options = Options(
+        start=order.start,
+        until=order.until,
+        approximate_sums=order.approximate_sums,
+        live=True,
+        ends=order.once,
+    )
+    frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
+    print_now = fingerprint(
+        query, start=order.start, until=order.until, index=index, approximate=order.approximate_sums
+    )
+    resumed = check(order.checkpoint, print_now, query.text)
+    writer = (
+        frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+        .writeStream.outputMode("append")
+        .option("checkpointLocation", str(order.checkpoint / "spark"))
+        .queryName(f"transom_{int(time.time() * 1000)}")
+    )
+    if order.once and order.until is None:
+        writer = writer.trigger(availableNow=True)
+    return Running(sink.attach(writer).start(), query, order, resumed)
+
+
+def _check_span(plan: Physical, query: Query) -> None:
+    """Refuse a run whose clock would first have to go through more windows than anybody meant."""
+    now = completed(query.catalog.calendar)
+    for node in walk(plan):
+        if isinstance(node, Clock) and node.schedule.periods:
+            windows = (now - node.schedule.first) // min(node.schedule.periods)
+            if windows > MOST_WINDOWS:
+                raise UsageError(
+                    f"a live run from tick {node.schedule.first} has {windows:,} windows behind it already",
+                    hint="start later, for example --start now, or set a later `epoch` in the catalog",
+                )
+
+
+def _entries(report: Any) -> Mapping[str, Any]:
+    """A report of progress as a dictionary, whatever Spark hands out."""
+    if isinstance(report, dict):
+        return report
+    entries: Mapping[str, Any] = json.loads(report.json)
+    return entries
+
+
+def replay(
+    query: Query, spark: SparkSession, *, start: int = 0, until: int | None = None, index: bool = False
+) -> DataFrame:
+    """The answer over the catalog's sources as a batch, in the order of its ticks."""
+    frame = query.to_df(spark, start=start, until=until, index=index)
+    order = [name for name in ("tick", "seq", "index") if name in frame.columns]
+    return frame.orderBy(*order)
+
+
+def spark_plan(query: Query, spark: SparkSession) -> str:
+    """The plan of Spark's own for a live run over the catalog's sources."""
+    options = Options(live=True)
+    frame = dataframe(query.physical(), query.catalog, query.reads, spark, None, options)
+    words = io.StringIO()
+    with contextlib.redirect_stdout(words):
+        frame.explain("formatted")
+    return words.getvalue()

@@ -1,0 +1,100 @@
+"""The proof in the user's hands: the reference engine, a replay, and streams cut in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from transom.catalog.extents import Kind
+from transom.catalog.sources import Files
+from transom.connectors.files.read import read_late
+from transom.runtime.answers import answers, difference, plain
+from transom.runtime.recut import Split
+from transom.runtime.trial import try_stream
+
+if TYPE_CHECKING:
+    from transom.query import Query
+
+SPLITS = ("1", "7", "all")
+MOST_BATCHES = 20
+"""Micro-batches that a split by single rows may make before larger pieces are taken."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One way of running the query: what it was, how many tuples or windows it gave, the first difference if any."""
+
+    way: str
+    count: int
+    difference: str | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it gave what the reference gives."""
+        return self.difference is None
+
+
+@dataclass(frozen=True)
+class Late:
+    """Rows of an extent that a live run could have dropped (E12): how many, and where the first one stands."""
+
+    extent: str
+    count: int
+    first: str
+    behind: int
+
+
+def late(query: Query, until: int | None = None) -> list[Late]:
+    """The rows of the catalog's files that came later than their extent's lateness allows."""
+    found: list[Late] = []
+    for extent in query.reads:
+        if not isinstance(extent.source, Files) or extent.kind is Kind.STORED:
+            continue
+        rows = list(read_late(extent, extent.source, query.catalog.calendar, query.catalog.folder, until))
+        if rows:
+            place = f"{rows[0].origin.unit} {rows[0].origin.number} of {rows[0].origin.source}"
+            found.append(Late(extent.name, len(rows), place, extent.lateness))
+    return found
+
+
+def verify(
+    query: Query,
+    spark: SparkSession,
+    *,
+    splits: Sequence[str] = SPLITS,
+    start: int = 0,
+    until: int | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Iterator[Check]:
+    """Run the query in every way, one after the other; the first check is the reference with itself.
+
+    The replay is compared with its index, so the order of its tuples counts; the streams run as `run` runs them.
+    """
+    tell = watch or (lambda _: None)
+    cuts = [Split.read(text) for text in splits]
+    tell("reading, and evaluating in the reference engine")
+    inputs = query.inputs(None, until, start=start)
+    expected = query.simulate(None, inputs.until, start=start)
+    index = query.gives == "tagged-tuples"
+    yield Check("reference", len(expected), None)
+    tell("replaying as a batch")
+    frame = query.to_df(spark, start=start, until=inputs.until, index=index)
+    rows = plain(frame, query.plan.schema, query.catalog.calendar).collect()
+    found = answers(rows, query.plan.schema, query.columns, query.gives, [0])[0]
+    yield Check("replay", len(found), difference(expected, found, index=index))
+    total = sum(len(elements) for elements in inputs.streams.values())
+    for cut in cuts:
+        fair = _fair(cut, total)
+        tell(f"streaming, {fair}")
+        found = try_stream(query, spark, {0: inputs}, fair)[0]
+        yield Check(f"stream, {fair}", len(found), difference(expected, found, index=False))
+
+
+def _fair(cut: Split, rows: int) -> Split:
+    """The split itself, or larger pieces where it would make too many micro-batches to wait for."""
+    if cut.rows is not None and rows / cut.rows > MOST_BATCHES:
+        return Split(-(-rows // MOST_BATCHES))
+    return cut

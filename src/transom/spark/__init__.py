@@ -1,0 +1,1 @@
+"""From a plan to a Spark DataFrame: executes, decides nothing."""

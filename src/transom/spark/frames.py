@@ -1,0 +1,93 @@
+"""What the frames between operators look like, and what a run is told.
+
+Columns of a frame: `tick` (marked), `c0`, `c1`, ... the values; `g` the tick at which a stay is over; `w` and `p` the
+window of a row and whether it is more than the word that the window exists; `o` what puts rows of one tick or window in
+order; `i` the index; `lane` keeps independent streams apart that travel together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from transom.algebra.expressions import Expression
+from transom.model.schema import Attribute, Schema
+from transom.model.time import Calendar
+from transom.spark import expressions
+from transom.spark.marks import TICK, TickTime
+
+FOREVER = 1 << 60
+"""The tick at which what has no known end is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a lowering is told: the session, time, the frames of the sources, and whether they are live."""
+
+    spark: SparkSession
+    calendar: Calendar
+    streams: Mapping[str, DataFrame]
+    tables: Mapping[str, DataFrame]
+    live: bool
+    start: int = 0
+    until: int | None = None
+    delays: Mapping[str, int] = field(default_factory=dict)
+    beats: Mapping[str, DataFrame] = field(default_factory=dict)
+    approximate: bool = False
+    lanes: tuple[int, ...] = ()
+    counter: Iterator[int] = field(default_factory=count)
+
+    @property
+    def time(self) -> TickTime:
+        """Ticks as columns."""
+        return TickTime(self.calendar)
+
+    @property
+    def lane(self) -> list[str]:
+        """The columns that keep streams apart."""
+        return ["lane"] if self.lanes else []
+
+    def in_time(self, frame: DataFrame) -> DataFrame:
+        """The rows between start and until."""
+        tick = self.time.number()
+        frame = frame.where(tick >= F.lit(self.start))
+        return frame if self.until is None else frame.where(tick <= F.lit(self.until))
+
+
+def names(schema: Schema) -> list[str]:
+    """The columns that hold the values of a schema."""
+    return [f"c{place}" for place in range(len(schema))]
+
+
+def values(schema: Schema) -> list[Column]:
+    """Those columns."""
+    return [F.col(name) for name in names(schema)]
+
+
+def reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
+    """The column of each attribute."""
+    return lambda attribute: F.col(f"{prefix}{schema.position(attribute)}")
+
+
+def value(expression: Expression, schema: Schema, run: Run) -> Column:
+    """An expression over a frame."""
+    return expressions.lower(expression, reader(schema), lambda tag: _tag(tag, run))
+
+
+def holds(predicate: Expression, schema: Schema, run: Run) -> Column:
+    """Whether a predicate is true of a row of a frame."""
+    return expressions.holds(predicate, reader(schema), lambda tag: _tag(tag, run))
+
+
+def _tag(tag: str, run: Run) -> Column:
+    return run.time.number() if tag == "tick" else F.col("i")
+
+
+def carried(frame: DataFrame, *more: str) -> list[Column]:
+    """The columns that travel with the values: tick, lane, and those of some names that the frame has."""
+    kept = [TICK, "lane", *more]
+    return [F.col(name) for name in kept if name in frame.columns]

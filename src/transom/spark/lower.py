@@ -1,0 +1,76 @@
+"""From a plan to one DataFrame: one function per node, chosen by its class."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pyspark.sql import DataFrame
+
+from transom.physical.plan import (
+    Changes,
+    Clock,
+    Collect,
+    Compare,
+    Cut,
+    Emit,
+    Exist,
+    Filter,
+    Group,
+    Map,
+    Meet,
+    Number,
+    Physical,
+    Product,
+    Read,
+    ReadTable,
+    Spread,
+    Stay,
+)
+from transom.spark import relations, sources, streams, windows
+from transom.spark.frames import Run
+
+
+def lower(node: Physical, run: Run) -> DataFrame:
+    """The frame that a node gives; the columns are those of `frames`."""
+    match node:
+        case Read():
+            return sources.read(node, run)
+        case ReadTable():
+            return sources.read_table(node, run)
+        case Clock():
+            return sources.clock(node, run)
+        case Number():
+            return streams.number(node, lower(node.input, run), run)
+        case Filter():
+            return relations.keep(node, lower(node.input, run), run)
+        case Map():
+            return relations.project(node, lower(node.input, run), run)
+        case Stay():
+            return windows.stay(node, lower(node.input, run), run)
+        case Cut():
+            return windows.cut(node, lower(node.input, run), run)
+        case Spread():
+            return windows.spread(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Exist():
+            return windows.with_existence(lower(node.input, run), lower(node.clock, run), run)
+        case Group():
+            return relations.group(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Meet():
+            return relations.meet(node, lower(node.left, run), lower(node.right, run), run)
+        case Product():
+            sides = (lower(node.left, run), lower(node.right, run))
+            return relations.product(node, sides, (_clock(node.left_clock, run), _clock(node.right_clock, run)), run)
+        case Emit():
+            return streams.emit(node, lower(node.input, run), run)
+        case Changes():
+            return streams.changes(node, lower(node.input, run), run)
+        case Compare():
+            return streams.compare(node, lower(node.input, run), run)
+        case Collect():
+            return windows.collect(node, lower(node.input, run), _clock(node.clock, run), run)
+        case _:
+            assert_never(node)
+
+
+def _clock(clock: Clock | None, run: Run) -> DataFrame | None:
+    return None if clock is None else lower(clock, run)

@@ -1,0 +1,89 @@
+"""Putting frames into machines and taking frames out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, IntegerType, LongType, StructField, StructType
+
+from transom.model.schema import Schema
+from transom.model.types import Type
+from transom.spark.frames import Run
+from transom.spark.marks import TICK
+from transom.spark.runner import MachineRunner, Shape
+from transom.spark.types import spark_type
+
+
+def arrivals(
+    frame: DataFrame,
+    run: Run,
+    *,
+    values: Sequence[str],
+    order: Column | None = None,
+    side: int = 0,
+    keys: Sequence[Column] = (),
+    count: Column | None = None,
+    buckets: int = 1,
+    spread_on: Sequence[Column] = (),
+) -> DataFrame:
+    """A frame as a machine takes it; rows that only say that a window exists go to every bucket."""
+    windowed = "w" in frame.columns
+    present = F.col("p") if windowed else F.lit(True)
+    cells = [*(key.alias(f"k{place}") for place, key in enumerate(keys)), *(_plain(frame, name) for name in values)]
+    columns = [
+        F.col(TICK),
+        run.time.number().alias("t"),
+        *(F.col(n) for n in run.lane),
+        F.lit(side).alias("side"),
+        (F.col("w") if windowed else F.lit(1)).alias("w"),
+        present.alias("p"),
+        (F.lit(1) if count is None else F.coalesce(count, F.lit(1))).cast("int").alias("n"),
+        (F.lit(None).cast("int") if order is None else order).alias(f"o{side}"),
+        F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{side}"),
+    ]
+    if buckets > 1:
+        own = F.array(F.pmod(F.hash(*spread_on), F.lit(buckets)))
+        every = F.array(*map(F.lit, range(buckets)))
+        return frame.select(*columns, F.explode(F.when(present, own).otherwise(every)).alias("b"))
+    return frame.select(*columns, F.lit(0).alias("b"))
+
+
+def run(
+    frame: DataFrame,
+    specification: str,
+    run: Run,
+    *,
+    out: Schema,
+    values: tuple[int, ...],
+    keys: int = 0,
+    buckets: int = 1,
+) -> DataFrame:
+    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values."""
+    fields = [*(StructField(n, IntegerType()) for n in run.lane)]
+    fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
+    fields += [StructField("n", LongType())]
+    fields += [StructField(f"c{place}", _plain_type(a.type)) for place, a in enumerate(out)]
+    names = tuple(field.name for field in fields)
+    shape = Shape(len(run.lane), keys, values, len(out), buckets)
+    runner = MachineRunner(specification, run.calendar, names, shape, run.live)
+    made = frame.groupBy(*run.lane, "b").transformWithState(
+        statefulProcessor=runner,
+        outputStructType=StructType(fields),
+        outputMode="append",
+        timeMode="EventTime" if run.live else "None",
+    )
+    moments = {f"c{place}" for place, a in enumerate(out) if a.type is Type.TIMESTAMP}
+    cells = [F.timestamp_micros(F.col(n)).alias(n) if n in moments else F.col(n) for n in names[len(run.lane) + 4 :]]
+    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), "w", "p", "n", *cells)
+
+
+def _plain(frame: DataFrame, name: str) -> Column:
+    """A value as it crosses into Python: an instant as microseconds, which no time zone can bend."""
+    instant = frame.schema[name].dataType.typeName() == "timestamp"
+    return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
+
+
+def _plain_type(kind: Type) -> object:
+    return LongType() if kind is Type.TIMESTAMP else spark_type(kind)

@@ -1,0 +1,38 @@
+"""The DataFrame that a user gets: columns as declared, `tick` as event time, `seq` and `empty` or `index` (E4, E5)."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transom.model.schema import Schema
+from transom.physical.plan import Collect, Number, Physical
+
+OWN = ("tick", "seq", "empty", "index", "lane")
+
+
+def column_names(schema: Schema) -> list[str]:
+    """The names of the columns: as declared, with the extent before it where two would be alike."""
+    plain = [attribute.name for attribute in schema]
+    taken: set[str] = set(OWN)
+    names = []
+    for attribute in schema:
+        name = attribute.name
+        if (plain.count(name) > 1 or name in OWN) and attribute.qualifier:
+            name = f"{attribute.qualifier}_{name}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def result(node: Physical, frame: DataFrame) -> DataFrame:
+    """The frame of a plan's top as a user sees it; `tick` keeps its mark, so it can go on into any operator (E14)."""
+    columns = [F.col("tick"), *(F.col(n) for n in ("lane",) if n in frame.columns)]
+    if isinstance(node, Collect):
+        columns += [F.col("w").alias("seq"), F.col("empty")]
+    elif isinstance(node, Number) or "i" in frame.columns:
+        columns += [F.col("i").alias("index")]
+    columns += [F.col(f"c{n}").alias(name) for n, name in enumerate(column_names(node.schema))]
+    return frame.select(*columns)

@@ -1,0 +1,44 @@
+"""What a session must be set to, checked and named when it is not."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from transom.errors import UsageError
+from transom.model.time import Calendar
+from transom.physical.plan import Path, Physical
+from transom.physical.walk import walk
+from transom.spark.marks import EPOCH
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+"""What `transom run` sets, and what a session of one's own is advised to set."""
+
+
+def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live: bool) -> None:
+    """Refuse a session in which answers would be lost, or machines could not run."""
+    if not live:
+        return
+    if calendar.epoch < EPOCH:
+        raise UsageError(
+            "the epoch lies before 1970, where the watermark of Spark begins",
+            hint="set a later `epoch` in the catalog; a replay takes any",
+        )
+    missing: list[str] = []
+    if any(node.choice.path is Path.MACHINE and node.choice.rule != "clock" for node in walk(plan)):
+        provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass", "")
+        if not str(provider).endswith("RocksDBStateStoreProvider"):
+            missing.append(f"spark.sql.streaming.stateStore.providerClass={ROCKSDB}")
+    if str(spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy", "min")) != "min":
+        missing.append("spark.sql.streaming.multipleWatermarkPolicy=min")
+    if str(spark.conf.get("spark.sql.streaming.statefulOperator.allowMultiple", "true")) != "true":
+        missing.append("spark.sql.streaming.statefulOperator.allowMultiple=true")
+    if missing:
+        raise UsageError(
+            "the Spark session lacks settings that this query needs",
+            detail="; ".join(missing),
+            hint="set them when the session is built, or with spark.conf.set before the query starts",
+        )

@@ -1,0 +1,77 @@
+"""Sources on Spark: streams with their watermark, tables as stays between scans, the clock."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from transom.physical.plan import Clock, Read, ReadTable
+from transom.spark import clock as clock_source
+from transom.spark.frames import FOREVER, Run, values
+from transom.spark.marks import ceil_to, watermarked
+
+
+def read(node: Read, run: Run) -> DataFrame:
+    """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until."""
+    frame = run.streams[node.extent]
+    columns = [run.time.instant(F.col("t")).alias("tick"), *(F.col(n) for n in run.lane), *values(node.schema)]
+    if node.ordered:
+        columns.append(F.col("o"))
+    rows = frame.select(*columns)
+    if not run.live:
+        return run.in_time(rows)
+    name = f"transom_{node.extent}_{next(run.counter)}"
+    delay = run.delays.get(node.extent, 0)
+    if node.extent not in run.beats:
+        return run.in_time(watermarked(rows, delay, name))
+    beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
+    both = rows.withColumn("beat", F.lit(False)).unionByName(beats, allowMissingColumns=True)
+    return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
+
+
+def read_table(node: ReadTable, run: Run) -> DataFrame:
+    """The versions of a table as stays: from the first scan that sees a version to the first that does not."""
+    frame = run.tables[node.extent]
+    lanes = [F.col(n) for n in run.lane]
+    versions = frame.select("v", *run.lane).distinct()
+    following = Window.partitionBy(*(run.lane or [F.lit(0)])).orderBy("v")
+    spans = versions.select(*lanes, F.col("v"), F.lead("v").over(following).alias("next"))
+    spans = spans.select(
+        *lanes,
+        "v",
+        _seen(F.col("v"), node).alias("f"),
+        F.coalesce(_seen(F.col("next"), node), F.lit(FOREVER)).alias("g"),
+    ).where(F.col("f") < F.col("g"))
+    kept = ["f", "g", *(["o"] if node.ordered else [])]
+    joined = frame.where(~F.col("e")).join(spans, ["v", *run.lane])
+    return joined.select(*lanes, *(F.col(n) for n in kept), *values(node.schema))
+
+
+def _seen(version: Column, node: ReadTable) -> Column:
+    """The first scan that sees a version: at or after its tick, and not before the first scan."""
+    if not node.schedule.periods:
+        return F.when(version <= F.lit(node.schedule.first), F.lit(node.schedule.first)).when(
+            version.isNotNull(), F.lit(FOREVER)
+        )
+    first = ceil_to(version, node.schedule.periods[0])
+    return F.when(version.isNotNull(), F.greatest(first, F.lit(node.schedule.first)))
+
+
+def clock(node: Clock, run: Run) -> DataFrame:
+    """The ticks of a schedule, in every lane."""
+    schedule = node.schedule
+    frame = clock_source.ticks(
+        run.spark,
+        first=schedule.first,
+        periods=schedule.periods,
+        until=run.until,
+        live=run.live,
+        calendar=run.calendar,
+    )
+    ticks = frame.select(run.time.instant(F.col("t")).alias("tick"))
+    if run.live:
+        ticks = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}")
+    ticks = run.in_time(ticks)
+    if not run.lanes:
+        return ticks
+    return ticks.select("tick", F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"))

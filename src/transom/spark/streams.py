@@ -1,0 +1,53 @@
+"""Streams on Spark: positions, rows of windows as a stream, what comes and goes between windows."""
+
+from __future__ import annotations
+
+import json
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transom.physical.plan import Changes, Compare, Emit, Form, Number
+from transom.spark import machine
+from transom.spark.frames import Run, carried, names, values
+from transom.spark.marks import TICK
+from transom.spark.windows import comings_and_goings, following
+
+
+def number(node: Number, frame: DataFrame, run: Run) -> DataFrame:
+    """Rows with their position in the stream, from the machine that counts them."""
+    arrivals = machine.arrivals(frame, run, order=F.col("o"), values=names(node.schema))
+    specification = json.dumps({"machine": "order"})
+    rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema)
+    return rows.select(*carried(rows), F.col("n").alias("i"), F.col("n").alias("o"), *values(node.schema))
+
+
+def emit(node: Emit, frame: DataFrame, run: Run) -> DataFrame:
+    """The rows of all windows; several windows of a tick come one after the other."""
+    if node.input.form is not Form.WINDOWS:
+        return frame
+    order = [F.struct(F.col("w"), F.col("o")).alias("o")] if node.ordered else []
+    return frame.where("p").select(*carried(frame), *order, *values(node.schema))
+
+
+def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
+    """Comings and goings added up per tick and row: what is left over came, or went."""
+    cells = names(node.schema)
+    gone = F.col("g") if node.input.form is Form.STAYS else following(run.time.number(), node.schedule)
+    rows = comings_and_goings(frame, gone, run, cells)
+    sums = rows.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
+    left = F.col("n") if node.report == "came" else -F.col("n")
+    copies = F.explode(F.array_repeat(F.lit(0), left.cast("int"))).alias("_")
+    return sums.where(left > 0).select(*carried(sums), *values(node.schema), copies).drop("_")
+
+
+def compare(node: Compare, frame: DataFrame, run: Run) -> DataFrame:
+    """What came or went, from the machine that compares windows."""
+    order = F.col("o") if node.ordered else None
+    specification = json.dumps({"machine": "change", "report": node.report})
+    arrivals = machine.arrivals(
+        frame, run, order=order, values=names(node.schema), buckets=node.buckets, spread_on=values(node.schema)
+    )
+    rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema, buckets=node.buckets)
+    place = [F.col("n").alias("o")] if node.ordered else []
+    return rows.select(*carried(rows), *place, *values(node.schema))

@@ -1,0 +1,1 @@
+"""Tests of the planner for Spark; none needs a JVM."""

@@ -1,0 +1,82 @@
+"""A query in a process of its own, to be killed: `python -m tests.spark.chaos_child SHAPE SEED TICKS FOLDER`.
+
+It reads FOLDER/in, writes FOLDER/out, goes on from FOLDER/checkpoint and says on its output what it has done.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tests.spark.conftest import SETTINGS
+from tests.spark.shapes import SHAPES
+from transom.runtime.recut import read_streams, table_frames
+from transom.runtime.start import Running
+
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A JVM that lives for seconds compiles little."""
+
+
+def session() -> SparkSession:
+    builder = SparkSession.builder.master("local[2]").appName("transom chaos")
+    own = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "768m",
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.log.level": "OFF",
+    }
+    for name, value in (SETTINGS | own).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def begin(spark: SparkSession, shape: str, seed: int, ticks: int, folder: Path) -> Running:
+    """The query, started or gone on with."""
+    query, inputs = SHAPES[shape].query(), SHAPES[shape].inputs(seed, ticks)
+    given = query.inputs(inputs, ticks - 1)
+    paths = {name: folder / "in" / name for name in SHAPES[shape].streams}
+    sources = read_streams(spark, query.reads, paths, False, live=True)
+    sources |= table_frames(spark, query.reads, {0: given}, False)
+    return query.start(
+        spark, f"parquet:{folder / 'out'}", folder / "checkpoint", sources=sources, until=ticks - 1, once=True
+    )
+
+
+def report(running: Running) -> None:
+    """A line for every micro-batch."""
+    seen = -1
+    while running.is_active:
+        last = running.stream.lastProgress
+        if last and last["batchId"] > seen:
+            seen = last["batchId"]
+            print(f"batch {seen}", flush=True)
+        time.sleep(0.02)
+
+
+def end_with(parent: int) -> None:
+    """Whoever kills the parent leaves no query behind."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main() -> None:
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+    shape, seed, ticks, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    spark = session()
+    running = begin(spark, shape, seed, ticks, folder)
+    print("started", flush=True)
+    threading.Thread(target=report, args=(running,), daemon=True).start()
+    running.wait()
+    print("done", flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

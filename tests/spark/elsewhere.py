@@ -1,0 +1,99 @@
+"""A few golden cases in another place: `python -m tests.spark.elsewhere --where cluster|connect|oldest`.
+
+A program of its own, as a process has one session: two workers in processes of their own, Spark Connect, or the oldest
+PySpark that is supported (run it with the Python of that environment).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+import pyspark
+from pyspark.sql import SparkSession
+
+import transom
+from tests.cases import Case, catalog_of, golden_cases, inputs_of
+from transom.runtime.answers import difference
+from transom.runtime.recut import Split
+from transom.runtime.trial import try_replay, try_stream
+from transom.spark.session import SETTINGS
+
+CASES = {
+    "s14": "a product of row windows and a table in a machine, and the clock",
+    "s07": "row windows in a machine",
+    "s11": "aggregates of empty windows, by the clock",
+    "s13": "a native join of different slides",
+    "s17": "what comes, natively, with duplicates",
+    "s22": "groups by panes",
+    "s24": "a table that changes",
+}
+QUIET = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+def session(where: str) -> SparkSession:
+    """The session of a place."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName(f"transom on {where}")
+    if where == "connect":
+        builder = builder.remote("local[2]")
+    else:
+        builder = builder.master("local-cluster[2,1,1024]" if where == "cluster" else "local[2]")
+    for name, value in (QUIET | SETTINGS).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def place_of(spark: SparkSession) -> str:
+    """Where a session really runs: in words that a wrong place could not say."""
+    if "connect" in type(spark).__module__:
+        return f"connect, PySpark {pyspark.__version__}"
+    return f"{spark.sparkContext.master}, PySpark {pyspark.__version__}"
+
+
+def try_case(spark: SparkSession, case: Case, split: Split | None) -> str | None:
+    """The first difference from the golden answer by the reference, or None; without a split as a replay."""
+    query = transom.compile(case.text, catalog_of(case.schema))
+    inputs = inputs_of(case.schema, case.inputs)
+    expected = query.simulate(inputs, until=case.until)
+    given = {0: query.inputs(inputs, case.until)}
+    index = query.gives == "tagged-tuples"
+    if split is None:
+        found = try_replay(query, spark, given, index=index)[0]
+    else:
+        found = try_stream(query, spark, given, split, index=index)[0]
+    return difference(expected, found, index=index)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--where", choices=("cluster", "connect", "oldest"), required=True)
+    where = parser.parse_args().where
+    spark = session(where)
+    print(place_of(spark), flush=True)
+    wrong = 0
+    for case in golden_cases():
+        if case.name[:3] not in CASES:
+            continue
+        began = time.monotonic()
+        for split in (Split(4), None) if case.name[:3] in ("s11", "s14") else (Split(4),):
+            unlike = try_case(spark, case, split)
+            wrong += unlike is not None
+            said = unlike or "right"
+            print(f"{case.name} {split or 'replay'}: {said} ({time.monotonic() - began:.1f} s)", flush=True)
+    spark.stop()
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

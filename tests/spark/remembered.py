@@ -1,0 +1,76 @@
+"""How many rows a run really remembers, micro-batch by micro-batch.
+
+Native operators say so in their reports: one row per group, or per row of a join side. A machine keeps its rows inside
+a few values, so what waits for it is counted and its own bytes are read back, from the state that Spark saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from transom.machines.steps import step
+from transom.spark.runner import arrivals
+
+MACHINE = "transformWithState"
+
+
+@dataclass
+class Remembered:
+    """Rows in state after each micro-batch: those of native operators, and those of machines where they were read."""
+
+    native: dict[int, int] = field(default_factory=dict)
+    machines: dict[int, int] = field(default_factory=dict)
+    rows_in: int = 0
+    dropped: int = 0
+
+    def rows(self, batch: int) -> int:
+        return self.native[batch] + self.machines.get(batch, 0)
+
+    def peak(self, batches: Iterable[int]) -> int:
+        return max(self.rows(batch) for batch in batches)
+
+
+def measure(
+    spark: SparkSession, reports: Sequence[Mapping[str, Any]], checkpoint: Path, specification: str | None, every: int
+) -> Remembered:
+    """What a finished run remembered; the state of a machine is read after every so many micro-batches."""
+    found = Remembered()
+    for report in reports:
+        operators = report["stateOperators"]
+        natives = [o for o in operators if MACHINE not in o["operatorName"]]
+        found.native[report["batchId"]] = sum(o["numRowsTotal"] for o in natives)
+        found.rows_in += report["numInputRows"]
+        found.dropped += sum(o["numRowsDroppedByWatermark"] for o in operators)
+    places = [n for n, o in enumerate(reports[-1]["stateOperators"]) if MACHINE in o["operatorName"]]
+    assert bool(places) == (specification is not None), [o["operatorName"] for o in reports[-1]["stateOperators"]]
+    if specification is None:
+        return found
+    identities = operator_ids(spark, checkpoint)
+    for batch in sorted(found.native)[::every]:
+        found.machines[batch] = sum(_held(spark, checkpoint, one, batch, specification) for one in identities)
+    return found
+
+
+def operator_ids(spark: SparkSession, checkpoint: Path) -> list[int]:
+    """The numbers that Spark gave to the machines of a query."""
+    known = spark.read.format("state-metadata").load(str(checkpoint))
+    return [
+        row.operatorId for row in known.select("operatorId", "operatorName").collect() if MACHINE in row.operatorName
+    ]
+
+
+def _held(spark: SparkSession, checkpoint: Path, operator: int, batch: int, specification: str) -> int:
+    bodies = _state(spark, checkpoint, operator, batch, "waiting").select("list_element.body").collect()
+    waiting = sum(len(list(arrivals(row.body))) for row in bodies)
+    machines = _state(spark, checkpoint, operator, batch, "machine").select("value.state").collect()
+    return waiting + sum(step(specification, bytes(row.state)).held for row in machines if row.state is not None)
+
+
+def _state(spark: SparkSession, checkpoint: Path, operator: int, batch: int, name: str) -> Any:
+    reader = spark.read.format("statestore").option("operatorId", operator).option("batchId", batch)
+    return reader.option("stateVarName", name).load(str(checkpoint))

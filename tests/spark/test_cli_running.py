@@ -1,0 +1,109 @@
+"""`transom run`, `replay` and `verify` on the motorway example, in this process and on its session."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.test_cli import QUERIES, ROOT, transom
+
+UNTIL = "15 min"
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ROOT / "examples" / "roads", tmp_path / "roads"))
+
+
+def simulated(file: Path) -> Counter[tuple[str, ...]]:
+    """The values of all tuples as the reference gives them, without tags."""
+    said = transom("simulate", file, "--until", UNTIL, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(said)))
+    tags = ("tick", "index", "seq", "empty")
+    return Counter(tuple(v for n, v in row.items() if n not in tags) for row in rows if row.get("empty") != "true")
+
+
+def written(spark: SparkSession, folder: Path) -> Counter[tuple[str, ...]]:
+    frame = spark.read.json(str(folder))
+    kept = [f"`{n}`" for n in frame.columns if n not in ("tick", "index", "seq", "empty")]
+    if "empty" in frame.columns:
+        frame = frame.where("NOT empty")
+    return Counter(tuple("" if v is None else str(v) for v in row) for row in frame.select(*kept).collect())
+
+
+def in_any_order(rows: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
+    """Spark lists the columns of JSON by name."""
+    return Counter({tuple(sorted(row)): count for row, count in rows.items()})
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_verify_says_that_all_agree(spark: SparkSession, roads: Path, name: str) -> None:
+    done = transom("verify", roads / name, "--until", UNTIL, "--splits", "7,all")
+    assert done.returncode == 0, done.stdout + done.stderr
+    ways = [line.split(":")[0] for line in done.stdout.splitlines()[:-1]]
+    assert ways == ["reference", "replay", "stream, 7 rows per micro-batch", "stream, all rows at once"]
+    assert "all agree" in done.stdout.splitlines()[-1]
+    assert "reference: 0 " not in done.stdout
+
+
+def test_verify_says_where_it_does_not_agree(spark: SparkSession, roads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transom.runtime import verify
+
+    real = verify.try_stream
+
+    def forgetful(*given: object, **more: object) -> object:
+        answer = real(*given, **more)
+        return {lane: type(a)(a.columns, a.kind, elements=a.elements[1:]) for lane, a in answer.items()}
+
+    monkeypatch.setattr(verify, "try_stream", forgetful)
+    done = transom("verify", roads / "q1.sneeql", "--until", UNTIL, "--splits", "all")
+    assert done.returncode == 1
+    assert "DIFFERS" in done.stdout
+    assert "first difference: tuple 1" in done.stdout
+    assert "they do not agree" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_run_once_until(spark: SparkSession, roads: Path, tmp_path: Path, name: str) -> None:
+    words = ["run", roads / name, "--checkpoint", tmp_path / "k", "--sink", f"jsonl:{tmp_path / 'out'}"]
+    words += ["--once", "--until", UNTIL]
+    done = transom(*words)
+    assert done.returncode == 0, done.stderr
+    expected = in_any_order(simulated(roads / name))
+    assert in_any_order(written(spark, tmp_path / "out")) == expected
+    assert sum(expected.values()) > 0
+    again = transom(*words)
+    assert again.returncode == 0, again.stderr
+    assert "going on from" in again.stderr
+    assert in_any_order(written(spark, tmp_path / "out")) == expected
+    changed = transom(*words[:-1], "20 min")
+    assert changed.returncode == 2
+    assert "changed is until" in changed.stderr
+
+
+def test_replay_into_files(spark: SparkSession, roads: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = transom("replay", roads / "q1.sneeql", "--out", f"jsonl:{out}", "--until", UNTIL, "--index")
+    assert done.returncode == 0, done.stderr
+    assert "written" in done.stdout
+    assert in_any_order(written(spark, out)) == in_any_order(simulated(roads / "q1.sneeql"))
+    lines = [json.loads(line) for file in sorted(out.glob("*.json")) for line in file.read_text().splitlines()]
+    said = transom("simulate", roads / "q1.sneeql", "--until", UNTIL, "--format", "csv").stdout
+    assert [str(line["index"]) for line in lines] == [row["index"] for row in csv.DictReader(io.StringIO(said))]
+    assert len(lines) > 1
+    twice = transom("replay", roads / "q1.sneeql", "--out", f"jsonl:{out}", "--until", UNTIL)
+    assert twice.returncode == 2
+    assert "is there already" in twice.stderr
+
+
+def test_run_refuses_a_wrong_sink(spark: SparkSession, roads: Path, tmp_path: Path) -> None:
+    done = transom("run", roads / "q1.sneeql", "--checkpoint", tmp_path / "k", "--sink", "kafka:topic")
+    assert done.returncode == 2
+    assert "no sink is called kafka:topic" in done.stderr

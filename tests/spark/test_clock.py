@@ -1,0 +1,136 @@
+"""The clock as a source: ranges, an end, restarts and the wall clock."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from transom.errors import UsageError
+from transom.model.time import Calendar
+from transom.spark.clock import ClockReader, _setting, beats, completed, in_span, ticks
+
+CALENDAR = Calendar()
+
+
+def expected(first: int, periods: tuple[int, ...], until: int) -> list[int]:
+    if not periods:
+        return [first] if first <= until else []
+    return [t for t in range(first, until + 1) if any(t % period == 0 for period in periods)]
+
+
+CASES = [(0, (1,), 9), (3, (2, 5), 30), (7, (10,), 9), (5, (), 9), (5, (), 4), (4, (4, 8, 6), 40), (12, (3,), 12)]
+
+
+@pytest.mark.parametrize(("first", "periods", "until"), CASES)
+def test_a_batch(spark, first, periods, until):
+    frame = ticks(spark, first=first, periods=periods, until=until, live=False, calendar=CALENDAR)
+    assert not frame.isStreaming
+    assert sorted(row.t for row in frame.collect()) == expected(first, periods, until)
+
+
+@pytest.mark.parametrize(("first", "periods", "until"), CASES)
+def test_spans_put_together_are_the_whole(first, periods, until):
+    whole = expected(first, periods, until)
+    for step in (1, 3, 100):
+        cuts = [first - 1, *range(first - 1 + step, until, step), until]
+        parts = [t for a, b in pairwise(cuts) for t in in_span(periods, first, a, b)]
+        assert parts == whole
+
+
+def run(spark, frame, tmp_path, name: str, **trigger: object) -> list[int]:
+    options = {"checkpointLocation": str(tmp_path / "check"), "path": str(tmp_path / "out")}
+    writer = frame.writeStream.format("parquet").options(**options).queryName(name)
+    query = writer.trigger(**(trigger or {"availableNow": True})).start()
+    query.awaitTermination(60)
+    query.stop()
+    return sorted(row.t for row in spark.read.schema("t long").parquet(str(tmp_path / "out")).collect())
+
+
+@pytest.mark.parametrize(("first", "periods", "until"), [CASES[1], CASES[3]])
+def test_a_stream_ends_with_a_mark(spark, tmp_path, first, periods, until):
+    frame = ticks(spark, first=first, periods=periods, until=until, live=True, calendar=CALENDAR)
+    assert frame.isStreaming
+    assert run(spark, frame, tmp_path, "ended") == [*expected(first, periods, until), until + 1]
+    again = run(spark, frame, tmp_path, "again")  # the mark alone, so that Spark knows the watermark of the clock again
+    assert again == [*expected(first, periods, until), until + 1, until + 1]
+
+
+def test_going_on_from_a_checkpoint(spark, tmp_path):
+    """The wall clock first, then an end that lies ahead: no tick twice, none left out."""
+    calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=5))
+    wall = ticks(spark, first=2, periods=(3,), until=None, live=True, calendar=calendar)
+    seen = run(spark, wall, tmp_path, "first_half")
+    assert seen == expected(2, (3,), seen[-1])
+    assert len(seen) > 10
+    ended = ticks(spark, first=2, periods=(3,), until=400, live=True, calendar=calendar)
+    assert run(spark, ended, tmp_path, "second_half") == [*expected(2, (3,), 400), 401]
+
+
+def watched(spark, query, batches: int) -> list[int]:
+    """What a query on the wall clock has shown after some batches."""
+    deadline = time.monotonic() + 60
+    while sum(p["numInputRows"] > 0 for p in query.recentProgress) < batches and time.monotonic() < deadline:
+        time.sleep(0.2)
+    query.stop()
+    return sorted(row.t for row in spark.table(query.name).collect())
+
+
+def test_the_wall_clock(spark):
+    calendar = Calendar(100_000, datetime.now(UTC))
+    frame = ticks(spark, first=0, periods=(1,), until=None, live=True, calendar=calendar)
+    query = frame.writeStream.format("memory").queryName("wall_clock").start()
+    seen = watched(spark, query, 2)
+    assert seen == list(range(len(seen)))
+    assert 5 <= len(seen) <= completed(calendar) + 1
+    assert len(query.recentProgress) > 1
+
+
+def test_heartbeats(spark):
+    calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=10))
+    frame = beats(spark, behind=20, calendar=calendar, live=True, first=0)
+    query = frame.writeStream.format("memory").queryName("beats").start()
+    seen = watched(spark, query, 1)
+    batches = [p for p in query.recentProgress if p["numInputRows"]]
+    assert len(seen) == len(set(seen)) >= len(batches) >= 1
+    assert all(p["numInputRows"] == 1 for p in batches)
+    assert seen[0] >= 75
+    assert seen[-1] <= completed(calendar) - 20
+    assert beats(spark, behind=20, calendar=calendar, live=False, first=0).collect() == []
+
+
+def test_a_reader_never_goes_back():
+    past = ClockReader(_setting(5, (1,), None, Calendar(epoch=datetime(2200, 1, 1, tzinfo=UTC))))
+    assert past.initialOffset() == past.latestOffset() == {"tick": 4}
+    assert past.latestOffset({"tick": 9}, None) == {"tick": 9}
+    assert past.partitions({"tick": 9}, {"tick": 9}) == []
+
+
+def test_what_lies_between_two_offsets_never_changes():
+    first, later = (ClockReader(_setting(5, (2,), 8, CALENDAR)) for _ in range(2))
+    later._started = first._started + 1
+    begin, one, two = first.initialOffset(), first.latestOffset(), later.latestOffset()
+    assert first.latestOffset(one, None) == one != two
+    for reader in (first, later):
+        shown = [
+            [t for part in reader.partitions(*ends) for t in reader._shown(part)] for ends in ((begin, one), (one, two))
+        ]
+        assert shown == [[6, 8, 9], [9]]
+        assert reader.partitions(one, one) == []
+
+
+def test_a_tick_is_over_when_its_end_has_passed():
+    epoch = datetime(2026, 1, 1, tzinfo=UTC)
+    calendar = Calendar(1_000_000, epoch)
+    assert completed(calendar, epoch) == -1
+    assert completed(calendar, epoch + timedelta(seconds=1)) == 0
+    assert completed(calendar, epoch + timedelta(seconds=1.999)) == 0
+
+
+def test_a_batch_needs_an_end(spark):
+    with pytest.raises(UsageError, match="no end"):
+        ticks(spark, first=0, periods=(1,), until=None, live=False, calendar=CALENDAR)

@@ -1,0 +1,45 @@
+"""The same answers on a cluster, over Spark Connect, and on the oldest PySpark that is supported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.spark.elsewhere import CASES
+
+ROOT = Path(__file__).parents[2]
+OLDEST = "TRANSOM_OLDEST_PYTHON"
+
+
+def run(where: str, python: str) -> str:
+    environment = {n: v for n, v in os.environ.items() if not n.startswith(("PYSPARK", "SPARK"))}
+    command = [python, "-m", "tests.spark.elsewhere", "--where", where]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    return done.stdout
+
+
+def check(said: str, place: str) -> None:
+    first, *rest = said.splitlines()
+    assert place in first
+    assert all(": right (" in line for line in rest), said
+    assert {line[:3] for line in rest} == set(CASES), said
+
+
+def test_on_a_cluster() -> None:
+    check(run("cluster", sys.executable), "local-cluster[2,1,1024]")
+
+
+def test_over_spark_connect() -> None:
+    check(run("connect", sys.executable), "connect, ")
+
+
+def test_on_the_oldest_pyspark() -> None:
+    python = os.environ.get(OLDEST)
+    if not python:
+        pytest.skip(f"{OLDEST} is not set; .ci/oldest makes the environment and says what to set it to")
+    check(run("oldest", python), "PySpark 4.1.")

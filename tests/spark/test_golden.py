@@ -1,0 +1,87 @@
+"""The hand-derived cases on Spark: as streams cut in four ways and as a replay, with the index and without."""
+
+from __future__ import annotations
+
+from dataclasses import replace as changed
+from functools import partial
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+import transom
+from tests.cases import Case, catalog_of, golden_cases, inputs_of
+from tests.oracle.compare import same
+from tests.spark.trying import SPLITS, replay, side_by_side, stream
+from transom.model.answer import Answer
+from transom.reference.sources import Inputs
+
+CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
+TUPLES = [c for c in CASES if c.expected["kind"] == "tagged-tuples"]
+
+
+def asked(case: Case) -> tuple[transom.Query, Inputs]:
+    query = transom.compile(case.text, catalog_of(case.schema))
+    return query, query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
+
+
+def differs(case: Case, answer: Answer, *, index: bool) -> str | None:
+    """The answer against the one that was derived by hand: the first difference."""
+    found: list[Any]
+    expected = dict(case.expected)
+    if answer.kind == "windows":
+        found = [[w.tick, [list(row) for row in w.rows]] for w in answer.windows]
+    else:
+        found = [[e.tick, e.index, *e.row] for e in answer.elements]
+        if not index:
+            found, expected["rows"] = _without_index(found), _without_index(expected["rows"])
+    return same({"kind": answer.kind, "columns": list(answer.columns), "rows": found}, expected)
+
+
+def _without_index(rows: list[Any]) -> list[Any]:
+    """Tuples as a bag: in one order, whatever order they came in."""
+    plain = ([tick, *values] for tick, _, *values in rows)
+    return sorted(plain, key=lambda row: [(value is not None, value) for value in row])
+
+
+def test_no_case_is_lost() -> None:
+    assert len(CASES) >= 34
+    assert len(TUPLES) >= 13
+    assert len(SPLITS) == 4
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_stream(spark: Any, case: Case) -> None:
+    query, inputs = asked(case)
+    index = query.gives == "tagged-tuples"
+    jobs = [partial(stream, query, spark, {0: inputs}, split, index=index) for split in SPLITS.values()]
+    found = zip(SPLITS, side_by_side(jobs), strict=True)
+    assert {name: differs(case, answers[0], index=index) for name, answers in found} == dict.fromkeys(SPLITS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_replay(spark: Any, case: Case) -> None:
+    query, inputs = asked(case)
+    index = query.gives == "tagged-tuples"
+    assert differs(case, replay(query, spark, {0: inputs}, index=index)[0], index=index) is None
+
+
+@pytest.mark.parametrize("case", TUPLES, ids=lambda c: c.name)
+def test_without_the_index(spark: Any, case: Case) -> None:
+    """Without the index other plans are chosen, mostly native ones; a query for windows has no index to leave out."""
+    query, inputs = asked(case)
+    jobs = [partial(stream, query, spark, {0: inputs}, SPLITS["uneven-3"]), partial(replay, query, spark, {0: inputs})]
+    assert [differs(case, answers[0], index=False) for answers in side_by_side(jobs)] == [None, None]
+
+
+def test_a_wrong_answer_is_noticed(spark: Any) -> None:
+    case = next(c for c in CASES if c.name.startswith("s17"))
+    query, inputs = asked(case)
+    found = replay(query, spark, {0: inputs}, index=True)[0]
+    assert differs(case, found, index=True) is None
+    for place, element in enumerate(found.elements):
+        others = found.elements[:place] + found.elements[place + 1 :]
+        late = changed(element, tick=element.tick + 1)
+        assert differs(case, Answer(found.columns, found.kind, elements=others), index=True) is not None
+        assert differs(case, Answer(found.columns, found.kind, elements=(*others, late)), index=False) is not None
