@@ -12,7 +12,7 @@ deep:
 spark *options:
     python -m pytest --spark tests/spark {{options}}
 
-# thousands of generated streams through Spark, against the reference engine: an hour or two; other seeds, other queries
+# thousands of generated streams through Spark, against the reference engine: about an hour; other seeds, other queries
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
 
@@ -28,10 +28,21 @@ chaos kills="10" seed="1":
 state rows="2000000":
     TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
 
-# sliding windows and joins against PySpark written by hand, in one run; wants a quiet machine
-bench:
-    python -m benchmarks.sliding
-    python -m benchmarks.joins
+# sliding windows, the kernel and joins against PySpark written by hand, in one run; wants a quiet machine
+bench *options:
+    python -m benchmarks.sliding {{options}}
+    python -m benchmarks.kernel {{options}}
+    python -m benchmarks.joins {{options}}
+
+# all that is measured, other engines included, and a picture of it: hours on a quiet machine
+bench-all results="build/benchmarks/lines.jsonl":
+    python -m benchmarks.sliding --results {{results}}
+    python -m benchmarks.kernel --results {{results}}
+    python -m benchmarks.joins --results {{results}}
+    python -m benchmarks.grid --results {{results}}
+    python -m benchmarks.keys --results {{results}}
+    python -m benchmarks.peers --results {{results}}
+    python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 
 # style and likely mistakes
 lint:

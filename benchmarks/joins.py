@@ -1,18 +1,22 @@
 """Two sliding windows joined on a key: Transom against the best PySpark written by hand for the same answer.
 
-    python -m benchmarks.joins [--rows 100000] [--times 3]
+    python -m benchmarks.joins [--rows 100000] [--times 3] [--copies]
 
 Both windows are 60 s long and slide by 1 s; the answer has a row for every pair and every second in which both rows of
 it are in their windows. By hand: an interval join of the rows, then one row per second that a pair shares, and for
 comparison the join of rows that were copied into every second first.
+
+A second line, `join latency`, says how late rows come out: in batches after the one whose watermark closed their tick.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +25,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import transom
-from benchmarks.measure import answer, compare, say, session
+from benchmarks.measure import Plan, agreed, compare, figures, options, ratio, say, session, streamed
+from transom.physical.plan import Kernel
 
 FILES, KEYS, APART_MS = 10, 1000, 50
 EPOCH = "2026-01-01T00:00:00Z"
@@ -29,13 +34,13 @@ SECONDS = 1_767_225_600
 COLUMNS = ["tick", "k", "v", "w"]
 
 
-def write(folder: Path, rows: int, name: str, seed: int) -> None:
-    """One side: so many rows in ten files, and a last row an hour later."""
+def write(folder: Path, rows: int, name: str, seed: int, files: int = FILES) -> None:
+    """One side: so many rows in so many files, and a last row an hour later."""
     rng = np.random.default_rng(seed)
     at = np.arange(rows, dtype=np.int64) * APART_MS * 1000 + SECONDS * 1_000_000
     key, value = rng.integers(0, KEYS, rows), rng.integers(0, 10**6, rows)
     folder.mkdir(parents=True)
-    for number, part in enumerate(np.array_split(np.arange(rows), FILES)):
+    for number, part in enumerate(np.array_split(np.arange(rows), files)):
         table = pa.table({"ts": pa.array(at[part], pa.timestamp("us", "UTC")), "k": key[part], name: value[part]})
         pq.write_table(table, folder / f"{number:03}.parquet")
     last = pa.array([int(at[-1]) + 3_600_000_000], pa.timestamp("us", "UTC"))
@@ -48,7 +53,7 @@ def rows_of(spark: SparkSession, folder: Path, name: str) -> DataFrame:
     return reader.parquet(str(folder / name))
 
 
-def ours(spark: SparkSession, folder: Path, until: int) -> DataFrame:
+def ours(spark: SparkSession, folder: Path, until: int, kernel: Kernel) -> DataFrame:
     """The query in SNEEql."""
     extents = {
         "a": {"kind": "pushed", "attributes": ["k:integer", "v:integer"]},
@@ -57,7 +62,8 @@ def ours(spark: SparkSession, folder: Path, until: int) -> DataFrame:
     text = """RSTREAM(SELECT a.k, a.v, b.w FROM a[FROM NOW-59 TO NOW SLIDE 1 SEC], b[FROM NOW-59 TO NOW SLIDE 1 SEC]
               WHERE a.k = b.k)"""
     query = transom.compile(text, transom.Catalog.from_dict({"epoch": EPOCH, "extents": extents}))
-    return query.to_df(spark, {"a": rows_of(spark, folder, "v"), "b": rows_of(spark, folder, "w")}, until=until)
+    sides = {"a": rows_of(spark, folder, "v"), "b": rows_of(spark, folder, "w")}
+    return query.to_df(spark, sides, until=until, kernel=kernel)
 
 
 def _second(ts: Column) -> Column:
@@ -92,36 +98,87 @@ def by_copies(spark: SparkSession, folder: Path, until: int) -> DataFrame:
     return copied("v").join(copied("w"), ["tick", "k"]).select(*COLUMNS)
 
 
+def throughput(spark: SparkSession, folder: Path, rows: int, times: int, copies: bool) -> dict[str, Any]:
+    """All contestants for one answer."""
+    until = rows * APART_MS // 1000 + 70
+    write(folder / "v", rows, "v", 1)
+    write(folder / "w", rows, "w", 2)
+    plans: dict[str, Plan] = {
+        "kernel": partial(ours, spark, folder, until, "on"),
+        "native": partial(ours, spark, folder, until, "off"),
+        "by hand": partial(by_interval, spark, folder, until),
+    }
+    if copies:
+        plans["by copies"] = partial(by_copies, spark, folder, until)
+    answers, _ = agreed(spark, plans, COLUMNS)
+    results = compare({name: streamed(plan) for name, plan in plans.items()}, times)
+    return {
+        "bench": "join",
+        "range/slide": 60,
+        "keys": KEYS,
+        **figures(results, 2 * rows),
+        "ratio": ratio(results, "kernel", "by hand", 2 * rows),
+        "wanted": 1.5,
+        "to native": ratio(results, "kernel", "native", 2 * rows),
+        "rows": 2 * rows,
+        "answers": answers,
+    }
+
+
+def latency(spark: SparkSession, folder: Path, kernel: Kernel, batches: int = 30) -> dict[str, Any]:
+    """How many batches after the one whose watermark closed its tick a row comes out; a batch is one second of rows."""
+    rows = batches * 1000 // APART_MS
+    if not folder.exists():
+        write(folder / "v", rows, "v", 1, batches)
+        write(folder / "w", rows, "w", 2, batches)
+    came: dict[int, set[int]] = {}
+
+    def note(frame: DataFrame, batch: int) -> None:
+        seconds = frame.select(F.unix_seconds("tick").alias("s")).distinct().collect()
+        came[batch] = {row["s"] for row in seconds}
+
+    with tempfile.TemporaryDirectory() as checkpoint:
+        frame = ours(spark, folder, batches, kernel)
+        running = frame.writeStream.foreachBatch(note).option("checkpointLocation", checkpoint).start()
+        try:
+            running.processAllAvailable()
+        finally:
+            running.stop()
+        marks = {r["batchId"]: _watermark(r) for r in running.recentProgress if "addBatch" in r["durationMs"]}
+    late = [
+        batch - min(number for number, mark in marks.items() if mark >= tick)
+        for batch, ticks in came.items()
+        for tick in ticks
+    ]
+    if not late:
+        raise SystemExit("nothing came out")
+    return {
+        "bench": "join latency",
+        "kernel": kernel,
+        "rows that came": "when both ticks were closed" if not any(late) else "later",
+        "batches too late, at most": max(late),
+        **({"wanted": 0} if kernel == "on" else {}),
+        "ticks": len({tick for ticks in came.values() for tick in ticks}),
+        "batches": len(marks),
+    }
+
+
+def _watermark(report: Mapping[str, Any]) -> float:
+    """The watermark under which a batch ran, in seconds."""
+    text = report["eventTime"].get("watermark", "1970-01-01T00:00:00Z")
+    return datetime.fromisoformat(text).astimezone(UTC).timestamp()
+
+
 def main() -> None:
     """Measure and print."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rows", type=int, default=100_000, help="rows of each side")
-    options.add_argument("--times", type=int, default=3)
-    options.add_argument("--copies", action="store_true", help="measure the join of copies as well (slow)")
-    given = options.parse_args()
+    parser = options(__doc__, 100_000)
+    parser.add_argument("--copies", action="store_true", help="measure the join of copies as well (slow)")
+    given = parser.parse_args()
     spark = session()
-    until = given.rows * APART_MS // 1000 + 70
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        write(folder / "v", given.rows, "v", 1)
-        write(folder / "w", given.rows, "w", 2)
-        plans = {"ours": partial(ours, spark, folder, until), "by hand": partial(by_interval, spark, folder, until)}
-        if given.copies:
-            plans["by copies"] = partial(by_copies, spark, folder, until)
-        alike = {name: answer(spark, plan(), COLUMNS) for name, plan in plans.items()}
-        if len(set(alike.values())) > 1:
-            raise SystemExit(f"the answers differ: {alike}")
-        rates = compare(plans, 2 * given.rows, given.times)
-    say(
-        {
-            "bench": "join",
-            **{name: round(rate) for name, rate in rates.items()},
-            "ratio": round(rates["ours"] / rates["by hand"], 2),
-            "wanted": 1.0,
-            "rows": 2 * given.rows,
-            "answers": alike["ours"][0],
-        }
-    )
+        say(throughput(spark, Path(place) / "all", given.rows, given.times, given.copies), given.results)
+        for kernel in ("on", "off"):
+            say(latency(spark, Path(place) / "few", kernel), given.results)
 
 
 if __name__ == "__main__":

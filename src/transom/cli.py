@@ -233,15 +233,16 @@ def explain(
     stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
     format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
     without: Without = None,
+    kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without)
     session = cli_running.started(None) if stage is Stage.spark else None
-    typer.echo(query.explain(stage.value, format.value, spark=session))
+    typer.echo(query.explain(stage.value, format.value, spark=session, kernel=kernel.value))
     if stage is Stage.spark:
         return
     if format is TreeFormat.text and stage is not Stage.syntax:
-        state = query.spark_state if stage is Stage.plan else query.state
+        state = query.spark_state(kernel.value) if stage is Stage.plan else query.state
         typer.echo(f"\nstate: {state} rows")
         for hint in state.hints:
             typer.echo(f"hint: {hint}")
@@ -308,6 +309,7 @@ def run(
     approximate_sums: cli_running.Approximate = False,
     allow_unbounded: Annotated[bool, typer.Option("--allow-unbounded", help="Run without a bound on state.")] = False,
     master: cli_running.Master = None,
+    kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
     query = load(file, catalog)
@@ -324,6 +326,7 @@ def run(
         approximate_sums=approximate_sums,
         once=once,
         allow_unbounded=allow_unbounded,
+        kernel=kernel.value,
     )
     cli_running.run_query(query, running)
 
@@ -337,12 +340,14 @@ def replay(
     start: Start = None,
     index: cli_running.Index = False,
     master: cli_running.Master = None,
+    kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
     query = load(file, catalog)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    cli_running.replay_query(query, cli_running.started(master), out, start=first, until=last, index=index)
+    spark = cli_running.started(master)
+    cli_running.replay_query(query, spark, out, start=first, until=last, index=index, kernel=kernel)
 
 
 @app.command()
@@ -355,12 +360,14 @@ def verify(
     until: Until = None,
     start: Start = None,
     master: cli_running.Master = None,
+    kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
     query = load(file, catalog)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if not cli_running.verify_query(query, cli_running.started(master), splits, start=first, until=last):
+    spark = cli_running.started(master)
+    if not cli_running.verify_query(query, spark, splits, start=first, until=last, kernel=kernel):
         raise SystemExit(1)
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ from transom.errors import UsageError
 from transom.query import Query
 
 if TYPE_CHECKING:
+    from transom.physical.plan import Kernel
     from transom.runtime.progress import Progress
     from transom.runtime.start import Running
 
@@ -26,6 +28,19 @@ Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", h
 SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR or jsonl:DIR.")]
 Master = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
 Index = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
+
+
+class KernelUse(StrEnum):
+    """Whether machines run in the JVM."""
+
+    auto = "auto"
+    on = "on"
+    off = "off"
+
+
+KernelOption = Annotated[
+    KernelUse, typer.Option("--kernel", help="Machines in the JVM: where the session allows it, always, or never.")
+]
 Approximate = Annotated[
     bool, typer.Option("--approximate-sums", help="Sum floats fast; the last digits may then depend on the run.")
 ]
@@ -61,9 +76,9 @@ def run_query(query: Query, running: Running) -> None:
         if running.order.once:
             running.wait()
         elif console.is_terminal:
-            with Live(block(running.progress(), query), console=console, refresh_per_second=2) as live:
+            with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
                 while not running.wait(0.5):
-                    live.update(block(running.progress(), query))
+                    live.update(block(running.progress(), query, running.kernel))
         else:
             while not running.wait(1.0):
                 pass
@@ -74,11 +89,11 @@ def run_query(query: Query, running: Running) -> None:
     console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
 
 
-def block(done: Progress, query: Query) -> Table:
+def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:
     """The one block that a running query shows."""
     table = Table.grid(padding=(0, 2))
     lag = done.lag()
-    bound = query.spark_state
+    bound = query.spark_state(kernel)
     state = f"{done.state_rows:,}" + (f" of at most {bound.rows:,}" if bound.rows else f" (bound: {bound})")
     rows = [
         ("rows in", f"{done.rows_in:,}", f"{done.in_per_second:,.0f} per second"),
@@ -96,7 +111,9 @@ def _behind(lag: float | None) -> str:
     return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
 
 
-def replay_query(query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool) -> None:
+def replay_query(
+    query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
+) -> None:
     """Answer over last month's data: the same text, as a batch."""
     from transom.runtime.sinks import Sink
     from transom.runtime.start import replay
@@ -105,7 +122,7 @@ def replay_query(query: Query, spark: Any, out: str, *, start: int, until: int |
     if sink.folder is not None and Path(sink.folder).exists():
         raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
     with doing("replaying"):
-        frame = replay(query, spark, start=start, until=until, index=index)
+        frame = replay(query, spark, start=start, until=until, index=index, kernel=kernel.value)
     if sink.folder is None:
         frame.show(1000, truncate=False)
     else:
@@ -113,14 +130,15 @@ def replay_query(query: Query, spark: Any, out: str, *, start: int, until: int |
         typer.echo(f"{sink.folder}: written")
 
 
-def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None) -> bool:
+def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
     """Whether all ways of running a query agree, said line by line."""
     from transom.runtime.verify import late, verify
 
     word = "tuples" if query.gives == "tagged-tuples" else "windows"
     began, fine = time.monotonic(), True
     with doing("verifying") as tell:
-        for check in verify(query, spark, splits=splits.split(","), start=start, until=until, watch=tell):
+        cuts = splits.split(",")
+        for check in verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value):
             fine = fine and check.agrees
             mark = "as the reference" if check.agrees else "DIFFERS"
             said = "" if check.way == "reference" else f", {mark}"

@@ -33,7 +33,7 @@ from transom.optimizer.pipeline import Step, check_names
 from transom.optimizer.pipeline import optimize as optimize_plan
 from transom.physical import show
 from transom.physical.arrange import arrange
-from transom.physical.plan import Physical
+from transom.physical.plan import Kernel, Physical
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
 from transom.reference.sources import Inputs
@@ -131,10 +131,9 @@ class Query:
         """How many rows the whole query must remember (E8)."""
         return self.state_of(bounds.total(self.plan))
 
-    @cached_property
-    def spark_state(self) -> State:
+    def spark_state(self, kernel: Kernel = "auto") -> State:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
-        return self.state_of(show.total(self.physical()))
+        return self.state_of(show.total(self.physical(kernel=kernel != "off")))
 
     def state_of(self, formula: Formula) -> State:
         """A bound on rows in words and, where all is declared, as a number."""
@@ -163,8 +162,18 @@ class Query:
         extents = self.catalog.extents
         return Knowledge({n: e.arrival_rate for n, e in extents.items()}, {n: e.rows for n, e in extents.items()})
 
-    def explain(self, stage: Stage = "plan", format: Format = "text", *, spark: SparkSession | None = None) -> str:
-        """One stage of the query as text, JSON or a graph in the DOT language; `spark` needs a session."""
+    def explain(
+        self,
+        stage: Stage = "plan",
+        format: Format = "text",
+        *,
+        spark: SparkSession | None = None,
+        kernel: Kernel = "auto",
+    ) -> str:
+        """One stage of the query as text, JSON or a graph in the DOT language; the stage `spark` needs a session.
+
+        The stage `plan` shows what a session runs that takes the kernel; with `kernel="off"`, what others run.
+        """
         match stage:
             case "syntax":
                 tree = explain.branch(self.syntax, _is_syntax)
@@ -173,11 +182,12 @@ class Query:
             case "optimized":
                 tree = explain.branch(self.plan, _is_operator, self._remark)
             case "plan":
-                tree = show.tree(self.physical(), lambda formula: str(self.state_of(formula)))
+                plan = self.physical(kernel=kernel != "off")
+                tree = show.tree(plan, lambda formula: str(self.state_of(formula)))
             case "spark" if spark is not None:
                 from transom.runtime.start import spark_plan
 
-                return spark_plan(self, spark)
+                return spark_plan(self, spark, kernel)
             case "spark":
                 raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
             case _:
@@ -200,14 +210,18 @@ class Query:
             return {"columns": schema}
         return {"columns": schema, "remembers": f"{state} rows"}
 
-    def physical(self, *, start: int = 0, index: bool = False, slack: int | None = None) -> Physical:
+    def physical(
+        self, *, start: int = 0, index: bool = False, slack: int | None = None, kernel: bool = False
+    ) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM.
 
         `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
         bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
+        `kernel` is the plan for a session that takes the kernel.
         """
         late = max((extent.lateness for extent in self.reads), default=0)
-        return arrange(self.plan, start=start, index=index, slack=late + 1 if slack is None else slack)
+        slack = late + 1 if slack is None else slack
+        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel)
 
     def to_df(
         self,
@@ -218,16 +232,20 @@ class Query:
         start: int = 0,
         until: int | None = None,
         approximate_sums: bool = False,
+        kernel: Kernel = "auto",
     ) -> DataFrame:
         """The answer as one DataFrame to go on with: streaming where a source streams, else batch (a replay).
 
         `sources` maps extents to DataFrames with a time column; the others are opened as the catalog says, as batches
         if no given one streams. `tick` is the end of the tick and is event time; `index` adds the running index.
+        `kernel` says whether machines run in the JVM: `auto` where the session takes the jar, `on` or `off`.
         """
         from transom.runtime.dataframe import Options, dataframe
+        from transom.runtime.kernel import use_kernel
 
-        options = Options(start=start, until=until, approximate_sums=approximate_sums)
-        plan = self.physical(start=start, index=index and self.gives == "tagged-tuples")
+        fast = use_kernel(spark, kernel)
+        options = Options(start=start, until=until, approximate_sums=approximate_sums, kernel=fast)
+        plan = self.physical(start=start, index=index and self.gives == "tagged-tuples", kernel=fast)
         return dataframe(plan, self.catalog, self.reads, spark, sources, options)
 
     def start(
@@ -243,6 +261,7 @@ class Query:
         approximate_sums: bool = False,
         once: bool = False,
         allow_unbounded: bool = False,
+        kernel: Kernel = "auto",
     ) -> Running:
         """Run the query: `sink` is console, parquet:DIR or jsonl:DIR; `checkpoint` is a folder to go on from later.
 
@@ -250,7 +269,8 @@ class Query:
         """
         from transom.runtime.start import Order, begin
 
-        order = Order(sink, Path(checkpoint).absolute(), start, until, index, approximate_sums, once, allow_unbounded)
+        folder = Path(checkpoint).absolute()
+        order = Order(sink, folder, start, until, index, approximate_sums, once, allow_unbounded, kernel)
         return begin(self, spark, sources, order)
 
     def format(self) -> str:

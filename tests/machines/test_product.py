@@ -139,7 +139,7 @@ def test_a_product_remembers_the_current_windows_only() -> None:
 
 def test_a_row_that_never_came_cannot_go() -> None:
     machine = step('{"machine": "product", "left": "stays", "right": "windows"}')
-    with pytest.raises(ValueError, match="not in list"):
+    with pytest.raises(ValueError, match="never came"):
         list(machine.feed(1, [Arrival(0, 1, True, -1, None, (), (1,))]))
 
 

@@ -33,6 +33,7 @@ from transom.physical.plan import (
     Product,
     Read,
     ReadTable,
+    Slide,
     Spread,
     Stay,
 )
@@ -77,7 +78,8 @@ def generated() -> Iterator[Physical]:
         question = generate(seed)
         query = transom.compile(question.text, catalog_of(question.schema))
         for index in (False, True):
-            yield query.physical(index=index and query.gives == "tagged-tuples", start=seed % 3)
+            wanted = index and query.gives == "tagged-tuples"
+            yield query.physical(index=wanted, start=seed % 3, kernel=seed % 2 == 1)
 
 
 def test_every_node_is_reached_and_gives_its_reason() -> None:
@@ -89,6 +91,8 @@ def test_every_node_is_reached_and_gives_its_reason() -> None:
             assert len(node.choice.reason.split()) >= 3, node
             if node.choice.path is Way.MACHINE:
                 assert isinstance(node, Cut | Clock | Product | Compare | Number), node
+            elif node.choice.path is Way.KERNEL:
+                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet), node
     assert set(seen) == set(NODES)
 
 
@@ -120,7 +124,8 @@ def test_forms_fit() -> None:
 @pytest.mark.parametrize("name", WORDED)
 def test_golden_plan(name: str, rewrite: bool) -> None:
     query = transom.compile(WORDED[name], CATALOG)
-    text = f"{query.text}\n\n{query.explain('plan')}\n"
+    portable, fast = query.explain("plan", kernel="off"), query.explain("plan")
+    text = f"{query.text}\n\n{portable}\n" + (f"\nwith the kernel:\n{fast}\n" if fast != portable else "")
     path = GOLDEN / f"{name}.txt"
     if rewrite:
         path.write_text(text, "utf-8")

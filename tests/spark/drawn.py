@@ -12,7 +12,7 @@ from tests.cases import catalog_of, inputs_of
 from tests.oracle.lanes import Lanes, lanes
 from transom.errors import Unsupported
 from transom.model.answer import Answer
-from transom.physical.plan import NODES, Clock, Compare, Form, Group, Meet, Physical, Product, Read
+from transom.physical.plan import NODES, Clock, Compare, Form, Group, Kernel, Meet, Path, Physical, Product, Read
 from transom.physical.walk import walk
 from transom.reference.sources import Inputs
 from transom.runtime.recut import Split
@@ -34,8 +34,13 @@ class Drawn:
     index: bool
     start: int
 
+    @property
+    def kernel(self) -> Kernel:
+        """Which path it takes: two seeds in Python, two in the JVM."""
+        return "on" if self.seed // 2 % 2 else "off"
+
     def plan(self) -> Physical:
-        return self.query.physical(start=self.start, index=self.index)
+        return self.query.physical(start=self.start, index=self.index, kernel=self.kernel == "on")
 
     def given(self, lane: int) -> Inputs:
         rows = inputs_of(self.lanes.question.schema, self.lanes.inputs[lane])
@@ -79,6 +84,8 @@ def marks(plan: Physical) -> set[str]:
     for node in walk(plan):
         name = type(node).__name__
         found.add(name)
+        if node.choice.path is Path.KERNEL:
+            found.add(f"{name} in the kernel")
         match node:
             case Group(panes=panes, form=form, groups=groups):
                 found.add(f"{name} {'panes' if panes else form} {'groups' if groups else 'whole'}")

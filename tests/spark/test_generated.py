@@ -14,15 +14,17 @@ pytest.importorskip("pyspark")
 
 from tests.spark.drawn import ALL_NODES, WANTED, Drawn, chosen, draw, is_short, marks, rounds
 from tests.spark.trying import replay, side_by_side, stream
+from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
-QUERIES, STREAMS = 64, 6
+QUERIES, STREAMS = 72, 12
 TOGETHER = 8
-LEAST = 300
+LEAST = 600
 
-SOAK_QUERIES, SOAK_STREAMS = 270, 6
+SOAK_QUERIES, SOAK_STREAMS = 260, 12
 SOAK_LEAST, SOAK_DISTINCT = 6000, 250
+BOTH: tuple[Kernel, ...] = ("off", "on")
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
 
 
@@ -31,24 +33,26 @@ def ours() -> list[tuple[Drawn, Split, int]]:
     return list(rounds(chosen(QUERIES, STREAMS)))
 
 
-def failures(spark: Any, drawn: Drawn, split: Split | None, lanes: int) -> list[str]:
+def failures(spark: Any, drawn: Drawn, split: Split | None, lanes: int, kernel: Kernel | None = None) -> list[str]:
     """Every difference of a run, each with all that is needed to see it again; without a split it is a replay."""
     given = {lane: drawn.given(lane) for lane in range(lanes)}
+    kernel = kernel or drawn.kernel
     try:
         if split is None:
-            found = replay(drawn.query, spark, given, index=drawn.index)
+            found = replay(drawn.query, spark, given, index=drawn.index, kernel=kernel)
         else:
-            found = stream(drawn.query, spark, given, split, index=drawn.index)
+            found = stream(drawn.query, spark, given, split, index=drawn.index, kernel=kernel)
         seen = {lane: difference(drawn.expected(lane), found[lane], index=drawn.index) for lane in given}
     except Exception as error:  # a query that falls over is a difference as well, and the others go on
         seen = {0: f"{type(error).__name__}: {str(error)[:2000]}"}
-    return [describe(drawn, split, lanes, lane, what) for lane, what in seen.items() if what is not None]
+    return [describe(drawn, split, lanes, lane, what, kernel) for lane, what in seen.items() if what is not None]
 
 
-def describe(drawn: Drawn, split: Split | None, lanes: int, lane: int, what: str) -> str:
+def describe(drawn: Drawn, split: Split | None, lanes: int, lane: int, what: str, kernel: Kernel) -> str:
+    way = f"{split or 'replay'}, kernel {kernel}, index {drawn.index}"
     return (
-        f"seed {drawn.seed}, stream {lane} of {lanes}, {split or 'replay'}, index {drawn.index}, "
-        f"start {drawn.start}, until {drawn.lanes.until}\n{drawn.query.text}\n{drawn.query.explain('plan')}\n"
+        f"seed {drawn.seed}, stream {lane} of {lanes}, {way}, start {drawn.start}, until {drawn.lanes.until}\n"
+        f"{drawn.query.text}\n{drawn.query.explain('plan', kernel=kernel)}\n"
         f"inputs: {drawn.lanes.inputs[lane]}\n{what}\n"
     )
 
@@ -76,6 +80,7 @@ def test_the_choice_shows_everything() -> None:
         "Meet stays stays",
         "Meet stays table",
         "Meet table table",
+        "Meet by pairs",
         "Meet by ranges",
         "Meet by spans",
         "Product equal stays",
@@ -84,6 +89,11 @@ def test_the_choice_shows_everything() -> None:
         "Compare ordered went",
         "Compare free came",
         "three sources",
+        "Clock in the kernel",
+        "Compare in the kernel",
+        "Cut in the kernel",
+        "Number in the kernel",
+        "Product in the kernel",
     ):
         assert seen[mark] >= WANTED, mark
     tagged = Counter(drawn.index for drawn, _, _ in ours() if drawn.query.gives == "tagged-tuples")
@@ -96,7 +106,7 @@ def test_the_choice_shows_everything() -> None:
 def test_a_difference_is_told_in_full(spark: Any) -> None:
     """A report names the seed, the split, the query, the plan and the difference; an empty answer would be noticed."""
     drawn = next(d for d, _, _ in ours() if len(d.expected(0)) and d.query.gives == "tagged-tuples")
-    text = describe(drawn, Split(1), 1, 0, "tuple 1: expected this, found that")
+    text = describe(drawn, Split(1), 1, 0, "tuple 1: expected this, found that", "off")
     for part in (f"seed {drawn.seed},", "1 row per micro-batch", drawn.query.text, "path", "tuple 1: expected this"):
         assert part in text
     right = drawn.expected(0)
@@ -105,14 +115,15 @@ def test_a_difference_is_told_in_full(spark: Any) -> None:
 
 
 def soaking() -> Iterator[tuple[Drawn, list[Split]]]:
-    """Other queries than those above, each under four splits and as a replay; every third one starts later."""
+    """Other queries than those above, each cut in two of four ways and as a replay; every third one starts later."""
     found, seed = 0, SOAK_SEED
     while found < SOAK_QUERIES:
         drawn = draw(seed, streams=SOAK_STREAMS, index=seed % 2 == 0, started=seed % 3 == 0)
         if drawn is not None and is_short(drawn):
             found += 1
             uneven = [Split(seed=seed + more, times=more) for more in (2, 5)]
-            yield drawn, [Split(max(1, drawn.rows // 3)), *uneven, Split()]
+            ways = [Split(max(1, drawn.rows // 3)), uneven[0], Split(), uneven[1]]
+            yield drawn, ways[found % 2 :: 2]
         seed += 1
 
 
@@ -124,10 +135,10 @@ def test_soak(spark: Any, capfd: Any) -> None:
     triples = 0
     for drawn, splits in soaking():
         ways = [*splits, None]
-        jobs = [partial(failures, spark, drawn, split, SOAK_STREAMS) for split in ways]
+        jobs = [partial(failures, spark, drawn, split, SOAK_STREAMS, kernel) for split in ways for kernel in BOTH]
         found += [text for more in side_by_side(jobs) for text in more]
         texts.add(drawn.query.text)
-        triples += SOAK_STREAMS * len(splits)
+        triples += SOAK_STREAMS * len(splits)  # and each of them on both paths
         with capfd.disabled():
             print(f"\rseed {drawn.seed}: {triples} triples, {len(found)} differences", end="", flush=True)
     assert not found, "\n\n".join(found)

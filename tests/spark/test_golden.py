@@ -15,9 +15,11 @@ from tests.cases import Case, catalog_of, golden_cases, inputs_of
 from tests.oracle.compare import same
 from tests.spark.trying import SPLITS, replay, side_by_side, stream
 from transom.model.answer import Answer
+from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
 
 CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
+KERNEL = ("off", "on")
 TUPLES = [c for c in CASES if c.expected["kind"] == "tagged-tuples"]
 
 
@@ -51,27 +53,33 @@ def test_no_case_is_lost() -> None:
     assert len(SPLITS) == 4
 
 
+@pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_stream(spark: Any, case: Case) -> None:
+def test_stream(spark: Any, case: Case, kernel: Kernel) -> None:
     query, inputs = asked(case)
     index = query.gives == "tagged-tuples"
-    jobs = [partial(stream, query, spark, {0: inputs}, split, index=index) for split in SPLITS.values()]
+    jobs = [partial(stream, query, spark, {0: inputs}, split, index=index, kernel=kernel) for split in SPLITS.values()]
     found = zip(SPLITS, side_by_side(jobs), strict=True)
     assert {name: differs(case, answers[0], index=index) for name, answers in found} == dict.fromkeys(SPLITS)
 
 
+@pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_replay(spark: Any, case: Case) -> None:
+def test_replay(spark: Any, case: Case, kernel: Kernel) -> None:
     query, inputs = asked(case)
     index = query.gives == "tagged-tuples"
-    assert differs(case, replay(query, spark, {0: inputs}, index=index)[0], index=index) is None
+    assert differs(case, replay(query, spark, {0: inputs}, index=index, kernel=kernel)[0], index=index) is None
 
 
+@pytest.mark.parametrize("kernel", KERNEL)
 @pytest.mark.parametrize("case", TUPLES, ids=lambda c: c.name)
-def test_without_the_index(spark: Any, case: Case) -> None:
+def test_without_the_index(spark: Any, case: Case, kernel: Kernel) -> None:
     """Without the index other plans are chosen, mostly native ones; a query for windows has no index to leave out."""
     query, inputs = asked(case)
-    jobs = [partial(stream, query, spark, {0: inputs}, SPLITS["uneven-3"]), partial(replay, query, spark, {0: inputs})]
+    jobs = [
+        partial(stream, query, spark, {0: inputs}, SPLITS["uneven-3"], kernel=kernel),
+        partial(replay, query, spark, {0: inputs}, kernel=kernel),
+    ]
     assert [differs(case, answers[0], index=False) for answers in side_by_side(jobs)] == [None, None]
 
 

@@ -103,6 +103,7 @@ NATIVE = {
 """Operators of Spark that run in the JVM. One that is not listed fails a test, so that none slips in unseen."""
 
 MACHINE = "TransformWithStateInPySpark"
+KERNEL = {"TransformWithState", "SerializeFromObject", "DeserializeToObject"}
 
 
 def operators(frame: DataFrame) -> tuple[Counter[str], list[str]]:
@@ -126,7 +127,7 @@ def operators(frame: DataFrame) -> tuple[Counter[str], list[str]]:
 def test_python_only_where_the_plan_says_so(spark: Any, case: Case, tmp_path: Path) -> None:
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
-    names, sources = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path))
+    names, sources = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, kernel="off"))
     declared = [node for node in walk(query.physical()) if node.choice.path is Way.MACHINE]
     assert all(isinstance(node, Cut | Clock | Product | Compare) and node.choice.reason for node in declared)
     clocks = sum(isinstance(node, Clock) for node in declared)
@@ -135,6 +136,21 @@ def test_python_only_where_the_plan_says_so(spark: Any, case: Case, tmp_path: Pa
     assert Counter(sources)["transom_clock"] == clocks
     assert set(sources) <= {"transom_clock", "FileSource"}
     assert (names[MACHINE], clocks) == IN_PYTHON.get(case.name[:3], (0, 0))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_no_python_at_all_with_the_kernel(spark: Any, case: Case, tmp_path: Path) -> None:
+    query = transom.compile(case.text, catalog_of(case.schema))
+    inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
+    index = query.gives == "tagged-tuples"
+    names, sources = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, index=index, kernel="on"))
+    plan = list(walk(query.physical(index=index, kernel=True)))
+    declared = [node for node in plan if node.choice.path is Way.KERNEL]
+    clocks = sum(isinstance(node, Clock) for node in declared)
+    assert not [node for node in plan if node.choice.path is Way.MACHINE]
+    assert set(names) - KERNEL <= NATIVE
+    assert names["TransformWithState"] == len(declared) - clocks
+    assert Counter(sources)["transom_clock"] == clocks
 
 
 def test_an_operator_in_python_would_be_seen(spark: Any) -> None:
@@ -149,7 +165,7 @@ def test_the_index_costs_a_machine_and_says_so(spark: Any, tmp_path: Path) -> No
     case = next(c for c in CASES if c.name.startswith("s01"))
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
-    names, _ = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, index=True))
+    names, _ = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, index=True, kernel="off"))
     assert names[MACHINE] == 1
     assert [type(n) for n in walk(query.physical(index=True)) if n.choice.path is Way.MACHINE] == [Number]
 

@@ -156,7 +156,7 @@ def test_a_checkpoint_of_something_else_is_refused(spark: SparkSession, tmp_path
 def test_a_fingerprint_tells_queries_apart(text: str, same: bool) -> None:
     def of(words: str, **entries: Any) -> Any:
         query = transom.compile(words, catalog(**entries))
-        return fingerprint(query, start=0, until=None, index=False, approximate=False)
+        return fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
 
     assert (of(text) == of(BY_ROW)) is same
     assert of(text, rate="7 per s")["the plan"] == of(text)["the plan"]
@@ -164,7 +164,7 @@ def test_a_fingerprint_tells_queries_apart(text: str, same: bool) -> None:
 
 def test_half_a_fingerprint_is_never_left_behind(tmp_path: Path) -> None:
     query = transom.compile(GROUPS, catalog())
-    now = fingerprint(query, start=0, until=None, index=False, approximate=False)
+    now = fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
     assert not check(tmp_path / "k", now, query.text)
     assert [p.name for p in (tmp_path / "k").iterdir()] == ["plan.json"]
     assert check(tmp_path / "k", now, query.text)

@@ -39,7 +39,7 @@ def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Pat
     if shape.stored:
         given = query.inputs({"traffic": [], **load.tables(shape)}, load.until)
         sources |= table_frames(spark, query.reads, {0: given}, False)
-    frame = query.to_df(spark, sources, until=load.until)
+    frame = query.to_df(spark, sources, until=load.until, kernel="off")
     checkpoint = folder / "checkpoint"
     stream = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
     try:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import transom
 from transom.model.answer import Answer
+from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
 from transom.runtime.recut import Split
 from transom.runtime.trial import try_replay, try_stream
@@ -40,18 +41,29 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def stream(
-    query: transom.Query, spark: SparkSession, lanes: Mapping[int, Inputs], split: Split, *, index: bool = False
+    query: transom.Query,
+    spark: SparkSession,
+    lanes: Mapping[int, Inputs],
+    split: Split,
+    *,
+    index: bool = False,
+    kernel: Kernel = "auto",
 ) -> dict[int, Answer]:
     """The answers as a stream."""
     session = spark if split == AT_ONCE else plain(spark)
-    return patiently(lambda: try_stream(query, session, lanes, split, index=index))
+    return patiently(lambda: try_stream(query, session, lanes, split, index=index, kernel=kernel))
 
 
 def replay(
-    query: transom.Query, spark: SparkSession, lanes: Mapping[int, Inputs], *, index: bool = False
+    query: transom.Query,
+    spark: SparkSession,
+    lanes: Mapping[int, Inputs],
+    *,
+    index: bool = False,
+    kernel: Kernel = "auto",
 ) -> dict[int, Answer]:
     """The answers as a batch."""
-    return patiently(lambda: try_replay(query, spark, lanes, index=index))
+    return patiently(lambda: try_replay(query, spark, lanes, index=index, kernel=kernel))
 
 
 def patiently(job: Callable[[], T]) -> T:

@@ -8,4 +8,7 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     window   cuts windows by tick or by row                    (table of windows)
     change   compares consecutive windows                      (ISTREAM, DSTREAM)
     meet     joins two relations that arrive as changes        (E7)
+    gaps     gives a row where no piece covers it
+    slide    aggregates sliding windows, a pane per tick
+    pairs    joins rows of two sides whose ends are known
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -32,8 +33,11 @@ class Pair(NamedTuple):
     row: Row | None
 
 
-Held = list[tuple[Any, Row, Row]]
-"""Order, key and values of the rows of a window, in order."""
+Entry = tuple[Any, Row, Row]
+"""Order, key and values of a row."""
+
+Held = list[Entry]
+"""The rows of a window, in order."""
 
 
 class ProductMachine:
@@ -48,12 +52,15 @@ class ProductMachine:
         self.kinds: tuple[SideKind, SideKind] = (left, right)
         self.current: list[dict[int, Held] | None] = [None, None]
         self.coming: list[Held] = [[], []]
+        self.stock: list[Counter[Entry] | None] = [None, None]
+        self.gone: list[Counter[Entry]] = [Counter(), Counter()]
 
     @property
     def held(self) -> int:
         """Rows that are remembered."""
         cut = [side for kind, side in zip(self.kinds, self.current) if kind == "windows" and side is not None]
-        return sum(len(rows) for side in cut for rows in side.values()) + sum(map(len, self.coming))
+        staying = sum(map(len, self.coming)) - sum(gone.total() for gone in self.gone)
+        return sum(len(rows) for side in cut for rows in side.values()) + staying
 
     def take(self, left: Sequence[Event], right: Sequence[Event]) -> Iterator[Pair]:
         """What the pairs hold at a tick, of which these are all events; in order, left-major."""
@@ -61,6 +68,8 @@ class ProductMachine:
         one, other = self.current
         if not any(fresh) or one is None or other is None:
             return
+        for place in range(2):
+            self._settle(place)
         for i, (_, mine) in enumerate(sorted(one.items())):
             for j, (_, yours) in enumerate(sorted(other.items())):
                 seq = i * len(other) + j + 1
@@ -86,17 +95,45 @@ class ProductMachine:
         rows = self.coming[place]
         for e in events:
             if e.row is not None and e.sign > 0:
-                rows.append((e.order, e.key, e.row))
+                self._come(place, (e.order, e.key, e.row))
             elif e.row is not None:
-                rows.remove((e.order, e.key, e.row))
+                self._go(place, (e.order, e.key, e.row))
         if not any(e.row is None for e in events):
             return False
+        self._settle(place)
         rows.sort(key=lambda held: _orderly(held[0]))
         self.current[place] = {1: rows}
         return True
 
+    def _come(self, place: int, entry: Entry) -> None:
+        self.coming[place].append(entry)
+        stock = self.stock[place]
+        if stock is not None:
+            stock[entry] += 1
+
+    def _go(self, place: int, entry: Entry) -> None:
+        """A row goes: it is looked up here, and leaves the list when that is read next."""
+        stock = self.stock[place]
+        if stock is None:
+            stock = self.stock[place] = Counter(self.coming[place])
+        if not stock[entry]:
+            raise ValueError("a row goes that never came")
+        stock[entry] -= 1
+        if not stock[entry]:
+            del stock[entry]
+        self.gone[place][entry] += 1
+
+    def _settle(self, place: int) -> None:
+        """Take the rows that have gone out of the list; of rows that are the same the first goes first."""
+        gone = self.gone[place]
+        if gone:
+            self.coming[place][:] = [entry for entry in self.coming[place] if not _taken(gone, entry)]
+            gone.clear()
+
     def save(self) -> bytes:
         """The state as bytes."""
+        for place in range(2):
+            self._settle(place)
         sides = [
             None if side is None or kind == "stays" else [[seq, _pack(rows)] for seq, rows in sorted(side.items())]
             for kind, side in zip(self.kinds, self.current)
@@ -116,6 +153,14 @@ class ProductMachine:
             elif kind == "stays" and begun[place]:
                 machine.current[place] = {1: machine.coming[place]}
         return machine
+
+
+def _taken(gone: Counter[Entry], entry: Entry) -> bool:
+    """Whether a row is one of those that have gone; each counts once."""
+    if not gone[entry]:
+        return False
+    gone[entry] -= 1
+    return True
 
 
 def _pack(rows: Held) -> list[Any]:

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple, Protocol
 from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
 from transom.machines.encoding import sort_key
+from transom.machines.gaps import GapsMachine
+from transom.machines.meet import Change, MeetMachine
 from transom.machines.order import OrderMachine
+from transom.machines.pairs import PairsMachine
 from transom.machines.product import Event, ProductMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Row
@@ -21,8 +24,9 @@ from transom.model.bag import Bag, Row
 class Arrival(NamedTuple):
     """A row on its way into a machine.
 
-    `side` is 0, or 1 for the right side of a product; `seq` is the window of its tick; a row that is not `present` only
-    says that its window exists; `sign` is 1, or -1 for a row that goes; `order` puts rows of one window in order.
+    `side` is 0, or 1 for the right side of two; `seq` is the window of its tick; a row that is not `present` only says
+    that its window exists; `sign` is 1, or -1 for a row that goes, or how many copies of it do; `order` puts rows of
+    one window in order.
     """
 
     side: int
@@ -161,6 +165,78 @@ class ProductStep:
         return self.machine.save()
 
 
+class MeetStep:
+    """Changes of pairs; the place of a change is its signed count."""
+
+    def __init__(self, machine: MeetMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The changes of the pairs at a tick."""
+        for a in arrivals:
+            if a.present:
+                yield from self._told(self.machine.take("right" if a.side else "left", Change(tick, a.sign, a.row)))
+        yield from self._told(self.machine.advance(tick))
+
+    def _told(self, changes: Iterator[Change]) -> Iterator[Departure]:
+        for change in changes:
+            yield Departure(1, True, change.count, change.row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+class GapsStep:
+    """Changes of a row where no piece covers it; the place of a change is its signed count."""
+
+    def __init__(self, machine: GapsMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The changes of the uncovered row at a tick."""
+        present = [a for a in arrivals if a.present]
+        copies = [(a.sign, a.row) for a in present if not a.side]
+        for change in self.machine.take(tick, copies, sum(a.sign for a in present if a.side)):
+            yield Departure(1, True, change.count, change.row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+class PairsStep:
+    """Pairs of rows that are there at once; the first value of a row is the tick at which it goes."""
+
+    def __init__(self, machine: PairsMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The pairs that begin at a tick."""
+        left, right = ([a.row for a in arrivals if a.side == side] for side in (0, 1))
+        for row in self.machine.take(tick, left, right):
+            yield Departure(1, True, 0, row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
 def step(specification: str, state: bytes | None = None) -> Step:
     """The machine that a specification describes, new or as it was saved."""
     entries = json.loads(specification)
@@ -175,5 +251,11 @@ def step(specification: str, state: bytes | None = None) -> Step:
         case "product":
             machine = ProductMachine(entries["left"], entries["right"])
             return ProductStep(machine if state is None else ProductMachine.load(state))
+        case "pairs":
+            return PairsStep(PairsMachine() if state is None else PairsMachine.load(state))
+        case "meet":
+            return MeetStep(MeetMachine() if state is None else MeetMachine.load(state))
+        case "gaps":
+            return GapsStep(GapsMachine() if state is None else GapsMachine.load(state))
         case other:
             raise PlanError(f"no machine is called {other}")

@@ -39,15 +39,18 @@ from transom.physical.plan import (
     Group,
     Map,
     Meet,
+    Meeting,
     Number,
     Physical,
     Product,
     Read,
     ReadTable,
+    Slide,
     Spread,
     Stay,
 )
 from transom.physical.schedule import Schedule
+from transom.physical.walk import rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +67,25 @@ class Want:
         return self.order or self.index
 
 
-def arrange(plan: Plan, *, start: int = 0, index: bool = False, slack: int = 1) -> Physical:
+def arrange(plan: Plan, *, start: int = 0, index: bool = False, slack: int = 1, kernel: bool = False) -> Physical:
     """The plan for Spark of an optimised query.
 
     `index` asks for the running index of a tagged stream (E4); `slack` is the event time in ticks that may be open at
-    once, for the bounds on state.
+    once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them.
     """
-    planner = _Planner(start, Span(slack))
+    planner = _Planner(start, Span(slack), kernel)
     if is_stream(plan):
-        return planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
-    return planner.answer(plan)  # type: ignore[arg-type]
+        found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
+    else:
+        found = planner.answer(plan)  # type: ignore[arg-type]
+    return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
     start: int
     span: Span
+    kernel: bool
 
     # --- streams -----------------------------------------------------------------------------------
 
@@ -233,6 +239,8 @@ class _Planner:
         if _pairs_streams(rows):
             rows = self.spread(op.input, rows)
         copies = schedule.within(_longest(rows)) if schedule else 1
+        if self.kernel and (slide := self.slide(op, rows, schedule, copies, ordered)):
+            return slide
         panes, choice = choices.group(op, rows.form, copies, schedule, self.span)
         clock = None
         if not op.groups and rows.form is not Form.WINDOWS:
@@ -240,6 +248,17 @@ class _Planner:
         form = Form.WINDOWS if rows.form is Form.WINDOWS else Form.TICKS
         length = _length(rows) if panes else None
         return Group(rows, op.groups, op.aggregates, panes, length, schedule, clock, op.schema, form, ordered, choice)
+
+    def slide(
+        self, op: WindowAggregation, rows: Physical, schedule: Schedule | None, copies: int, ordered: bool
+    ) -> Slide | None:
+        """Aggregates by group in the kernel, where windows of one stream come in one beat: first in is first out."""
+        if not op.groups or schedule is None or len(schedule.periods) != 1 or not _by_stay(rows):
+            return None
+        choice = choices.slide(copies, self._rows(op.input, _longest(rows)))
+        period = schedule.periods[0]
+        each = copies if _length(rows) is not None else None
+        return Slide(rows, op.groups, op.aggregates, each, period, op.schema, ordered, choice)
 
     def pair(self, op: Windows, left: Windows, right: Windows, predicate: list[Expression], want: Want) -> Physical:
         """Products and joins: overlapping stays natively, windows of which a tick may hold several in a machine."""
@@ -252,6 +271,10 @@ class _Planner:
             lengths = [n for n in (_longest(one), _longest(other)) if n]
             cell = max(lengths, default=1)
             longest = min(lengths, default=0)
+            if self.kernel and forms == {Form.STAYS} and not ordered and _same_types(equal):
+                rows = [self._rows(side, _longest(node)) for side, node in ((left, one), (right, other))]
+                choice = choices.pairs(plus(*rows))
+                return Meet(one, other, equal, rest, Meeting.PAIRS, cell, longest, op.schema, form, ordered, choice)
             states = [self._kept(side, node, cell) for side, node in ((left, one), (right, other))]
             how, choice = choices.meet(plus(*states), Form.TABLE in forms, cell, want.last)
             return Meet(one, other, equal, rest, how, cell, longest, op.schema, form, ordered, choice)
@@ -298,6 +321,11 @@ class _Planner:
                 return times(bounds.windows_within(op, span + self.span.slack), bounds.size(op))
 
 
+def _same_types(equal: tuple[tuple[Expression, Expression], ...]) -> bool:
+    """Whether rows can be told apart by keys: there are some, and both sides give values of one type."""
+    return bool(equal) and all(mine.type is yours.type for mine, yours in equal)
+
+
 def _reading(want: Want, *expressions: Expression) -> Want:
     """What is wanted of the stream below expressions: its index, if one of them reads it."""
     reads = any(isinstance(part, Tag) and part.name == "index" for e in expressions for part in parts(e))
@@ -324,6 +352,17 @@ def _length(node: Physical) -> int | None:
             return _length(input)
         case _:
             return None
+
+
+def _by_stay(node: Physical) -> bool:
+    """Whether rows are those of one window over time: then the one that comes first goes first."""
+    match node:
+        case Stay():
+            return True
+        case Filter(input=input) | Map(input=input):
+            return _by_stay(input)
+        case _:
+            return False
 
 
 def _pairs_streams(node: Physical) -> bool:

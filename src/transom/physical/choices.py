@@ -6,7 +6,7 @@ one micro-batch spans. Every bound includes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transom.algebra import bounds
 from transom.algebra.relations import WindowAggregation
@@ -87,6 +87,21 @@ def group(op: WindowAggregation, form: Form, copies: int, schedule: Schedule | N
     return True, Choice(Path.NATIVE, "panes", why, plus(panes, ahead))
 
 
+def slide(copies: int, state: Formula) -> Choice:
+    """One value per group, which the kernel moves along."""
+    why = (
+        f"a group is one value in the state: rows are added to it once, and leave it again after {copies} windows"
+        if copies > 1
+        else "a group is one value in the state, not one per window"
+    )
+    return Choice(Path.KERNEL, "slide by group", why, state)
+
+
+def in_kernel(choice: Choice) -> Choice:
+    """The same machine, in the JVM."""
+    return replace(choice, path=Path.KERNEL) if choice.path is Path.MACHINE else choice
+
+
 def _panes(op: WindowAggregation, schedule: Schedule, span: Span) -> Formula:
     """Groups in open panes: no more than rows, and without keys two per slide."""
     per_slide = Rows(2 * (schedule.within(span.slack) + 2))
@@ -104,6 +119,12 @@ def meet(state: Formula, static: bool, cell: int, last: bool) -> tuple[Meeting, 
         f"stays overlap only in a shared span of {cell} ticks: an equality, so at most two copies of a row and no delay"
     )
     return Meeting.SPANS, Choice(Path.NATIVE, "join by spans of time", why, state)
+
+
+def pairs(state: Formula) -> Choice:
+    """Overlapping stays of one key, in order."""
+    why = "rows of one key meet in order as their ticks close: each is kept once, for as long as it stays"
+    return Choice(Path.KERNEL, "join by key", why, state)
 
 
 def product(state: Formula, equal: bool) -> Choice:

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.algebra.state import Formula
 from transom.machines.window import WindowSpec
 from transom.model.schema import Attribute, Schema
 from transom.physical.schedule import Schedule
+
+Kernel = Literal["auto", "on", "off"]
+"""Whether machines run in the JVM: where the session allows it, always, or never."""
 
 
 class Form(Enum):
@@ -36,21 +39,23 @@ class Form(Enum):
 
 
 class Path(Enum):
-    """Who does the work: Spark's own operators, or a machine inside transformWithState."""
+    """Who does the work: Spark's own operators, or a machine inside transformWithState, in Python or in the JVM."""
 
     NATIVE = "native"
     MACHINE = "machine"
+    KERNEL = "kernel"
 
     def __str__(self) -> str:
         return self.value
 
 
 class Meeting(Enum):
-    """How stays are joined: with a table, by ranges of event time, or by equality on spans of it."""
+    """How stays are joined: with a table, by ranges of event time, by equality on spans of it, or in the kernel."""
 
     STATIC = "static"
     RANGES = "ranges"
     SPANS = "spans"
+    PAIRS = "pairs"
 
     def __str__(self) -> str:
         return self.value
@@ -213,6 +218,21 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Slide:
+    """Aggregates per window and group, group by group in the kernel; `copies` windows hold a row, if as many each."""
+
+    input: Physical
+    groups: tuple[Item, ...]
+    aggregates: tuple[Aggregate, ...]
+    copies: int | None
+    period: int
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.TICKS
+
+
+@dataclass(frozen=True, slots=True)
 class Meet:
     """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes."""
 
@@ -307,6 +327,7 @@ Physical: TypeAlias = (
     | Spread
     | Exist
     | Group
+    | Slide
     | Meet
     | Product
     | Emit

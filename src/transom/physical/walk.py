@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any
 
 from transom.physical.plan import NODES, Physical
 
@@ -19,3 +20,11 @@ def walk(node: Physical) -> Iterator[Physical]:
     yield node
     for below in inputs(node):
         yield from walk(below)
+
+
+def rewrite(node: Physical, change: Callable[[Physical], Physical]) -> Physical:
+    """A plan in which every node is changed, bottom first."""
+    below: dict[str, Any] = {
+        f.name: rewrite(v, change) for f in fields(node) if isinstance(v := getattr(node, f.name), NODES)
+    }
+    return change(replace(node, **below))

@@ -33,6 +33,7 @@ class Options:
     files_per_batch: int | None = None
     live: bool | None = None
     ends: bool = False
+    kernel: bool = False
 
 
 def dataframe(
@@ -95,6 +96,7 @@ def dataframe(
         delays,
         _beats(spark, catalog, [e for e in reads if e.name in streams], frames, options) if live else {},
         options.approximate_sums,
+        options.kernel,
         options.lanes,
     )
     check_session(spark, plan, catalog.calendar, live)
@@ -136,10 +138,21 @@ def _beats(
         if options.ends and options.until is not None and extent.name not in given:
             end = options.until + 1 + extent.lateness
             beats[extent.name] = clock.ticks(
-                spark, first=end, periods=(), until=end, live=True, calendar=catalog.calendar
+                spark,
+                first=end,
+                periods=(),
+                until=end,
+                live=True,
+                calendar=catalog.calendar,
+                kernel=options.kernel,
             )
         elif extent.idle_after is not None:
             beats[extent.name] = clock.beats(
-                spark, behind=extent.idle_after, calendar=catalog.calendar, live=True, first=options.start
+                spark,
+                behind=extent.idle_after,
+                calendar=catalog.calendar,
+                live=True,
+                first=options.start,
+                kernel=options.kernel,
             )
     return beats

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from transom.errors import UsageError
 from transom.machines.window import WindowSpec
 from transom.model.schema import Schema
-from transom.physical.plan import NODES
+from transom.physical.plan import NODES, Physical
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -20,7 +20,9 @@ FILE = "plan.json"
 FORMAT = 1
 
 
-def fingerprint(query: Query, *, start: int, until: int | None, index: bool, approximate: bool) -> dict[str, Any]:
+def fingerprint(
+    query: Query, plan: Physical, start: int, until: int | None, *, index: bool, approximate: bool
+) -> dict[str, Any]:
     """All that the state in a checkpoint depends on, by the names that people know it by."""
     calendar = query.catalog.calendar
     extents = {
@@ -29,7 +31,7 @@ def fingerprint(query: Query, *, start: int, until: int | None, index: bool, app
     }
     return {
         "format": FORMAT,
-        "the plan": _shape(query.physical(start=start, index=index)),
+        "the plan": _shape(plan),
         "the length of a tick": calendar.length,
         "the epoch": calendar.epoch.isoformat(),
         "start": start,

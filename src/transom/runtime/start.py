@@ -16,11 +16,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.errors import UsageError
-from transom.physical.plan import Clock, Physical
+from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
 from transom.spark.clock import completed
@@ -47,16 +48,18 @@ class Order:
     approximate_sums: bool = False
     once: bool = False
     allow_unbounded: bool = False
+    kernel: Kernel = "auto"
 
 
 class Running:
     """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
 
-    def __init__(self, stream: Any, query: Query, order: Order, resumed: bool) -> None:
+    def __init__(self, stream: Any, query: Query, order: Order, resumed: bool, kernel: Kernel) -> None:
         self.stream = stream
         self.query = query
         self.order = order
         self.resumed = resumed
+        self.kernel: Kernel = kernel
         self._seen = Progress()
         self._one_at_a_time = threading.Lock()
         threading.Thread(target=self._follow, name="transom progress", daemon=True).start()
@@ -105,7 +108,8 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     """Start a query; a checkpoint of another one, and state without a bound, are refused."""
     sink = Sink.read(order.sink)
     index = order.index and query.gives == "tagged-tuples"
-    plan = query.physical(start=order.start, index=index)
+    fast = use_kernel(spark, order.kernel)
+    plan = query.physical(start=order.start, index=index, kernel=fast)
     state = query.state_of(total(plan))
     if not state.bounded and not order.allow_unbounded:
         raise UsageError(
@@ -120,11 +124,10 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         approximate_sums=order.approximate_sums,
         live=True,
         ends=order.once,
+        kernel=fast,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
-    print_now = fingerprint(
-        query, start=order.start, until=order.until, index=index, approximate=order.approximate_sums
-    )
+    print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (
         frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
@@ -134,7 +137,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    return Running(sink.attach(writer).start(), query, order, resumed)
+    return Running(sink.attach(writer).start(), query, order, resumed, "on" if fast else "off")
 
 
 def _check_span(plan: Physical, query: Query) -> None:
@@ -159,18 +162,25 @@ def _entries(report: Any) -> Mapping[str, Any]:
 
 
 def replay(
-    query: Query, spark: SparkSession, *, start: int = 0, until: int | None = None, index: bool = False
+    query: Query,
+    spark: SparkSession,
+    *,
+    start: int = 0,
+    until: int | None = None,
+    index: bool = False,
+    kernel: Kernel = "auto",
 ) -> DataFrame:
     """The answer over the catalog's sources as a batch, in the order of its ticks."""
-    frame = query.to_df(spark, start=start, until=until, index=index)
+    frame = query.to_df(spark, start=start, until=until, index=index, kernel=kernel)
     order = [name for name in ("tick", "seq", "index") if name in frame.columns]
     return frame.orderBy(*order)
 
 
-def spark_plan(query: Query, spark: SparkSession) -> str:
+def spark_plan(query: Query, spark: SparkSession, kernel: Kernel = "auto") -> str:
     """The plan of Spark's own for a live run over the catalog's sources."""
-    options = Options(live=True)
-    frame = dataframe(query.physical(), query.catalog, query.reads, spark, None, options)
+    fast = use_kernel(spark, kernel)
+    options = Options(live=True, kernel=fast)
+    frame = dataframe(query.physical(kernel=fast), query.catalog, query.reads, spark, None, options)
     words = io.StringIO()
     with contextlib.redirect_stdout(words):
         frame.explain("formatted")

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from transom.catalog.extents import Kind
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
+from transom.physical.plan import Kernel
 from transom.runtime.answers import answers, difference, plain
 from transom.runtime.recut import Split
 from transom.runtime.trial import try_stream
@@ -68,6 +69,7 @@ def verify(
     start: int = 0,
     until: int | None = None,
     watch: Callable[[str], None] | None = None,
+    kernel: Kernel = "auto",
 ) -> Iterator[Check]:
     """Run the query in every way, one after the other; the first check is the reference with itself.
 
@@ -81,7 +83,7 @@ def verify(
     index = query.gives == "tagged-tuples"
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
-    frame = query.to_df(spark, start=start, until=inputs.until, index=index)
+    frame = query.to_df(spark, start=start, until=inputs.until, index=index, kernel=kernel)
     rows = plain(frame, query.plan.schema, query.catalog.calendar).collect()
     found = answers(rows, query.plan.schema, query.columns, query.gives, [0])[0]
     yield Check("replay", len(found), difference(expected, found, index=index))
@@ -89,7 +91,7 @@ def verify(
     for cut in cuts:
         fair = _fair(cut, total)
         tell(f"streaming, {fair}")
-        found = try_stream(query, spark, {0: inputs}, fair)[0]
+        found = try_stream(query, spark, {0: inputs}, fair, kernel=kernel)[0]
         yield Check(f"stream, {fair}", len(found), difference(expected, found, index=False))
 
 

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from transom.errors import UsageError
 from transom.model.time import Calendar
+from transom.spark.kernel import clock as kernel_clock
 
 _NAME = "transom_clock"
 _TICKS = pyarrow.schema([("t", pyarrow.int64())])
@@ -56,6 +57,7 @@ def ticks(
     until: int | None,
     live: bool,
     calendar: Calendar,
+    kernel: bool = False,
 ) -> DataFrame:
     """Every tick from `first` to `until` that is a multiple of one of `periods`, once each, in a column `t`.
 
@@ -63,7 +65,7 @@ def ticks(
     `until`; without `until` it follows the wall clock and holds only ticks that are over.
     """
     if live:
-        return _clock(spark, _setting(first, tuple(sorted(set(periods))), until, calendar))
+        return _clock(spark, _setting(first, tuple(sorted(set(periods))), until, calendar), kernel)
     if until is None:
         raise UsageError("a batch over the clock has no end", hint="say until which tick, with until=600")
     if not periods:
@@ -73,14 +75,16 @@ def ticks(
     return (united.distinct() if len(ranges) > 1 else united).select(F.col("id").alias("t"))
 
 
-def beats(spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int) -> DataFrame:
+def beats(
+    spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
+) -> DataFrame:
     """Heartbeats for silent sources (E12): in each micro-batch the last tick that is over, `behind` ticks ago, in `t`.
 
     There are none before `first`, and none at all in a batch.
     """
     if not live:
         return spark.range(0).select(F.col("id").alias("t"))
-    return _clock(spark, _setting(first, (1,), None, calendar, behind))
+    return _clock(spark, _setting(first, (1,), None, calendar, behind), kernel)
 
 
 def completed(calendar: Calendar, now: datetime | None = None) -> int:
@@ -119,9 +123,11 @@ def _setting(
     return _Setting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind)
 
 
-def _clock(spark: SparkSession, setting: _Setting) -> DataFrame:
-    spark.dataSource.register(ClockSource)
+def _clock(spark: SparkSession, setting: _Setting, kernel: bool) -> DataFrame:
     words = json.dumps({name: getattr(setting, name) for name in _Setting.__slots__})
+    if kernel:
+        return kernel_clock(spark, words)
+    spark.dataSource.register(ClockSource)
     return spark.readStream.format(_NAME).option("setting", words).load()
 
 

@@ -38,6 +38,7 @@ class Run:
     delays: Mapping[str, int] = field(default_factory=dict)
     beats: Mapping[str, DataFrame] = field(default_factory=dict)
     approximate: bool = False
+    kernel: bool = False
     lanes: tuple[int, ...] = ()
     counter: Iterator[int] = field(default_factory=count)
 

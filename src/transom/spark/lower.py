@@ -18,16 +18,19 @@ from transom.physical.plan import (
     Group,
     Map,
     Meet,
+    Meeting,
     Number,
     Physical,
     Product,
     Read,
     ReadTable,
+    Slide,
     Spread,
     Stay,
 )
 from transom.spark import relations, sources, streams, windows
 from transom.spark.frames import Run
+from transom.spark.pairs import pairs
 
 
 def lower(node: Physical, run: Run) -> DataFrame:
@@ -55,6 +58,10 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return windows.with_existence(lower(node.input, run), lower(node.clock, run), run)
         case Group():
             return relations.group(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Slide():
+            return relations.slide(node, lower(node.input, run), run)
+        case Meet(how=Meeting.PAIRS):
+            return pairs(node, lower(node.left, run), lower(node.right, run), run)
         case Meet():
             return relations.meet(node, lower(node.left, run), lower(node.right, run), run)
         case Product():

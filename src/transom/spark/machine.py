@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, StructField, StructType
 
 from transom.model.schema import Schema
 from transom.model.types import Type
+from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import TICK
 from transom.spark.runner import MachineRunner, Shape
@@ -64,26 +65,38 @@ def run(
     fields = [*(StructField(n, IntegerType()) for n in run.lane)]
     fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
     fields += [StructField("n", LongType())]
-    fields += [StructField(f"c{place}", _plain_type(a.type)) for place, a in enumerate(out)]
+    fields += [StructField(f"c{place}", crossing_type(a.type)) for place, a in enumerate(out)]
     names = tuple(field.name for field in fields)
     shape = Shape(len(run.lane), keys, values, len(out), buckets)
-    runner = MachineRunner(specification, run.calendar, names, shape, run.live)
-    made = frame.groupBy(*run.lane, "b").transformWithState(
-        statefulProcessor=runner,
-        outputStructType=StructType(fields),
-        outputMode="append",
-        timeMode="EventTime" if run.live else "None",
-    )
-    moments = {f"c{place}" for place, a in enumerate(out) if a.type is Type.TIMESTAMP}
-    cells = [F.timestamp_micros(F.col(n)).alias(n) if n in moments else F.col(n) for n in names[len(run.lane) + 4 :]]
+    by = [*run.lane, "b"]
+    if run.kernel:
+        made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
+    else:
+        made = frame.groupBy(*by).transformWithState(
+            statefulProcessor=MachineRunner(specification, run.calendar, names, shape, run.live),
+            outputStructType=StructType(fields),
+            outputMode="append",
+            timeMode="EventTime" if run.live else "None",
+        )
+    cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
     return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), "w", "p", "n", *cells)
 
 
-def _plain(frame: DataFrame, name: str) -> Column:
-    """A value as it crosses into Python: an instant as microseconds, which no time zone can bend."""
-    instant = frame.schema[name].dataType.typeName() == "timestamp"
-    return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
+def crossing(value: Column, kind: Type) -> Column:
+    """A value as it crosses into a machine: an instant as microseconds, which no time zone can bend."""
+    return F.unix_micros(value) if kind is Type.TIMESTAMP else value
 
 
-def _plain_type(kind: Type) -> object:
+def crossing_type(kind: Type) -> DataType:
+    """The type of such a value."""
     return LongType() if kind is Type.TIMESTAMP else spark_type(kind)
+
+
+def crossed(value: Column, kind: Type) -> Column:
+    """A value as it was before it crossed."""
+    return F.timestamp_micros(value) if kind is Type.TIMESTAMP else value
+
+
+def _plain(frame: DataFrame, name: str) -> Column:
+    instant = frame.schema[name].dataType.typeName() == "timestamp"
+    return (F.unix_micros(F.col(name)) if instant else F.col(name)).alias(name)

@@ -6,12 +6,13 @@ import json
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructType
 
 from transom.algebra.expressions import TRUE, Expression
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product
-from transom.spark import aggregates, expressions, machine
+from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product, Slide
+from transom.spark import aggregates, expressions, kernel, machine
 from transom.spark.frames import Run, carried, holds, names, reader, value, values
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import between, comings_and_goings, with_existence
@@ -73,6 +74,56 @@ def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
         both = F.explode(F.array(F.lit(False), F.lit(True))).alias("p")
         return sums.select(*carried(sums, "w"), both, *order, *made)
     return sums.select(*carried(sums, "w", "p"), *order, *made)
+
+
+def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
+    """Aggregates per window and group, from the kernel: a row goes in once, whatever the number of its windows."""
+    schema = node.input.schema
+    keys = [f"k{place}" for place in range(len(node.groups))]
+    asked = [a.argument for a in node.aggregates if a.argument]
+    places = iter(range(len(asked)))
+    own = 1 if node.copies is None else 0
+    rows = frame.select(
+        TICK,
+        run.time.number().alias("t"),
+        *(F.col(n) for n in run.lane),
+        *(value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
+        *([F.col("g").alias("a0")] if node.copies is None else []),
+        *(machine.crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
+    )
+    if run.until is not None:
+        rows = rows.where(F.col("t") <= F.lit(run.until))
+    made = list(node.schema)[len(keys) :]
+    types = [machine.crossing_type(attribute.type) for attribute in made]
+    by = [*run.lane, *keys]
+    out = StructType([rows.schema[name] for name in by])
+    out = out.add("t", LongType())
+    for place, kind in enumerate(types):
+        out = out.add(f"v{place}", kind)
+    specification = {
+        "machine": "slide",
+        "copies": node.copies,
+        "period": node.period,
+        "aggregates": [
+            {
+                "function": a.function.value.lower(),
+                "type": _summed(a.argument.type) if a.argument else "integer",
+                "argument": next(places) if a.argument else None,
+            }
+            for a in node.aggregates
+        ],
+    }
+    sums = kernel.slide(rows, specification, run.calendar, by=by, out=out, values=len(asked) + own, live=run.live)
+    sums = _until(sums, run)
+    cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
+    for place, attribute in enumerate(made):
+        cells.append(machine.crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
+    order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
+    return sums.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), *order, *cells)
+
+
+def _summed(kind: Type) -> str:
+    return "integer" if kind is Type.TIME else kind.value
 
 
 def _partials(node: Group, present: Column | None, approximate: bool) -> list[Column]:

@@ -28,7 +28,7 @@ def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live:
             hint="set a later `epoch` in the catalog; a replay takes any",
         )
     missing: list[str] = []
-    if any(node.choice.path is Path.MACHINE and node.choice.rule != "clock" for node in walk(plan)):
+    if any(node.choice.path is not Path.NATIVE and node.choice.rule != "clock" for node in walk(plan)):
         provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass", "")
         if not str(provider).endswith("RocksDBStateStoreProvider"):
             missing.append(f"spark.sql.streaming.stateStore.providerClass={ROCKSDB}")

@@ -67,6 +67,7 @@ def clock(node: Clock, run: Run) -> DataFrame:
         until=run.until,
         live=run.live,
         calendar=run.calendar,
+        kernel=run.kernel,
     )
     ticks = frame.select(run.time.instant(F.col("t")).alias("tick"))
     if run.live:

@@ -1,0 +1,113 @@
+"""The kernel against Spark's own `window()` for the same answer, and against our plans without it.
+
+    python -m benchmarks.kernel [--rows 2000000] [--times 3] [--settings 1,10,60,120,1f,10f,60f,120f,offset,rows]
+
+1,000 keys, rows 1 ms apart, slide 1 s; SUM, COUNT, AVG and MAX of 64-bit integers. With an `f`: of floats of two
+decimals, added up exactly on all sides. `offset`: FROM NOW-120 TO NOW-60 against the same width ending now. `rows`: row
+windows, against the Python twin of the machine. One line of JSON per setting.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from benchmarks.measure import Plan, agreed, compare, figures, options, ratio, say, session, streamed
+from benchmarks.windows import COLUMNS, ROW_COLUMNS, Input, by_hand, by_rows, ours
+
+KEYS = 1000
+LEAST = {1: 1.5, 10: 3.0, 60: 7.0, 120: 12.0}
+SETTINGS = [*map(str, LEAST), *(f"{width}f" for width in LEAST), "offset", "rows"]
+
+
+def sliding(spark: SparkSession, source: Input, width: int, times: int) -> dict[str, Any]:
+    """Kernel, native panes and bare Spark."""
+    plans: dict[str, Plan] = {
+        "kernel": partial(ours, spark, source, width, "on"),
+        "native": partial(ours, spark, source, width, "off"),
+        "by hand": partial(by_hand, spark, source, width),
+    }
+    answers, _ = agreed(spark, plans, COLUMNS)
+    results = compare({name: streamed(plan) for name, plan in plans.items()}, times)
+    return {
+        "bench": "kernel, floats" if source.floats else "kernel",
+        "range/slide": width,
+        "keys": source.keys,
+        **figures(results, source.rows),
+        "ratio": ratio(results, "kernel", "by hand", source.rows),
+        **({} if source.floats else {"wanted": LEAST[width]}),
+        "to native": ratio(results, "kernel", "native", source.rows),
+        "rows": source.rows,
+        "answers": answers,
+    }
+
+
+def offset(spark: SparkSession, source: Input, times: int) -> dict[str, Any]:
+    """A window that ends a minute ago against one that ends now; each is first compared with bare Spark."""
+    plans: dict[str, Plan] = {}
+    for name, shift in (("offset", 60), ("ending now", 0)):
+        plans[name] = partial(ours, spark, source, 61, "on", offset=shift)
+        hand: Plan = partial(by_hand, spark, source, 61, offset=shift)
+        answers, _ = agreed(spark, {name: plans[name], "by hand": hand}, COLUMNS)
+    results = compare({name: streamed(plan) for name, plan in plans.items()}, times)
+    return {
+        "bench": "kernel, offset",
+        "range/slide": 61,
+        "keys": source.keys,
+        **figures(results, source.rows),
+        "ratio": ratio(results, "offset", "ending now", source.rows),
+        "wanted": 0.8,
+        "rows": source.rows,
+        "answers": answers,
+    }
+
+
+def row_windows(spark: SparkSession, source: Input, times: int) -> dict[str, Any]:
+    """The machine in Java against its twin in Python."""
+    plans: dict[str, Plan] = {
+        "kernel": partial(by_rows, spark, source, 100, "on"),
+        "python": partial(by_rows, spark, source, 100, "off"),
+    }
+    answers, _ = agreed(spark, plans, ROW_COLUMNS)
+    if answers != source.rows // 100:
+        raise SystemExit(f"{answers} row windows, and there are {source.rows // 100}")
+    results = compare({name: streamed(plan) for name, plan in plans.items()}, times)
+    return {
+        "bench": "kernel, row windows",
+        "rows of a window": 100,
+        **figures(results, source.rows),
+        "ratio": ratio(results, "kernel", "python", source.rows),
+        "wanted": 4.0,
+        "rows": source.rows,
+        "answers": answers,
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = options(__doc__, 2_000_000)
+    parser.add_argument("--settings", default=",".join(SETTINGS))
+    given = parser.parse_args()
+    chosen = given.settings.split(",")
+    spark = session()
+    with tempfile.TemporaryDirectory() as place:
+        whole = Input(Path(place) / "whole", given.rows, KEYS).write()
+        if any(name.endswith("f") for name in chosen):
+            floats = Input(Path(place) / "floats", given.rows, KEYS, floats=True).write()
+        for name in chosen:
+            if name == "offset":
+                entry = offset(spark, whole, given.times)
+            elif name == "rows":
+                entry = row_windows(spark, whole, given.times)
+            else:
+                source = floats if name.endswith("f") else whole
+                entry = sliding(spark, source, int(name.removesuffix("f")), given.times)
+            say(entry, given.results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+package transom.kernel;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+
+/**
+ * Compares consecutive windows: windows in order in, what came or what went out, numbered; keeps the previous window.
+ *
+ * <p>Several windows of one tick are compared in their order.
+ */
+public final class Change implements Machine {
+    private static final char LETTER = 'C';
+
+    private final boolean came;
+    private List<RowKey> previous = List.of();
+    private long count;
+
+    /** A machine that has seen nothing; it reports what came, or else what went. */
+    public Change(boolean came) {
+        this.came = came;
+    }
+
+    /** The machine as it was when it was saved. */
+    public static Change load(boolean came, byte[] state) {
+        Codec.Reader reader = new Codec.Reader(state, LETTER, "change");
+        Change machine = new Change(came);
+        machine.count = reader.number();
+        int size = reader.count();
+        ArrayList<RowKey> rows = new ArrayList<>(size);
+        for (int place = 0; place < size; place++) {
+            rows.add(new RowKey(reader.row()));
+        }
+        machine.previous = rows;
+        return machine;
+    }
+
+    @Override
+    public void feed(long tick, List<Arrival> arrivals, Out out) {
+        List<Arrival> sorted = bySeq(arrivals);
+        int at = 0;
+        while (at < sorted.size()) {
+            int seq = sorted.get(at).seq();
+            ArrayList<RowKey> window = new ArrayList<>();
+            for (; at < sorted.size() && sorted.get(at).seq() == seq; at++) {
+                if (sorted.get(at).present()) {
+                    window.add(new RowKey(sorted.get(at).row()));
+                }
+            }
+            List<RowKey> before = previous;
+            previous = window;
+            if (came) {
+                report(tick, window, before, out);
+            } else {
+                report(tick, before, window, out);
+            }
+        }
+    }
+
+    /** The rows of one bag that another does not have; each row of the other removes the first that is the same. */
+    private void report(long tick, List<RowKey> left, List<RowKey> right, Out out) {
+        if (left.isEmpty()) {
+            return;
+        }
+        HashMap<RowKey, int[]> away = new HashMap<>(2 * right.size());
+        for (RowKey row : right) {
+            away.computeIfAbsent(row, unseen -> new int[1])[0]++;
+        }
+        for (RowKey row : left) {
+            int[] times = away.isEmpty() ? null : away.get(row);
+            if (times != null && times[0] > 0) {
+                times[0]--;
+            } else {
+                out.put(tick, 1, true, ++count, row.row());
+            }
+        }
+    }
+
+    private static List<Arrival> bySeq(List<Arrival> arrivals) {
+        for (int at = 1; at < arrivals.size(); at++) {
+            if (arrivals.get(at - 1).seq() > arrivals.get(at).seq()) {
+                ArrayList<Arrival> sorted = new ArrayList<>(arrivals);
+                sorted.sort(Comparator.comparingInt(Arrival::seq));
+                return sorted;
+            }
+        }
+        return arrivals;
+    }
+
+    @Override
+    public byte[] save() {
+        Codec.Writer writer = new Codec.Writer(LETTER);
+        writer.number(count);
+        writer.count(previous.size());
+        for (RowKey row : previous) {
+            writer.row(row.row());
+        }
+        return writer.done();
+    }
+
+    @Override
+    public long held() {
+        return previous.size();
+    }
+}

@@ -1,0 +1,96 @@
+package transom.kernel;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+
+/**
+ * Floats as the decimal numbers that they print as: the fewest digits that give the float again, the nearest of these.
+ *
+ * <p>Nearly every float of practice is a whole number of millionths with at most 15 digits. No two decimals of 15
+ * digits are the same float, so such a number, if it gives the float again, is what the float prints as.
+ */
+final class Floats {
+    /** What {@link #millionths} gives for a float that has more digits; no number of millionths is that small. */
+    static final long NONE = Long.MIN_VALUE;
+
+    /** How the message begins when a float is beyond what exact sums take. */
+    static final String RANGE_ERROR = "TRANSOM_FLOAT_SUM_RANGE";
+
+    private static final double LEAST = 1e-21;
+    private static final double LIMIT = 1e25;
+    private static final double FIFTEEN_DIGITS = 1e15;
+    private static final MathContext FIFTEEN = new MathContext(15, RoundingMode.HALF_EVEN);
+    private static final MathContext SIXTEEN = new MathContext(16, RoundingMode.HALF_EVEN);
+    private static final MathContext SIXTEEN_DOWN = new MathContext(16, RoundingMode.FLOOR);
+    private static final MathContext SIXTEEN_UP = new MathContext(16, RoundingMode.CEILING);
+    private static final MathContext SEVENTEEN = new MathContext(17, RoundingMode.HALF_EVEN);
+
+    private Floats() {}
+
+    /** How many millionths a float prints as; {@link #NONE} for a float with more digits. */
+    static long millionths(double number) {
+        double fine = Math.rint(number * 1e6);
+        if (Math.abs(fine) < FIFTEEN_DIGITS && fine / 1e6 == number) {
+            return (long) fine;
+        }
+        double coarse = Math.rint(number * 1e3);
+        if (Math.abs(coarse) < FIFTEEN_DIGITS && coarse / 1e3 == number) {
+            return (long) coarse * 1000;
+        }
+        return NONE;
+    }
+
+    /**
+     * The decimal number that a float prints as, for a float that is no whole number of millionths.
+     *
+     * @throws ArithmeticException for a float beyond what exact sums take
+     */
+    static BigDecimal printed(double number) {
+        double size = Math.abs(number);
+        if (!(size >= LEAST && size < LIMIT)) {
+            throw new ArithmeticException(RANGE_ERROR + ": exact sums do not take " + number
+                    + ", only 0 and sizes from " + LEAST + " to " + LIMIT + "; use approximate_sums");
+        }
+        return shortest(number);
+    }
+
+    /**
+     * The fewest digits that give a float again, the nearest of these.
+     *
+     * <p>If 15 digits give it again, they are those that it prints as, but for zeros at their end. If the nearest of 16
+     * digits do not, others may: below a power of two, floats lie closer than above it. With 17 the nearest always do.
+     */
+    static BigDecimal shortest(double number) {
+        BigDecimal exact = new BigDecimal(number);
+        BigDecimal few = exact.round(FIFTEEN);
+        if (few.doubleValue() == number) {
+            return few;
+        }
+        few = exact.round(SIXTEEN);
+        if (few.doubleValue() == number) {
+            return few;
+        }
+        BigDecimal below = exact.round(SIXTEEN_DOWN);
+        BigDecimal above = exact.round(SIXTEEN_UP);
+        boolean isBelow = below.doubleValue() == number;
+        boolean isAbove = above.doubleValue() == number;
+        if (isBelow && isAbove) {
+            return exact.subtract(below).compareTo(above.subtract(exact)) <= 0 ? below : above;
+        }
+        if (isBelow || isAbove) {
+            return isBelow ? below : above;
+        }
+        return exact.round(SEVENTEEN);
+    }
+
+    /** A sum of millionths, in its upper and its lower 32 bits, and of others (null for none), rounded once. */
+    static double total(long high, long low, BigDecimal others) {
+        long carried = high + (low >> 32);
+        if (others == null && carried >= -(1L << 20) && carried < 1L << 20) {
+            return (double) (carried << 32 | low & Wide.LOW) / 1e6;
+        }
+        BigDecimal sum = new BigDecimal(Wide.exact(high, low), 6);
+        return (others == null ? sum : sum.add(others)).doubleValue();
+    }
+}

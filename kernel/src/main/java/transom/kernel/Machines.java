@@ -1,0 +1,124 @@
+package transom.kernel;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** The machines by their specifications: small JSON documents, read once and not once per key. */
+public final class Machines {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private Machines() {}
+
+    /** Makes the machines of many keys from one specification. */
+    public interface Maker {
+        /** A machine that has seen nothing. */
+        Machine fresh();
+
+        /**
+         * The machine as it was when it was saved.
+         *
+         * @throws IllegalStateException for the bytes of another machine or version
+         */
+        Machine load(byte[] state);
+    }
+
+    /** Makes the gathering machines of many keys from one specification. */
+    public interface Gatherer {
+        /** A machine that has seen nothing. */
+        Gathering fresh();
+
+        /**
+         * The machine as it was when it was saved.
+         *
+         * @throws IllegalStateException for the bytes of another machine or version
+         */
+        Gathering load(byte[] state);
+    }
+
+    /** The machines that take the rows of a tick in order. */
+    public static Maker of(String specification) {
+        JsonNode entries = read(specification);
+        String name = entries.path("machine").asText();
+        switch (name) {
+            case "order":
+                return maker(Order::new, Order::load);
+            case "window":
+                Window.Cut cut = Window.Cut.of(entries.path("window"));
+                return maker(() -> new Window(cut), state -> Window.load(cut, state));
+            case "change":
+                boolean came = word(entries, "report", "came", "went");
+                return maker(() -> new Change(came), state -> Change.load(came, state));
+            case "product":
+                boolean one = word(entries, "left", "stays", "windows");
+                boolean[] stays = {one, word(entries, "right", "stays", "windows")};
+                return maker(() -> new Product(stays), state -> Product.load(stays, state));
+            case "meet":
+                return maker(Meet::new, Meet::load);
+            case "gaps":
+                return maker(Gaps::new, Gaps::load);
+            case "pairs":
+                return maker(Pairs::new, Pairs::load);
+            default:
+                throw unknown(name);
+        }
+    }
+
+    /** The machines that add rows up as they come. */
+    public static Gatherer gathering(String specification) {
+        JsonNode entries = read(specification);
+        String name = entries.path("machine").asText();
+        if (!name.equals("slide")) {
+            throw unknown(name);
+        }
+        Slide.Plan plan = Slide.Plan.of(entries);
+        return new Gatherer() {
+            @Override
+            public Gathering fresh() {
+                return new Slide(plan);
+            }
+
+            @Override
+            public Gathering load(byte[] state) {
+                return Slide.load(plan, state);
+            }
+        };
+    }
+
+    private static Maker maker(Supplier<Machine> fresh, Function<byte[], Machine> load) {
+        return new Maker() {
+            @Override
+            public Machine fresh() {
+                return fresh.get();
+            }
+
+            @Override
+            public Machine load(byte[] state) {
+                return load.apply(state);
+            }
+        };
+    }
+
+    /** Whether an entry is the first of the two words that it may be. */
+    private static boolean word(JsonNode entries, String entry, String one, String other) {
+        String found = entries.path(entry).asText();
+        if (!found.equals(one) && !found.equals(other)) {
+            throw new IllegalArgumentException(entry + " is " + one + " or " + other + ", not '" + found + "'");
+        }
+        return found.equals(one);
+    }
+
+    private static JsonNode read(String specification) {
+        try {
+            return JSON.readTree(specification);
+        } catch (JsonProcessingException problem) {
+            throw new IllegalArgumentException("the specification of a machine is not JSON: " + specification, problem);
+        }
+    }
+
+    private static IllegalArgumentException unknown(String name) {
+        return new IllegalArgumentException("no machine is called " + name);
+    }
+}
