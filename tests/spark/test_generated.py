@@ -6,7 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,11 +19,13 @@ from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
+T = TypeVar("T")
 QUERIES, STREAMS = 72, 12
 TOGETHER = 8
 LEAST = 600
 
-SOAK_QUERIES, SOAK_STREAMS = 260, 12
+SOAK_QUERIES, SOAK_STREAMS = 256, 24
+SOAK_TOGETHER = 3
 SOAK_LEAST, SOAK_DISTINCT = 6000, 250
 BOTH: tuple[Kernel, ...] = ("off", "on")
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
@@ -114,16 +117,25 @@ def test_a_difference_is_told_in_full(spark: Any) -> None:
     assert difference(right, wrong, index=drawn.index) is not None
 
 
-def soaking() -> Iterator[tuple[Drawn, list[Split]]]:
-    """Other queries than those above, each cut in two of four ways and as a replay; every third one starts later."""
+def batched(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    """Lists of so many items."""
+    while some := list(islice(items, size)):
+        yield some
+
+
+def soaking() -> Iterator[tuple[Drawn, Split | None]]:
+    """Other queries than those above, cut in four ways by turns; every fourth is replayed, every third starts later."""
     found, seed = 0, SOAK_SEED
     while found < SOAK_QUERIES:
         drawn = draw(seed, streams=SOAK_STREAMS, index=seed % 2 == 0, started=seed % 3 == 0)
         if drawn is not None and is_short(drawn):
             found += 1
-            uneven = [Split(seed=seed + more, times=more) for more in (2, 5)]
-            ways = [Split(max(1, drawn.rows // 3)), uneven[0], Split(), uneven[1]]
-            yield drawn, ways[found % 2 :: 2]
+            rows = drawn.rows * SOAK_STREAMS
+            uneven = [Split(seed=seed + parts, times=max(1, rows // parts)) for parts in (14, 24)]
+            ways = [Split(max(1, rows // 5)), uneven[0], Split(), uneven[1]]
+            yield drawn, ways[found % 4]
+            if found % 4 == 0:
+                yield drawn, None
         seed += 1
 
 
@@ -133,14 +145,15 @@ def test_soak(spark: Any, capfd: Any) -> None:
     found: list[str] = []
     texts: set[str] = set()
     triples = 0
-    for drawn, splits in soaking():
-        ways = [*splits, None]
-        jobs = [partial(failures, spark, drawn, split, SOAK_STREAMS, kernel) for split in ways for kernel in BOTH]
+    for together in batched(soaking(), SOAK_TOGETHER):
+        jobs = [
+            partial(failures, spark, drawn, split, SOAK_STREAMS, kernel) for drawn, split in together for kernel in BOTH
+        ]
         found += [text for more in side_by_side(jobs) for text in more]
-        texts.add(drawn.query.text)
-        triples += SOAK_STREAMS * len(splits)  # and each of them on both paths
+        texts |= {drawn.query.text for drawn, _ in together}
+        triples += SOAK_STREAMS * sum(split is not None for _, split in together)  # each on both paths
         with capfd.disabled():
-            print(f"\rseed {drawn.seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+            print(f"\rseed {together[-1][0].seed}: {triples} triples, {len(found)} differences", end="", flush=True)
     assert not found, "\n\n".join(found)
     assert triples >= SOAK_LEAST
     assert len(texts) >= SOAK_DISTINCT
