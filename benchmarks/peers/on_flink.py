@@ -21,12 +21,12 @@ SETTINGS = {
     "pipeline.object-reuse": "true",
 }
 ANSWER = """
-    select unix_timestamp(cast(window_end as string)) * 1000 as tick, k, sum(v) as total, count(*) as n,
-        avg(cast(v as double)) as mean, max(v) as top
+    select {tick}, k, sum(v) as total, count(*) as n, avg(cast(v as double)) as mean, max(v) as top
     from table(hop(table events, descriptor(at_time), interval '1' second, interval '60' second))
     group by window_start, window_end, k
 """
-COLUMNS = "tick bigint, k bigint, total bigint, n bigint, mean double, top bigint"
+COLUMNS = "k bigint, total bigint, n bigint, mean double, top bigint"
+MILLISECONDS = "cast(timestampdiff(second, timestamp '1970-01-01 00:00:00', window_end) as bigint) * 1000"
 
 
 def main(backend: str, folder: str) -> None:
@@ -41,18 +41,18 @@ def main(backend: str, folder: str) -> None:
             watermark for at_time as at_time)
         with ('connector' = 'filesystem', 'format' = 'csv', 'path' = '{Path(folder, "events.csv").as_uri()}')"""
     )
-    tables.execute_sql(f"create table nowhere ({COLUMNS}) with ('connector' = 'blackhole')")
+    tables.execute_sql(f"create table nowhere (tick timestamp(3), {COLUMNS}) with ('connector' = 'blackhole')")
     tables.execute_sql("create table nothing (ts bigint, k bigint, v bigint) with ('connector' = 'blackhole')")
     number = iter(range(1000))
 
     def answer(place: str) -> None:
         name = f"answer{next(number)}"
         sink = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{Path(place).as_uri()}'"
-        tables.execute_sql(f"create table {name} ({COLUMNS}) with ({sink})")
-        tables.execute_sql(f"insert into {name} {ANSWER}").wait()
+        tables.execute_sql(f"create table {name} (tick bigint, {COLUMNS}) with ({sink})")
+        tables.execute_sql(f"insert into {name} {ANSWER.format(tick=MILLISECONDS)}").wait()
 
     def run() -> None:
-        tables.execute_sql(f"insert into nowhere {ANSWER}").wait()
+        tables.execute_sql(f"insert into nowhere {ANSWER.format(tick='window_end')}").wait()
 
     def read() -> None:
         tables.execute_sql("insert into nothing select ts, k, v from events").wait()
