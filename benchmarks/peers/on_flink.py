@@ -31,7 +31,12 @@ MILLISECONDS = "cast(timestampdiff(second, timestamp '1970-01-01 00:00:00', wind
 
 def main(backend: str, folder: str) -> None:
     """Serve."""
-    checkpoints = tempfile.mkdtemp()
+    with tempfile.TemporaryDirectory() as checkpoints:
+        work(backend, folder, checkpoints)
+
+
+def work(backend: str, folder: str, checkpoints: str) -> None:
+    """Set the tables up and serve."""
     tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     own = {"state.backend.type": backend, "execution.checkpointing.dir": Path(checkpoints).as_uri()}
     for name, value in (SETTINGS | own).items():
