@@ -1,4 +1,4 @@
-"""The SNEEql golden cases s01 to s34, written by hand as abstract queries."""
+"""The SNEEql golden cases s01 to s35, written by hand as abstract queries."""
 
 from __future__ import annotations
 
@@ -161,5 +161,13 @@ SPECS: dict[str, Query] = {
     "s34": Converter(
         "RSTREAM",
         WindowQuery(outs("site", "COUNT(*)"), (over("traffic", secs(2, 0, 2)),), group_by=(col("site"),)),
+    ),
+    "s35": Converter(
+        "RSTREAM",
+        WindowQuery(
+            (Output(Aggregate("COUNT", None), "n"),),
+            (over("a", secs(1, 0, 1)), over("lim", Scan(2, "SEC"))),
+            check("a.x", "=", "lim.x"),
+        ),
     ),
 }

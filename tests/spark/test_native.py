@@ -63,6 +63,7 @@ IN_PYTHON = {
     "s30": (4, 0),
     "s31": (0, 1),
     "s33": (0, 2),
+    "s35": (0, 1),
 }
 """Machines and clocks of a case, where it has any; the others run without Python from end to end."""
 
