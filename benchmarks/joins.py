@@ -155,8 +155,8 @@ def latency(spark: SparkSession, folder: Path, kernel: Kernel, batches: int = 30
     return {
         "bench": "join latency",
         "kernel": kernel,
-        "rows that came": "when both ticks were closed" if not any(late) else "later",
         "batches too late, at most": max(late),
+        "batches too early, at most": max(0, -min(late)),
         **({"wanted": 0} if kernel == "on" else {}),
         "ticks": len({tick for ticks in came.values() for tick in ticks}),
         "batches": len(marks),

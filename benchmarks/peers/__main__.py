@@ -51,7 +51,11 @@ def command(name: str, folder: Path, rows: int, place: Path) -> list[str]:
 
 def answer(folder: Path, rows: int) -> Answer:
     """What a peer wrote, closed windows alone."""
-    found = [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size and path.name[0] not in "._"]
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.stat().st_size and all(n[0] not in "._" for n in path.relative_to(folder).parts)
+    ]
     if not found:
         raise Problem("it gave no answer")
     names = ("tick", "k", "total", "n", "mean", "top")

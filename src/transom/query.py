@@ -221,7 +221,8 @@ class Query:
         """
         late = max((extent.lateness for extent in self.reads), default=0)
         slack = late + 1 if slack is None else slack
-        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel)
+        keys = {extent.name: extent.keys for extent in self.reads if extent.keys is not None}
+        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys)
 
     def to_df(
         self,

@@ -204,6 +204,15 @@ def test_a_table_is_never_late(key):
         Catalog.from_dict({"extents": {"a": entry}})
 
 
+def test_how_many_keys_there_are():
+    entry = {"kind": "pushed", "attributes": ["x:integer"], "keys": 500}
+    assert Catalog.from_dict({"extents": {"a": entry}}).extent("a").keys == 500
+    with pytest.raises(CatalogError, match="a stored extent has no keys"):
+        Catalog.from_dict({"extents": {"a": {**entry, "kind": "stored"}}})
+    with pytest.raises(CatalogError, match="keys"):
+        Catalog.from_dict({"extents": {"a": {**entry, "keys": 0}}})
+
+
 def test_lateness_is_a_length_of_time():
     entry = {"kind": "pushed", "attributes": ["x:integer"], "lateness": "soon"}
     with pytest.raises(CatalogError, match="'soon' is not a length of time"):

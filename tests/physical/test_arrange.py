@@ -17,6 +17,7 @@ from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, 
 from transom.catalog.extents import Catalog
 from transom.errors import Unsupported
 from transom.physical.arrange import arrange
+from transom.physical.choices import FEW_KEYS
 from transom.physical.plan import (
     NODES,
     Changes,
@@ -222,3 +223,12 @@ def test_every_golden_case_has_a_plan() -> None:
             query = transom.compile(case.text, catalog_of(case.schema))
             plan = query.physical()
             assert isinstance(plan, Collect) is (query.gives == "windows")
+
+
+@pytest.mark.parametrize(("keys", "node"), [(None, Slide), (FEW_KEYS, Slide), (FEW_KEYS - 1, Group)])
+def test_few_keys_are_added_up_before_they_are_shuffled(keys: int | None, node: type[Physical]) -> None:
+    entry = {"kind": "pushed", "attributes": ["site:integer", "weight:integer"]} | ({"keys": keys} if keys else {})
+    catalog = Catalog.from_dict({"extents": {"traffic": entry}})
+    query = transom.compile(f"SELECT site, SUM(weight) FROM traffic {TIME} GROUP BY site", catalog)
+    assert {type(n) for n in walk(query.physical(kernel=True))} & {Slide, Group} == {node}
+    assert {type(n) for n in walk(query.physical())} & {Slide, Group} == {Group}

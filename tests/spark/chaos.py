@@ -1,6 +1,6 @@
 """Queries killed with SIGKILL at random moments and started again, until they are done: nothing lost, nothing twice.
 
-`python -m tests.spark.chaos --kills 10 --seed 1 [--shape NAME]`
+`python -m tests.spark.chaos --kills 10 --seed 1 [--shape NAME] [--kernel on|off]`
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,7 +26,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.spark.chaos_child import begin, session
-from tests.spark.shapes import SHAPES
+from tests.spark.shapes import KILLED
+from transom.physical.plan import Kernel
 from transom.runtime.answers import answers, difference, plain
 from transom.runtime.recut import Split, write_streams
 
@@ -40,6 +42,7 @@ class Outcome:
     """What happened to one shape, and what was wrong with its output, if anything."""
 
     shape: str
+    kernel: Kernel = "auto"
     kills: int = 0
     inside: int = 0
     batches: int = 0
@@ -47,15 +50,16 @@ class Outcome:
     wrong: str | None = None
 
     def __str__(self) -> str:
-        said = f"{self.shape}: {self.kills} kills, {self.inside} of them inside a micro-batch, {self.batches} in all"
+        said = f"{self.shape}, kernel {self.kernel}: {self.kills} kills, {self.inside} of them inside a micro-batch"
+        said = f"{said}, {self.batches} in all"
         return f"{said}, {self.tuples} rows: {self.wrong or 'as without a kill, and as the reference'}"
 
 
 class Child:
     """The query in a process group of its own: Python and its JVM."""
 
-    def __init__(self, shape: str, seed: int, folder: Path, log: Path) -> None:
-        command = [sys.executable, "-m", "tests.spark.chaos_child", shape, str(seed), str(TICKS), str(folder)]
+    def __init__(self, shape: str, kernel: Kernel, seed: int, folder: Path, log: Path) -> None:
+        command = [sys.executable, "-m", "tests.spark.chaos_child", shape, kernel, str(seed), str(TICKS), str(folder)]
         environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
         environment.pop("PYSPARK_GATEWAY_PORT", None)
         self.log = log
@@ -115,7 +119,7 @@ def torment(shape: str, seed: int, kills: int, folder: Path, outcome: Outcome, f
     rng = Random(f"{shape} {seed}")
     checkpoint = folder / "checkpoint"
     for place in sorted(rng.randrange(max(1, files - 4)) for _ in range(kills)):
-        child = Child(shape, seed, folder, folder / "child.log")
+        child = Child(shape, outcome.kernel, seed, folder, folder / "child.log")
         try:
             for word in child.words():
                 committed = last_entry(checkpoint / "spark" / "commits")
@@ -130,7 +134,7 @@ def torment(shape: str, seed: int, kills: int, folder: Path, outcome: Outcome, f
             child.end()  # all at once, without a chance to tidy up
         outcome.kills += 1
         outcome.inside += is_inside(checkpoint)
-    child = Child(shape, seed, folder, folder / "child.log")
+    child = Child(shape, outcome.kernel, seed, folder, folder / "child.log")
     try:
         if "done" not in list(child.words()):
             raise RuntimeError(f"{shape} did not end: {(folder / 'child.log').read_text()[-3000:]}")
@@ -139,14 +143,16 @@ def torment(shape: str, seed: int, kills: int, folder: Path, outcome: Outcome, f
     outcome.batches = last_entry(checkpoint / "spark" / "commits") + 1
 
 
-def try_shape(spark: SparkSession, shape: str, seed: int, kills: int, files: int = 16) -> Outcome:
+def try_shape(
+    spark: SparkSession, shape: str, seed: int, kills: int, files: int = 16, kernel: Kernel = "auto"
+) -> Outcome:
     """Kill a query, run it without kills, and compare both with each other and with the reference."""
-    query, inputs = SHAPES[shape].query(), SHAPES[shape].inputs(seed, TICKS)
+    query, inputs = KILLED[shape].query(), KILLED[shape].inputs(seed, TICKS)
     given = query.inputs(inputs, TICKS - 1)
     expected = query.simulate(inputs, until=TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
     folder = Path(tempfile.mkdtemp(prefix="transom-chaos-"))
-    outcome = Outcome(shape)
+    outcome = Outcome(shape, kernel)
     try:
         found: dict[str, list[Any]] = {}
         for way in ("killed", "calm"):
@@ -154,7 +160,7 @@ def try_shape(spark: SparkSession, shape: str, seed: int, kills: int, files: int
             if way == "killed":
                 torment(shape, seed, kills, folder / way, outcome, files)
             else:
-                begin(spark, shape, seed, TICKS, folder / way).wait()
+                begin(spark, shape, kernel, seed, TICKS, folder / way).wait()
             frame = spark.read.parquet(str(folder / way / "out"))
             found[way] = plain(frame, query.plan.schema, query.catalog.calendar).collect()
         outcome.tuples = len(found["killed"])
@@ -179,13 +185,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=10, help="kills per shape")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--shape", choices=SHAPES, action="append", help="only these (default: all)")
+    parser.add_argument("--shape", choices=KILLED, action="append", help="only these (default: all)")
+    parser.add_argument("--kernel", choices=("on", "off"), action="append", help="only this way (default: both)")
     options = parser.parse_args()
     spark = session()
     wrong = 0
-    for shape in options.shape or SHAPES:
+    for kernel, shape in product(options.kernel or ("on", "off"), options.shape or KILLED):
         began = time.monotonic()
-        outcome = try_shape(spark, shape, options.seed, options.kills)
+        outcome = try_shape(spark, shape, options.seed, options.kills, kernel=kernel)
         wrong += outcome.wrong is not None
         print(f"{outcome} ({time.monotonic() - began:.0f} s)", flush=True)
     spark.stop()

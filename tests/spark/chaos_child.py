@@ -1,4 +1,4 @@
-"""A query in a process of its own, to be killed: `python -m tests.spark.chaos_child SHAPE SEED TICKS FOLDER`.
+"""A query in a process of its own, to be killed: `python -m tests.spark.chaos_child SHAPE KERNEL SEED TICKS FOLDER`.
 
 It reads FOLDER/in, writes FOLDER/out, goes on from FOLDER/checkpoint and says on its output what it has done.
 """
@@ -15,7 +15,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tests.spark.conftest import SETTINGS
-from tests.spark.shapes import SHAPES
+from tests.spark.shapes import KILLED
+from transom.physical.plan import Kernel
 from transom.runtime.recut import read_streams, table_frames
 from transom.runtime.start import Running
 
@@ -36,16 +37,15 @@ def session() -> SparkSession:
     return builder.getOrCreate()
 
 
-def begin(spark: SparkSession, shape: str, seed: int, ticks: int, folder: Path) -> Running:
+def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int, folder: Path) -> Running:
     """The query, started or gone on with."""
-    query, inputs = SHAPES[shape].query(), SHAPES[shape].inputs(seed, ticks)
+    query, inputs = KILLED[shape].query(), KILLED[shape].inputs(seed, ticks)
     given = query.inputs(inputs, ticks - 1)
-    paths = {name: folder / "in" / name for name in SHAPES[shape].streams}
+    paths = {name: folder / "in" / name for name in KILLED[shape].streams}
     sources = read_streams(spark, query.reads, paths, False, live=True)
     sources |= table_frames(spark, query.reads, {0: given}, False)
-    return query.start(
-        spark, f"parquet:{folder / 'out'}", folder / "checkpoint", sources=sources, until=ticks - 1, once=True
-    )
+    sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
+    return query.start(spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel)
 
 
 def report(running: Running) -> None:
@@ -68,9 +68,10 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
-    shape, seed, ticks, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    shape, seed, ticks, folder = sys.argv[1], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5])
+    kernel: Kernel = "on" if sys.argv[2] == "on" else "off"
     spark = session()
-    running = begin(spark, shape, seed, ticks, folder)
+    running = begin(spark, shape, kernel, seed, ticks, folder)
     print("started", flush=True)
     threading.Thread(target=report, args=(running,), daemon=True).start()
     running.wait()

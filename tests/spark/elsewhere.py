@@ -10,13 +10,17 @@ import argparse
 import os
 import sys
 import time
+from itertools import product
 
 import pyspark
 from pyspark.sql import SparkSession
 
 import transom
 from tests.cases import Case, catalog_of, golden_cases, inputs_of
+from transom.errors import UsageError
+from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
+from transom.runtime.kernel import use_kernel
 from transom.runtime.recut import Split
 from transom.runtime.trial import try_replay, try_stream
 from transom.spark.session import SETTINGS
@@ -61,7 +65,19 @@ def place_of(spark: SparkSession) -> str:
     return f"{spark.sparkContext.master}, PySpark {pyspark.__version__}"
 
 
-def try_case(spark: SparkSession, case: Case, split: Split | None) -> str | None:
+def ways(spark: SparkSession, where: str) -> tuple[Kernel, ...]:
+    """With the kernel and without; Spark Connect takes no jar, says so, and is left to itself."""
+    if where != "connect":
+        return ("on", "off")
+    try:
+        use_kernel(spark, "on")
+    except UsageError as refusal:
+        if "has no JVM of its own" in (refusal.detail or ""):
+            return ("auto",)
+    raise SystemExit("Spark Connect should refuse the kernel")
+
+
+def try_case(spark: SparkSession, case: Case, split: Split | None, kernel: Kernel) -> str | None:
     """The first difference from the golden answer by the reference, or None; without a split as a replay."""
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = inputs_of(case.schema, case.inputs)
@@ -69,9 +85,9 @@ def try_case(spark: SparkSession, case: Case, split: Split | None) -> str | None
     given = {0: query.inputs(inputs, case.until)}
     index = query.gives == "tagged-tuples"
     if split is None:
-        found = try_replay(query, spark, given, index=index)[0]
+        found = try_replay(query, spark, given, index=index, kernel=kernel)[0]
     else:
-        found = try_stream(query, spark, given, split, index=index)[0]
+        found = try_stream(query, spark, given, split, index=index, kernel=kernel)[0]
     return difference(expected, found, index=index)
 
 
@@ -82,15 +98,15 @@ def main() -> int:
     spark = session(where)
     print(place_of(spark), flush=True)
     wrong = 0
-    for case in golden_cases():
-        if case.name[:3] not in CASES:
-            continue
-        began = time.monotonic()
+    cases = [case for case in golden_cases() if case.name[:3] in CASES]
+    for kernel, case in product(ways(spark, where), cases):
         for split in (Split(4), None) if case.name[:3] in ("s11", "s14") else (Split(4),):
-            unlike = try_case(spark, case, split)
+            began = time.monotonic()
+            unlike = try_case(spark, case, split, kernel)
             wrong += unlike is not None
             said = unlike or "right"
-            print(f"{case.name} {split or 'replay'}: {said} ({time.monotonic() - began:.1f} s)", flush=True)
+            taken = f"{time.monotonic() - began:.1f} s"
+            print(f"{case.name} {split or 'replay'}, kernel {kernel}: {said} ({taken})", flush=True)
     spark.stop()
     return min(wrong, 1)
 

@@ -6,6 +6,7 @@ a few values, so what waits for it is counted and its own bytes are read back, f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from transom.machines.steps import step
+from transom.spark import kernel
 from transom.spark.runner import arrivals
 
 MACHINE = "transformWithState"
@@ -36,9 +38,15 @@ class Remembered:
 
 
 def measure(
-    spark: SparkSession, reports: Sequence[Mapping[str, Any]], checkpoint: Path, specification: str | None, every: int
+    spark: SparkSession,
+    reports: Sequence[Mapping[str, Any]],
+    checkpoint: Path,
+    specifications: Sequence[str],
+    every: int,
+    *,
+    java: bool,
 ) -> Remembered:
-    """What a finished run remembered; the state of a machine is read after every so many micro-batches."""
+    """What a finished run remembered; the state of machines is read after every so many micro-batches."""
     found = Remembered()
     for report in reports:
         operators = report["stateOperators"]
@@ -46,22 +54,20 @@ def measure(
         found.native[report["batchId"]] = sum(o["numRowsTotal"] for o in natives)
         found.rows_in += report["numInputRows"]
         found.dropped += sum(o["numRowsDroppedByWatermark"] for o in operators)
-    places = [n for n, o in enumerate(reports[-1]["stateOperators"]) if MACHINE in o["operatorName"]]
-    assert bool(places) == (specification is not None), [o["operatorName"] for o in reports[-1]["stateOperators"]]
-    if specification is None:
-        return found
     identities = operator_ids(spark, checkpoint)
-    for batch in sorted(found.native)[::every]:
-        found.machines[batch] = sum(_held(spark, checkpoint, one, batch, specification) for one in identities)
+    assert len(identities) == len(specifications), [o["operatorName"] for o in reports[-1]["stateOperators"]]
+    held = _held_in_java if java else _held
+    for batch in sorted(found.native)[::every] if specifications else ():
+        found.machines[batch] = sum(
+            held(spark, checkpoint, one, batch, specification) for one, specification in zip(identities, specifications)
+        )
     return found
 
 
 def operator_ids(spark: SparkSession, checkpoint: Path) -> list[int]:
-    """The numbers that Spark gave to the machines of a query."""
-    known = spark.read.format("state-metadata").load(str(checkpoint))
-    return [
-        row.operatorId for row in known.select("operatorId", "operatorName").collect() if MACHINE in row.operatorName
-    ]
+    """The numbers that Spark gave to the machines of a query, those nearer to the sources first."""
+    known = spark.read.format("state-metadata").load(str(checkpoint)).select("operatorId", "operatorName")
+    return sorted(row.operatorId for row in known.collect() if MACHINE in row.operatorName)
 
 
 def _held(spark: SparkSession, checkpoint: Path, operator: int, batch: int, specification: str) -> int:
@@ -69,6 +75,16 @@ def _held(spark: SparkSession, checkpoint: Path, operator: int, batch: int, spec
     waiting = sum(len(list(arrivals(row.body))) for row in bodies)
     machines = _state(spark, checkpoint, operator, batch, "machine").select("value.state").collect()
     return waiting + sum(step(specification, bytes(row.state)).held for row in machines if row.state is not None)
+
+
+def _held_in_java(spark: SparkSession, checkpoint: Path, operator: int, batch: int, specification: str) -> int:
+    java = kernel.enter(spark).Kernel
+    states = _state(spark, checkpoint, operator, batch, "state").select("value.value").collect()
+    held = sum(java.held(specification, bytes(row.value)) for row in states)
+    if json.loads(specification)["machine"] == "slide":
+        return held
+    rows = _state(spark, checkpoint, operator, batch, "waiting").select("value.value").collect()
+    return held + sum(java.waiting(bytes(row.value)) for row in rows)
 
 
 def _state(spark: SparkSession, checkpoint: Path, operator: int, batch: int, name: str) -> Any:

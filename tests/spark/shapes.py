@@ -99,6 +99,21 @@ SHAPES: Mapping[str, Shape] = {
     )
 }
 
+KILLED: Mapping[str, Shape] = SHAPES | {
+    shape.name: shape
+    for shape in (
+        Shape("changes", "ISTREAM(SELECT traffic.index, weight FROM traffic [FROM NOW-3 TO NOW SLIDE 2 ROWS])"),
+        Shape(
+            "product",
+            "RSTREAM(SELECT traffic.index, traffic.weight, air.temp FROM traffic [FROM NOW-3 TO NOW SLIDE 2 ROWS], "
+            "air [FROM NOW-3 TO NOW SLIDE 3 SEC] WHERE traffic.id = air.id)",
+            ("traffic", "air"),
+        ),
+        Shape("numbered", "ISTREAM(SELECT traffic.index, id FROM traffic [FROM NOW-3 TO NOW SLIDE 2 SEC])"),
+    )
+}
+"""With more, so that every machine is among them."""
+
 BATCH_TICKS = 30
 """A multiple of every slide and span above: each micro-batch meets its windows in the same places."""
 

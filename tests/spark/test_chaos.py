@@ -1,27 +1,39 @@
-"""Two kills per shape; `just chaos` makes ten."""
+"""Kills of each shape, with the kernel and without; `just chaos` makes ten of each."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path as File
+from typing import Any
 
 import pytest
 
 from tests.spark.chaos import is_inside, last_entry, try_shape
-from tests.spark.shapes import SHAPES
+from tests.spark.shapes import KILLED, SHAPES
+from transom.physical.plan import Kernel, Path
+from transom.physical.walk import walk
+
+TRIED: list[tuple[str, Kernel, int]] = [(shape, "on", 2) for shape in KILLED] + [(shape, "off", 2) for shape in SHAPES]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_killed_query_goes_on_as_if_nothing_had_been(spark: object, shape: str) -> None:
+@pytest.mark.parametrize(("shape", "kernel", "kills"), TRIED)
+def test_a_killed_query_goes_on_as_if_nothing_had_been(spark: Any, shape: str, kernel: Kernel, kills: int) -> None:
     seed = int(os.environ.get("TRANSOM_CHAOS_SEED", "1"))
-    outcome = try_shape(spark, shape, seed, kills=2, files=10)
+    outcome = try_shape(spark, shape, seed, kills=kills, files=10, kernel=kernel)
     print(outcome)
     assert outcome.wrong is None
-    assert outcome.kills == 2
+    assert outcome.kills == kills
     assert outcome.tuples > 5
 
 
-def test_a_kill_inside_a_micro_batch_is_told_from_one_between_two(tmp_path: Path) -> None:
+def test_every_machine_of_the_kernel_is_killed() -> None:
+    """Number is the machine `order`, Cut `window`, Compare `change`; Slide, Meet and Product bear their names."""
+    plans = [shape.query().physical(kernel=True) for shape in KILLED.values()]
+    seen = {type(node).__name__ for plan in plans for node in walk(plan) if node.choice.path is Path.KERNEL}
+    assert seen == {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product"}
+
+
+def test_a_kill_inside_a_micro_batch_is_told_from_one_between_two(tmp_path: File) -> None:
     for log, entries in (("offsets", (0, 1)), ("commits", (0,))):
         (tmp_path / "spark" / log).mkdir(parents=True)
         for entry in entries:

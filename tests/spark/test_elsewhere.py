@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,12 @@ def run(where: str, python: str) -> str:
     return done.stdout
 
 
-def check(said: str, place: str) -> None:
+def check(said: str, place: str, ways: Sequence[str] = ("on", "off")) -> None:
     first, *rest = said.splitlines()
     assert place in first
     assert all(": right (" in line for line in rest), said
-    assert {line[:3] for line in rest} == set(CASES), said
+    for kernel in ways:
+        assert {line[:3] for line in rest if f"kernel {kernel}:" in line} == set(CASES), said
 
 
 def test_on_a_cluster() -> None:
@@ -35,7 +37,7 @@ def test_on_a_cluster() -> None:
 
 
 def test_over_spark_connect() -> None:
-    check(run("connect", sys.executable), "connect, ")
+    check(run("connect", sys.executable), "connect, ", ["auto"])
 
 
 def test_on_the_oldest_pyspark() -> None:

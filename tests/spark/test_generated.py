@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -19,7 +19,6 @@ from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
-T = TypeVar("T")
 QUERIES, STREAMS = 72, 12
 TOGETHER = 8
 LEAST = 600
@@ -117,12 +116,6 @@ def test_a_difference_is_told_in_full(spark: Any) -> None:
     assert difference(right, wrong, index=drawn.index) is not None
 
 
-def batched(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """Lists of so many items."""
-    while some := list(islice(items, size)):
-        yield some
-
-
 def soaking() -> Iterator[tuple[Drawn, Split | None]]:
     """Other queries than those above, cut in four ways by turns; every fourth is replayed, every third starts later."""
     found, seed = 0, SOAK_SEED
@@ -141,19 +134,30 @@ def soaking() -> Iterator[tuple[Drawn, Split | None]]:
 
 @pytest.mark.soak
 def test_soak(spark: Any, capfd: Any) -> None:
-    """Thousands of triples; says how far it is, and goes on after a difference."""
+    """Thousands of triples, each on both paths; says how far it is, and goes on after a difference."""
     found: list[str] = []
     texts: set[str] = set()
     triples = 0
-    for together in batched(soaking(), SOAK_TOGETHER):
-        jobs = [
-            partial(failures, spark, drawn, split, SOAK_STREAMS, kernel) for drawn, split in together for kernel in BOTH
-        ]
-        found += [text for more in side_by_side(jobs) for text in more]
-        texts |= {drawn.query.text for drawn, _ in together}
-        triples += SOAK_STREAMS * sum(split is not None for _, split in together)  # each on both paths
+    waiting: deque[tuple[Drawn, Split | None, Kernel, Future[list[str]]]] = deque()
+
+    def settle() -> None:
+        nonlocal triples
+        drawn, split, kernel, job = waiting.popleft()
+        found.extend(job.result())
+        texts.add(drawn.query.text)
+        triples += SOAK_STREAMS * (split is not None and kernel == "on")
         with capfd.disabled():
-            print(f"\rseed {together[-1][0].seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+            print(f"\rseed {drawn.seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+
+    with ThreadPoolExecutor(SOAK_TOGETHER) as pool:
+        for drawn, split in soaking():
+            for kernel in BOTH:
+                job = pool.submit(failures, spark, drawn, split, SOAK_STREAMS, kernel)
+                waiting.append((drawn, split, kernel, job))
+            while len(waiting) > 2 * SOAK_TOGETHER:
+                settle()
+        while waiting:
+            settle()
     assert not found, "\n\n".join(found)
     assert triples >= SOAK_LEAST
     assert len(texts) >= SOAK_DISTINCT

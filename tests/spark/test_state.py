@@ -17,10 +17,11 @@ from pyspark.sql import SparkSession
 from tests.spark.remembered import Remembered, measure
 from tests.spark.shapes import BATCH_TICKS, SHAPES, Load, Shape
 from transom import Query
-from transom.physical.plan import Cut
+from transom.physical.plan import Cut, Kernel, Meet, Meeting, Slide
 from transom.physical.show import total
 from transom.physical.walk import walk
 from transom.runtime.recut import read_streams, table_frames
+from transom.spark.relations import slide_specification
 
 ROWS = int(os.environ.get("TRANSOM_STATE_ROWS", "200000"))
 BATCHES = 12 if ROWS < 1_000_000 else 40
@@ -33,13 +34,13 @@ def load_of(shape: Shape) -> Load:
     return Load(per_tick // 10 * 10 + 10, BATCHES)
 
 
-def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Path) -> Remembered:
+def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Path, kernel: Kernel) -> Remembered:
     paths = load.write(shape, folder / "in")
     sources = read_streams(spark, query.reads, paths, False, live=True)
     if shape.stored:
         given = query.inputs({"traffic": [], **load.tables(shape)}, load.until)
         sources |= table_frames(spark, query.reads, {0: given}, False)
-    frame = query.to_df(spark, sources, until=load.until, kernel="off")
+    frame = query.to_df(spark, sources, until=load.until, kernel=kernel)
     checkpoint = folder / "checkpoint"
     stream = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
     try:
@@ -47,24 +48,33 @@ def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Pat
         reports = [r for r in stream.recentProgress if r["numInputRows"]]
     finally:
         stream.stop()
-    return measure(spark, reports, checkpoint, specification(query), max(1, BATCHES // 10))
+    told = specifications(query, kernel)
+    return measure(spark, reports, checkpoint, told, max(1, BATCHES // 10), java=kernel == "on")
 
 
-def specification(query: Query) -> str | None:
-    """What the machine of a query was told, if it has one."""
-    cuts = [node for node in walk(query.physical()) if isinstance(node, Cut)]
-    return json.dumps({"machine": "window", "window": asdict(cuts[0].spec)}) if cuts else None
+def specifications(query: Query, kernel: Kernel) -> list[str]:
+    """What the machines of a query were told, those nearer to the sources first."""
+    told = []
+    for node in reversed(list(walk(query.physical(kernel=kernel == "on")))):
+        if isinstance(node, Cut):
+            told.append(json.dumps({"machine": "window", "window": asdict(node.spec)}))
+        elif isinstance(node, Slide):
+            told.append(slide_specification(node))
+        elif isinstance(node, Meet) and node.how is Meeting.PAIRS:
+            told.append(json.dumps({"machine": "pairs"}))
+    return told
 
 
+@pytest.mark.parametrize("kernel", ["off", "on"])
 @pytest.mark.parametrize("name", SHAPES)
-def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: str, kernel: Kernel) -> None:
     shape = SHAPES[name].as_stream
     load = load_of(shape)
     query = shape.query(load.per_tick)
-    bound = query.state_of(total(query.physical(slack=BATCH_TICKS))).rows
+    bound = query.state_of(total(query.physical(slack=BATCH_TICKS, kernel=kernel == "on"))).rows
     assert bound is not None
     began = time.monotonic()
-    found = run(spark, shape, query, load, tmp_path)
+    found = run(spark, shape, query, load, tmp_path, kernel)
     took = time.monotonic() - began
     assert found.rows_in >= ROWS
     assert found.dropped == 0
@@ -72,7 +82,8 @@ def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: 
     steady = [batch for batch in counted if WARM <= batch < BATCHES]
     half = len(steady) // 2
     first, second = found.peak(steady[:half]), found.peak(steady[half:])
-    said = f"{name}: {found.rows_in:,} rows in {took:.0f} s, at most {found.peak(counted):,} of {bound:,} in state"
+    said = f"{name}, kernel {kernel}: {found.rows_in:,} rows in {took:.0f} s"
+    said = f"{said}, at most {found.peak(counted):,} of {bound:,} in state"
     print(f"{said}, first half {first:,}, second half {second:,}")
     assert 0 < found.peak(counted) <= bound, said
     assert second <= first, f"{said}: grew from {first} to {second}"
@@ -85,6 +96,6 @@ def test_a_bound_can_be_exceeded(spark: SparkSession, tmp_path: Path) -> None:
         load = Load(100, 4)
         query = shape.query(load.per_tick // 10)
         bound = query.state_of(total(query.physical(slack=BATCH_TICKS))).rows
-        found = run(spark, shape, query, load, tmp_path / name)
+        found = run(spark, shape, query, load, tmp_path / name, "off")
         assert bound is not None
         assert found.peak(found.machines or found.native) > bound

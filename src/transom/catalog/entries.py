@@ -194,6 +194,7 @@ class ExtentEntry(Entry):
     lateness: str | None = None
     idle_after: str | None = None
     rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
+    keys: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     source: SourceEntry | None = None
 
     @classmethod

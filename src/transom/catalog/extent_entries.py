@@ -39,9 +39,10 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
         every = worded(read_interval, entry.every, at.then("every"), calendar)
     if entry.rate is not None:
         rate = worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
-    for key in ("lateness", "idle_after"):
+    for key in ("lateness", "idle_after", "keys"):
         if getattr(entry, key) is not None and kind is Kind.STORED:
-            raise Misfit(f"a stored extent has no {key}", at.then(key).at_key(), "only streams can be late or silent")
+            why = "say how many `rows` it has" if key == "keys" else "only streams can be late or silent"
+            raise Misfit(f"a stored extent has no {key}", at.then(key).at_key(), why)
     if entry.sites is not None:
         sites = [(value, at.then("sites", place)) for place, value in enumerate(entry.sites)]
     site = _site(entry, kind, schema, at)
@@ -58,6 +59,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
         rows=entry.rows,
         lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
         idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
+        keys=entry.keys,
     )
     if entry.source is None:
         return extent

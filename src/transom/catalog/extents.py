@@ -36,7 +36,8 @@ class Extent:
     `every` and `sites` are the acquisition interval in ticks and the list of sites of a sensed extent, `site` is the
     attribute that holds the site, `order` puts rows of one tick in order (E1), `rate` bounds a pushed extent, `rows`
     bounds a stored one. `lateness` is how many ticks a row may come behind the latest one of a live run, `idle_after`
-    after how many ticks a silent source no longer holds a live run up (E12).
+    after how many ticks a silent source no longer holds a live run up (E12). `keys` is how many values the attributes
+    have by which rows are grouped: it helps to choose a plan, and no answer depends on it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Extent:
     source: Source | None = None
     lateness: int = 0
     idle_after: int | None = None
+    keys: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

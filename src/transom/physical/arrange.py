@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -24,8 +25,8 @@ from transom.algebra.windows import Between, Coordinate, Every, Once, Window
 from transom.errors import Unsupported
 from transom.machines.window import WindowSpec
 from transom.model.schema import Schema
-from transom.physical import choices
-from transom.physical.choices import BUCKETS, STATELESS, Span
+from transom.physical import choices, stays
+from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
 from transom.physical.plan import (
     Changes,
     Clock,
@@ -50,7 +51,7 @@ from transom.physical.plan import (
     Stay,
 )
 from transom.physical.schedule import Schedule
-from transom.physical.walk import rewrite
+from transom.physical.walk import rewrite, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,22 @@ class Want:
         return self.order or self.index
 
 
-def arrange(plan: Plan, *, start: int = 0, index: bool = False, slack: int = 1, kernel: bool = False) -> Physical:
+def arrange(
+    plan: Plan,
+    *,
+    start: int = 0,
+    index: bool = False,
+    slack: int = 1,
+    kernel: bool = False,
+    keys: Mapping[str, int] | None = None,
+) -> Physical:
     """The plan for Spark of an optimised query.
 
     `index` asks for the running index of a tagged stream (E4); `slack` is the event time in ticks that may be open at
-    once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them.
+    once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them. `keys` says how
+    many keys an extent has, where that is declared.
     """
-    planner = _Planner(start, Span(slack), kernel)
+    planner = _Planner(start, Span(slack), kernel, keys or {})
     if is_stream(plan):
         found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
     else:
@@ -86,6 +96,7 @@ class _Planner:
     start: int
     span: Span
     kernel: bool
+    keys: Mapping[str, int]
 
     # --- streams -----------------------------------------------------------------------------------
 
@@ -132,7 +143,7 @@ class _Planner:
             assert schedule is not None  # noqa: S101 - only windows have none
             if rows.form is Form.TABLE:
                 rows = self.spread(op, rows)
-            choice = choices.changes(op, schedule, self.span, _longest(rows))
+            choice = choices.changes(op, schedule, self.span, stays.longest(rows))
             return Changes(rows, report, schedule, rows.schema, choice)
         if not several:
             rows = self.exist(op, rows)
@@ -236,9 +247,9 @@ class _Planner:
         schedule = self.schedule(op)
         if rows.form is Form.TABLE:
             rows = self.spread(op.input, rows)
-        if _pairs_streams(rows):
+        if stays.pairs_streams(rows):
             rows = self.spread(op.input, rows)
-        copies = schedule.within(_longest(rows)) if schedule else 1
+        copies = schedule.within(stays.longest(rows)) if schedule else 1
         if self.kernel and (slide := self.slide(op, rows, schedule, copies, ordered)):
             return slide
         panes, choice = choices.group(op, rows.form, copies, schedule, self.span)
@@ -246,18 +257,21 @@ class _Planner:
         if not op.groups and rows.form is not Form.WINDOWS:
             clock = self.clock(op, "a window without rows has a count of 0")
         form = Form.WINDOWS if rows.form is Form.WINDOWS else Form.TICKS
-        length = _length(rows) if panes else None
+        length = stays.length(rows) if panes else None
         return Group(rows, op.groups, op.aggregates, panes, length, schedule, clock, op.schema, form, ordered, choice)
 
     def slide(
         self, op: WindowAggregation, rows: Physical, schedule: Schedule | None, copies: int, ordered: bool
     ) -> Slide | None:
         """Aggregates by group in the kernel, where windows of one stream come in one beat: first in is first out."""
-        if not op.groups or schedule is None or len(schedule.periods) != 1 or not _by_stay(rows):
+        if not op.groups or schedule is None or len(schedule.periods) != 1 or not stays.by_stay(rows):
             return None
-        choice = choices.slide(copies, self._rows(op.input, _longest(rows)))
+        read = next(node.extent for node in walk(rows) if isinstance(node, Read))
+        if self.keys.get(read, FEW_KEYS) < FEW_KEYS:
+            return None
+        choice = choices.slide(copies, self._rows(op.input, stays.longest(rows)))
         period = schedule.periods[0]
-        each = copies if _length(rows) is not None else None
+        each = copies if stays.length(rows) is not None else None
         return Slide(rows, op.groups, op.aggregates, each, period, op.schema, ordered, choice)
 
     def pair(self, op: Windows, left: Windows, right: Windows, predicate: list[Expression], want: Want) -> Physical:
@@ -268,11 +282,11 @@ class _Planner:
         forms = {one.form, other.form}
         if forms <= {Form.STAYS, Form.TABLE}:
             form = Form.TABLE if forms == {Form.TABLE} else Form.STAYS
-            lengths = [n for n in (_longest(one), _longest(other)) if n]
+            lengths = [n for n in (stays.longest(one), stays.longest(other)) if n]
             cell = max(lengths, default=1)
             longest = min(lengths, default=0)
             if self.kernel and forms == {Form.STAYS} and not ordered and _same_types(equal):
-                rows = [self._rows(side, _longest(node)) for side, node in ((left, one), (right, other))]
+                rows = [self._rows(side, stays.longest(node)) for side, node in ((left, one), (right, other))]
                 choice = choices.pairs(plus(*rows))
                 return Meet(one, other, equal, rest, Meeting.PAIRS, cell, longest, op.schema, form, ordered, choice)
             states = [self._kept(side, node, cell) for side, node in ((left, one), (right, other))]
@@ -301,7 +315,7 @@ class _Planner:
 
     def _fed(self, op: Windows, node: Physical) -> Formula:
         """Rows that wait for their tick to close, and goings that wait for theirs."""
-        longest = _longest(node)
+        longest = stays.longest(node)
         if node.form is Form.STAYS:
             return times(Rows(2), self._rows(op, longest))
         return times(bounds.windows_within(op, 1 + self.span.slack), bounds.size(op))
@@ -330,50 +344,6 @@ def _reading(want: Want, *expressions: Expression) -> Want:
     """What is wanted of the stream below expressions: its index, if one of them reads it."""
     reads = any(isinstance(part, Tag) and part.name == "index" for e in expressions for part in parts(e))
     return replace(want, index=want.index or reads)
-
-
-def _longest(node: Physical) -> int:
-    """The most ticks that a row of a node stays in a relation; 0 where it has no end of its own."""
-    match node:
-        case Stay(longest=longest) | Meet(longest=longest):
-            return max(longest, 0)
-        case Filter(input=input) | Map(input=input):
-            return _longest(input)
-        case _:
-            return 0
-
-
-def _length(node: Physical) -> int | None:
-    """How many ticks every row of a node stays, where all stay as long."""
-    match node:
-        case Stay(past=past, until=until, slide=slide, longest=longest):
-            return longest if (past - until + 1) % slide == 0 else None
-        case Filter(input=input) | Map(input=input):
-            return _length(input)
-        case _:
-            return None
-
-
-def _by_stay(node: Physical) -> bool:
-    """Whether rows are those of one window over time: then the one that comes first goes first."""
-    match node:
-        case Stay():
-            return True
-        case Filter(input=input) | Map(input=input):
-            return _by_stay(input)
-        case _:
-            return False
-
-
-def _pairs_streams(node: Physical) -> bool:
-    """Whether rows are pairs of two streams: hardly two of them come and go together, so panes would gather nothing."""
-    match node:
-        case Meet(left=left, right=right):
-            return left.form is right.form is Form.STAYS or _pairs_streams(left) or _pairs_streams(right)
-        case Filter(input=input) | Map(input=input):
-            return _pairs_streams(input)
-        case _:
-            return False
 
 
 def _equalities(

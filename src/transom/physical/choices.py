@@ -18,6 +18,8 @@ from transom.physical.schedule import Schedule
 
 STATELESS = Choice(Path.NATIVE, "stateless", "each row by itself", NOTHING)
 BUCKETS = 4
+FEW_KEYS = 10
+"""Below so many keys panes are faster than the kernel: they add rows up before these are shuffled (benchmarks.grid)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from transom.model.answer import Answer
-from transom.physical.arrange import arrange
 from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
 from transom.runtime.answers import answers, plain
@@ -104,7 +103,7 @@ def _frame(
     first = next(iter(lanes.values()))
     frames |= table_frames(spark, query.reads, lanes, several)
     fast = use_kernel(spark, kernel)
-    plan = arrange(query.plan, start=first.start, index=index, kernel=fast)
+    plan = query.physical(start=first.start, index=index, kernel=fast)
     options = Options(
         start=first.start,
         until=max(inputs.until for inputs in lanes.values()),

@@ -6,7 +6,6 @@ the class loader that knows it, and that loader belongs to the session, not to t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from typing import Any
@@ -28,14 +27,14 @@ def refusal(spark: SparkSession) -> str | None:
     if getattr(spark, "_jvm", None) is None:
         return "a Spark Connect session has no JVM of its own"
     try:
-        version = _enter(spark).Kernel.VERSION
+        version = enter(spark).Kernel.VERSION
         if not isinstance(version, int):
             found = files("transom").joinpath(JAR)
             if not found.is_file():
                 return "the package was built without the jar"
             with as_file(found) as jar:
                 spark.sql(f"ADD JAR '{jar.as_posix()}'")
-            version = _enter(spark).Kernel.VERSION
+            version = enter(spark).Kernel.VERSION
     except Exception as error:  # whatever the session says, the portable path works
         return f"the session refuses the jar: {str(error).splitlines()[0][:200]}"
     return None if version == VERSION else f"the session has version {version} of the kernel, not {VERSION}"
@@ -43,7 +42,7 @@ def refusal(spark: SparkSession) -> str | None:
 
 def clock(spark: SparkSession, setting: str) -> DataFrame:
     """The clock as a source."""
-    _enter(spark)
+    enter(spark)
     return spark.readStream.format(f"{PACKAGE}.ClockSource").option("setting", setting).load()
 
 
@@ -59,7 +58,7 @@ def machine(
 ) -> DataFrame:
     """What a machine makes of arrivals."""
     spark = frame.sparkSession
-    java = _enter(spark)
+    java = enter(spark)
     names, sizes = _array(spark, "java.lang.String", by), _array(spark, "int", shape.values)
     rest = (TickTime(calendar).zero, calendar.length, shape.lanes, shape.buckets, shape.keys, sizes, live)
     return DataFrame(java.Kernel.run(frame._jdf, specification, names, out.json(), *rest), spark)
@@ -67,7 +66,7 @@ def machine(
 
 def slide(
     frame: DataFrame,
-    specification: dict[str, Any],
+    specification: str,
     calendar: Calendar,
     *,
     by: Sequence[str],
@@ -77,13 +76,13 @@ def slide(
 ) -> DataFrame:
     """Sliding aggregates of each group."""
     spark = frame.sparkSession
-    java = _enter(spark)
+    java = enter(spark)
     rest = (TickTime(calendar).zero, calendar.length, values, live)
     names = _array(spark, "java.lang.String", by)
-    return DataFrame(java.Kernel.slide(frame._jdf, json.dumps(specification), names, out.json(), *rest), spark)
+    return DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *rest), spark)
 
 
-def _enter(spark: SparkSession) -> Any:
+def enter(spark: SparkSession) -> Any:
     """The kernel's package, from a thread that can see it."""
     jvm: Any = spark._jvm
     loader = spark._jsparkSession.sharedState().jarClassLoader()

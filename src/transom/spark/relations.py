@@ -80,8 +80,7 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     """Aggregates per window and group, from the kernel: a row goes in once, whatever the number of its windows."""
     schema = node.input.schema
     keys = [f"k{place}" for place in range(len(node.groups))]
-    asked = [a.argument for a in node.aggregates if a.argument]
-    places = iter(range(len(asked)))
+    asked = _asked(node)
     own = 1 if node.copies is None else 0
     rows = frame.select(
         TICK,
@@ -100,26 +99,32 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     out = out.add("t", LongType())
     for place, kind in enumerate(types):
         out = out.add(f"v{place}", kind)
-    specification = {
-        "machine": "slide",
-        "copies": node.copies,
-        "period": node.period,
-        "aggregates": [
-            {
-                "function": a.function.value.lower(),
-                "type": _summed(a.argument.type) if a.argument else "integer",
-                "argument": next(places) if a.argument else None,
-            }
-            for a in node.aggregates
-        ],
-    }
-    sums = kernel.slide(rows, specification, run.calendar, by=by, out=out, values=len(asked) + own, live=run.live)
-    sums = _until(sums, run)
+    told, count = slide_specification(node), len(asked) + own
+    sums = _until(kernel.slide(rows, told, run.calendar, by=by, out=out, values=count, live=run.live), run)
     cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
     for place, attribute in enumerate(made):
         cells.append(machine.crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
     order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
     return sums.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), *order, *cells)
+
+
+def slide_specification(node: Slide) -> str:
+    """What the machine of a node is told."""
+    asked = _asked(node)
+    wanted = [
+        {
+            "function": a.function.value.lower(),
+            "type": _summed(a.argument.type) if a.argument else "integer",
+            "argument": asked.index(a.argument) if a.argument else None,
+        }
+        for a in node.aggregates
+    ]
+    return json.dumps({"machine": "slide", "copies": node.copies, "period": node.period, "aggregates": wanted})
+
+
+def _asked(node: Slide) -> list[Expression]:
+    """What aggregates are made of, each expression once."""
+    return list(dict.fromkeys(a.argument for a in node.aggregates if a.argument))
 
 
 def _summed(kind: Type) -> str:

@@ -58,6 +58,22 @@ public final class Kernel {
         return put(frame, by, runner, schema(out), live);
     }
 
+    /** How many rows the state of a key holds, of one that a machine made. */
+    public static long held(String specification, byte[] state) {
+        byte[] content = Head.of(state).content();
+        if (content == null) {
+            return 0;
+        }
+        return Machines.gathers(specification)
+                ? Machines.gathering(specification).load(content).held()
+                : Machines.of(specification).load(content).held();
+    }
+
+    /** How many rows of a key wait for their tick to close. */
+    public static long waiting(byte[] rows) {
+        return Waiting.read(rows).size();
+    }
+
     private static Dataset<Row> put(
             Dataset<Row> frame, String[] by, StatefulProcessor<Row, Row, Row> runner, StructType out, boolean live) {
         StructField[] fields = new StructField[by.length];

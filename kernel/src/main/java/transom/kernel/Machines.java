@@ -66,12 +66,16 @@ public final class Machines {
         }
     }
 
+    /** Whether a specification is that of a machine which adds rows up as they come. */
+    public static boolean gathers(String specification) {
+        return read(specification).path("machine").asText().equals("slide");
+    }
+
     /** The machines that add rows up as they come. */
     public static Gatherer gathering(String specification) {
         JsonNode entries = read(specification);
-        String name = entries.path("machine").asText();
-        if (!name.equals("slide")) {
-            throw unknown(name);
+        if (!gathers(specification)) {
+            throw unknown(entries.path("machine").asText());
         }
         Slide.Plan plan = Slide.Plan.of(entries);
         return new Gatherer() {
