@@ -12,6 +12,10 @@ deep:
 spark *options:
     python -m pytest --spark tests/spark {{options}}
 
+# the hand-derived cases on Spark, all splits with the kernel and without
+golden:
+    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py
+
 # thousands of generated streams through Spark, against the reference engine: about an hour; other seeds, other queries
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py

@@ -156,7 +156,7 @@ def latency(spark: SparkSession, folder: Path, kernel: Kernel, batches: int = 30
         "bench": "join latency",
         "kernel": kernel,
         "batches too late, at most": max(late),
-        "batches too early, at most": max(0, -min(late)),
+        "batches ahead, at most": max(0, -min(late)),
         **({"wanted": 0} if kernel == "on" else {}),
         "ticks": len({tick for ticks in came.values() for tick in ticks}),
         "batches": len(marks),

@@ -88,7 +88,7 @@ def test_explain_shows_the_state_bound(roads: Path) -> None:
     assert "state: 2 * rate(road) * 601 s + 11 * rate(traffic) * 1 s + 11 = 319 rows" in plan.stdout
     assert "rules: product_to_join, prune_columns" in plan.stdout
     on_spark = transom("explain", roads / "q2.sneeql")
-    assert "path machine (product of windows); because a row window ends at an unknown tick" in on_spark.stdout
+    assert "path kernel (product of windows); because a row window ends at an unknown tick" in on_spark.stdout
     assert on_spark.stdout.count("remembers") == 4
     assert "path native (time window)" in on_spark.stdout
     without = transom("explain", roads / "q2.sneeql", "--stage", "optimized", "--without", "product_to_join")

@@ -65,7 +65,7 @@ def measure(
 
 
 def operator_ids(spark: SparkSession, checkpoint: Path) -> list[int]:
-    """The numbers that Spark gave to the machines of a query, those nearer to the sources first."""
+    """The numbers that Spark gave to the machines of a query, those nearer to the answer first."""
     known = spark.read.format("state-metadata").load(str(checkpoint)).select("operatorId", "operatorName")
     return sorted(row.operatorId for row in known.collect() if MACHINE in row.operatorName)
 

@@ -19,7 +19,7 @@ from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
-QUERIES, STREAMS = 72, 12
+QUERIES, STREAMS = 56, 16
 TOGETHER = 8
 LEAST = 600
 

@@ -49,13 +49,13 @@ def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Pat
     finally:
         stream.stop()
     told = specifications(query, kernel)
-    return measure(spark, reports, checkpoint, told, max(1, BATCHES // 10), java=kernel == "on")
+    return measure(spark, reports, checkpoint, told, max(1, BATCHES // 5), java=kernel == "on")
 
 
 def specifications(query: Query, kernel: Kernel) -> list[str]:
-    """What the machines of a query were told, those nearer to the sources first."""
+    """What the machines of a query were told, those nearer to the answer first, as Spark counts."""
     told = []
-    for node in reversed(list(walk(query.physical(kernel=kernel == "on")))):
+    for node in walk(query.physical(kernel=kernel == "on")):
         if isinstance(node, Cut):
             told.append(json.dumps({"machine": "window", "window": asdict(node.spec)}))
         elif isinstance(node, Slide):
