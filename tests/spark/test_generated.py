@@ -19,7 +19,7 @@ from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
 T = TypeVar("T")
-QUERIES, STREAMS = 56, 7
+QUERIES, STREAMS = 64, 6
 TOGETHER = 8
 LEAST = 300
 
