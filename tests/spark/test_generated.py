@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -18,13 +18,12 @@ from tests.spark.trying import replay, side_by_side, stream
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
-T = TypeVar("T")
 QUERIES, STREAMS = 64, 6
 TOGETHER = 8
 LEAST = 300
 
 SOAK_QUERIES, SOAK_STREAMS = 256, 24
-SOAK_TOGETHER = 3
+SOAK_TOGETHER, SOAK_AHEAD = 4, 40
 SOAK_LEAST, SOAK_DISTINCT = 6000, 250
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
 
@@ -107,12 +106,6 @@ def test_a_difference_is_told_in_full(spark: Any) -> None:
     assert difference(right, wrong, index=drawn.index) is not None
 
 
-def batched(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """Lists of so many items."""
-    while some := list(islice(items, size)):
-        yield some
-
-
 def soaking() -> Iterator[tuple[Drawn, Split | None]]:
     """Other queries than those above, cut in four ways by turns; every fourth is replayed, every third starts later."""
     found, seed = 0, SOAK_SEED
@@ -135,13 +128,24 @@ def test_soak(spark: Any, capfd: Any) -> None:
     found: list[str] = []
     texts: set[str] = set()
     triples = 0
-    for together in batched(soaking(), SOAK_TOGETHER):
-        jobs = [partial(failures, spark, drawn, split, SOAK_STREAMS) for drawn, split in together]
-        found += [text for more in side_by_side(jobs) for text in more]
-        texts |= {drawn.query.text for drawn, _ in together}
-        triples += SOAK_STREAMS * sum(split is not None for _, split in together)
+    waiting: deque[tuple[Drawn, Split | None, Future[list[str]]]] = deque()
+
+    def settle() -> None:
+        nonlocal triples
+        drawn, split, job = waiting.popleft()
+        found.extend(job.result())
+        texts.add(drawn.query.text)
+        triples += SOAK_STREAMS * (split is not None)
         with capfd.disabled():
-            print(f"\rseed {together[-1][0].seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+            print(f"\rseed {drawn.seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+
+    with ThreadPoolExecutor(SOAK_TOGETHER) as pool:
+        for drawn, split in soaking():
+            waiting.append((drawn, split, pool.submit(failures, spark, drawn, split, SOAK_STREAMS)))
+            while len(waiting) > SOAK_AHEAD or (waiting and waiting[0][-1].done()):
+                settle()
+        while waiting:
+            settle()
     assert not found, "\n\n".join(found)
     assert triples >= SOAK_LEAST
     assert len(texts) >= SOAK_DISTINCT
