@@ -12,7 +12,7 @@ deep:
 spark *options:
     python -m pytest --spark tests/spark {{options}}
 
-# thousands of generated streams through Spark, against the reference engine: about an hour; other seeds, other queries
+# thousands of generated streams through Spark, against the reference engine: about half an hour; other seeds, other queries
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
 

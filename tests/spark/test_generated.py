@@ -18,7 +18,7 @@ from tests.spark.trying import replay, side_by_side, stream
 from transom.runtime.answers import difference
 from transom.runtime.recut import Split
 
-QUERIES, STREAMS = 64, 6
+QUERIES, STREAMS = 56, 7
 TOGETHER = 8
 LEAST = 300
 
