@@ -16,7 +16,7 @@ spark *options:
 golden:
     TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py
 
-# thousands of generated streams through Spark, against the reference engine: about an hour; other seeds, other queries
+# thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
 

@@ -1,10 +1,10 @@
 """Sliding sums: Transom against `window()` written by hand, for the same answer.
 
-    python -m benchmarks.sliding [--rows 6000000] [--times 3] [--settings 1,60,120,120k] [--results lines.jsonl]
+    python -m benchmarks.sliding [--rows N] [--times 3] [--settings 1,60,120,120k] [--results lines.jsonl]
 
 Rows are 1 ms apart, the slide is 1 s, values are 64-bit integers. One line of JSON per setting. The time is from the
-start of the query to its last row; so many rows that what a start costs (a Python process for the clock, 1-2 s) does
-not decide.
+start of the query to its last row. Each setting has so many rows (--rows gives all the same number) that what a start
+costs (a Python process for the clock, 1-2 s) does not decide.
 """
 
 from __future__ import annotations

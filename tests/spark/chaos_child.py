@@ -33,7 +33,8 @@ def session() -> SparkSession:
         "spark.log.level": "OFF",
     }
     for name, value in (SETTINGS | own).items():
-        builder = builder.config(name, value)
+        if "checkpointFileManager" not in name:  # what is killed writes its files as a user's query does
+            builder = builder.config(name, value)
     return builder.getOrCreate()
 
 

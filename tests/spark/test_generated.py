@@ -24,7 +24,7 @@ TOGETHER = 8
 LEAST = 600
 
 SOAK_QUERIES, SOAK_STREAMS = 256, 24
-SOAK_TOGETHER = 3
+SOAK_TOGETHER, SOAK_AHEAD = 4, 40
 SOAK_LEAST, SOAK_DISTINCT = 6000, 250
 BOTH: tuple[Kernel, ...] = ("off", "on")
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
@@ -154,7 +154,7 @@ def test_soak(spark: Any, capfd: Any) -> None:
             for kernel in BOTH:
                 job = pool.submit(failures, spark, drawn, split, SOAK_STREAMS, kernel)
                 waiting.append((drawn, split, kernel, job))
-            while len(waiting) > 2 * SOAK_TOGETHER:
+            while len(waiting) > SOAK_AHEAD or (waiting and waiting[0][-1].done()):
                 settle()
         while waiting:
             settle()
