@@ -60,7 +60,7 @@ class Child:
 
     def __init__(self, shape: str, kernel: Kernel, seed: int, folder: Path, log: Path) -> None:
         command = [sys.executable, "-m", "tests.spark.chaos_child", shape, kernel, str(seed), str(TICKS), str(folder)]
-        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+        environment = dict(os.environ)
         environment.pop("PYSPARK_GATEWAY_PORT", None)
         self.log = log
         with log.open("ab") as errors:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Iterator
 
 import pytest
 
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+from tests.spark.quick import use_quick_python
+
+use_quick_python()
 
 SETTINGS = {
     # Hundreds of small queries: compiling them well costs more than running them badly, twice as much in all. The quick

@@ -40,6 +40,12 @@ USUAL = re.compile(r"[0-9-]{8,10}([T ][0-9:]{2,8}([.,][0-9]+)?(Z|[+-][0-9:]{2,8}
 """How instants are usually spelled; Python reads more than this, such as seconds of half an offset."""
 
 
+WAYS = (("true", "true"), ("false", "false"))
+"""ANSI mode, and whether Spark writes code for a whole stage: a query may run in any of these."""
+
+AT_ONCE = 15
+
+
 def column(attribute: Attribute) -> Any:
     return F.col(attribute.name)
 
@@ -76,12 +82,16 @@ def beyond(expression: Expression, scope: Scope) -> bool:
     return False
 
 
-def answer(spark: Any, frame: Any, expressions: list[Expression]) -> list[tuple[Value, ...]]:
-    """The values of many expressions; timestamps travel as microseconds, untouched by time zones."""
+def lowered(expressions: list[Expression]) -> list[Any]:
+    """Columns for many expressions; timestamps travel as microseconds, untouched by time zones."""
     columns = []
     for place, expression in enumerate(expressions):
-        lowered = lower(expression, column, tag)
-        columns.append((F.unix_micros(lowered) if expression.type is Type.TIMESTAMP else lowered).alias(f"c{place}"))
+        found = lower(expression, column, tag)
+        columns.append((F.unix_micros(found) if expression.type is Type.TIMESTAMP else found).alias(f"c{place}"))
+    return columns
+
+
+def answer(frame: Any, columns: list[Any]) -> list[tuple[Value, ...]]:
     rows = sorted(frame.select("n", *columns).collect(), key=lambda row: row["n"])
     return [tuple(row)[1:] for row in rows]
 
@@ -96,14 +106,17 @@ def micros(instant: datetime) -> int:
 
 
 def compare(spark: Any, expressions: list[Expression], rows: list[Row]) -> None:
-    frame = spark.createDataFrame([(*row, n) for n, row in enumerate(rows)], TABLE)
+    session = spark.newSession()
+    frame = session.createDataFrame([(*row, n) for n, row in enumerate(rows)], TABLE)
     expected = [[expected_of(e, row) for e in expressions] for row in rows]
     wrong: list[str] = []
-    for ansi in ("true", "false"):
-        spark.conf.set("spark.sql.ansi.enabled", ansi)
-        for start in range(0, len(expressions), 60):
-            chunk = expressions[start : start + 60]
-            for number, given in enumerate(answer(spark, frame, chunk)):
+    columns = lowered(expressions)
+    for ansi, written in WAYS:
+        session.conf.set("spark.sql.ansi.enabled", ansi)
+        session.conf.set("spark.sql.codegen.wholeStage", written)
+        for start in range(0, len(expressions), AT_ONCE):
+            chunk = expressions[start : start + AT_ONCE]
+            for number, given in enumerate(answer(frame, columns[start : start + AT_ONCE])):
                 for place, expression in enumerate(chunk):
                     want, got = expected[number][start + place], given[place]
                     if isinstance(got, Decimal):
@@ -121,7 +134,7 @@ def test_every_function_has_a_lowering() -> None:
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 6))])
 def test_random_expressions(spark: Any, seed: int) -> None:
     garden = Garden(seed)
-    expressions = garden.roots(3, 150)
+    expressions = garden.roots(3, 70)
     compare(spark, expressions, garden.rows(200))
     assert all(garden.used[name] >= 3 for name in FUNCTIONS)
 

@@ -25,12 +25,13 @@ SPLITS = {"one-row": ONE_ROW, "uneven-3": UNEVEN, "uneven-8": OTHERWISE_UNEVEN, 
 
 @cache
 def plain(spark: SparkSession) -> SparkSession:
-    """A session whose operators run as they are: writing code for them pays only with many rows.
+    """A session whose operators and expressions run as they are: writing code for them pays only with many rows.
 
     It takes the streams that are cut small; what comes at once goes through the settings of the session itself.
     """
     session = spark.newSession()
     session.conf.set("spark.sql.codegen.wholeStage", "false")
+    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     return session
 
 
