@@ -266,7 +266,8 @@ class _Planner:
         """Aggregates by group in the kernel, where windows of one stream come in one beat: first in is first out."""
         if not op.groups or schedule is None or len(schedule.periods) != 1 or not stays.by_stay(rows):
             return None
-        if any(self.keys.get(node.extent, FEW_KEYS) < FEW_KEYS for node in walk(rows) if isinstance(node, Read)):
+        read = [node.extent for node in walk(rows) if isinstance(node, Read)]
+        if copies == 1 and any(self.keys.get(extent, FEW_KEYS) < FEW_KEYS for extent in read):
             return None
         choice = choices.slide(copies, self._rows(op.input, stays.longest(rows)))
         period = schedule.periods[0]
