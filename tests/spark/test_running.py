@@ -179,11 +179,14 @@ def test_a_session_without_rocksdb_is_refused_by_name(spark: SparkSession, tmp_p
     spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
     try:
         with pytest.raises(UsageError, match="lacks settings") as caught:
-            started(transom.compile(BY_ROW, catalog()), spark, tmp_path)
+            started(query := transom.compile(BY_ROW, catalog()), spark, tmp_path)
         assert f"{name}=" in (caught.value.detail or "")
         assert "RocksDB" in (caught.value.detail or "")
         assert not (tmp_path / "checkpoint").exists()
         finished(started(transom.compile(GROUPS, catalog()), spark, tmp_path / "native"))  # needs no machine
+        with pytest.raises(UsageError) as refused:
+            query.to_df(spark, kernel="on")
+        assert "elsewhere than in RocksDB" in (refused.value.detail or "")
     finally:
         spark.conf.set(name, kept)
 

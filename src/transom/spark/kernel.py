@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 from transom.model.time import Calendar
 from transom.spark.marks import TickTime
 from transom.spark.runner import Shape
+from transom.spark.session import has_rocksdb
 
 JAR = "transom-kernel.jar"
 PACKAGE = "transom.kernel"
@@ -26,6 +27,8 @@ def refusal(spark: SparkSession) -> str | None:
     """Why a session cannot take the kernel, or None once it has it."""
     if getattr(spark, "_jvm", None) is None:
         return "a Spark Connect session has no JVM of its own"
+    if not has_rocksdb(spark):
+        return "the session keeps its state elsewhere than in RocksDB"
     try:
         version = enter(spark).Kernel.VERSION
         if not isinstance(version, int):

@@ -10,12 +10,18 @@ from transom.physical.plan import Path, Physical
 from transom.physical.walk import walk
 from transom.spark.marks import EPOCH
 
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SETTINGS = {
-    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    PROVIDER: ROCKSDB,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 """What `transom run` sets, and what a session of one's own is advised to set."""
+
+
+def has_rocksdb(spark: SparkSession) -> bool:
+    """Whether a session keeps state where machines can be kept."""
+    return str(spark.conf.get(PROVIDER, "")).endswith("RocksDBStateStoreProvider")
 
 
 def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live: bool) -> None:
@@ -28,10 +34,9 @@ def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live:
             hint="set a later `epoch` in the catalog; a replay takes any",
         )
     missing: list[str] = []
-    if any(node.choice.path is not Path.NATIVE and node.choice.rule != "clock" for node in walk(plan)):
-        provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass", "")
-        if not str(provider).endswith("RocksDBStateStoreProvider"):
-            missing.append(f"spark.sql.streaming.stateStore.providerClass={ROCKSDB}")
+    has_machines = any(node.choice.path is not Path.NATIVE and node.choice.rule != "clock" for node in walk(plan))
+    if has_machines and not has_rocksdb(spark):
+        missing.append(f"{PROVIDER}={ROCKSDB}")
     if str(spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy", "min")) != "min":
         missing.append("spark.sql.streaming.multipleWatermarkPolicy=min")
     if str(spark.conf.get("spark.sql.streaming.statefulOperator.allowMultiple", "true")) != "true":
