@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+CLOCKS = ("PythonMicroBatch", "transom_clock")
+"""What Spark calls the clock in Python and the clock in Java: their ticks are no rows of the user's."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -29,7 +32,7 @@ class Progress:
         if report["batchId"] <= self.batch or "addBatch" not in report["durationMs"]:
             return self
         seconds = max(report.get("batchDuration", 0), 1) / 1000
-        sources = [s for s in report["sources"] if "PythonMicroBatch" not in s["description"]]
+        sources = [s for s in report["sources"] if not any(clock in s["description"] for clock in CLOCKS)]
         rows_in = sum(s["numInputRows"] for s in sources)
         rows_out = _observed(report)
         operators = report["stateOperators"]

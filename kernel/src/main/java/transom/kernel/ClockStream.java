@@ -34,6 +34,12 @@ final class ClockStream implements MicroBatchStream {
         this.latest = setting.first() - 1;
     }
 
+    /** What Spark's reports call it. */
+    @Override
+    public String toString() {
+        return "transom_clock";
+    }
+
     @Override
     public Offset initialOffset() {
         return new Shown(setting.first() - 1, null);
