@@ -12,7 +12,6 @@ import os
 import shutil
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 
 SCRIPT = """#!/bin/sh
@@ -22,7 +21,6 @@ exec '{python}' "$@"
 """
 
 
-@cache
 def quick_python() -> str:
     """The path of a script that stands for Python, as long as this process lives."""
     folder = Path(tempfile.mkdtemp(prefix="transom-python-"))
@@ -35,5 +33,6 @@ def quick_python() -> str:
 
 def use_quick_python() -> None:
     """For the sessions of this process and of its children, unless another was asked for."""
-    os.environ.setdefault("PYSPARK_PYTHON", quick_python())
+    if "PYSPARK_PYTHON" not in os.environ:  # a child has it from its parent, and may be killed before it tidies up
+        os.environ["PYSPARK_PYTHON"] = quick_python()
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

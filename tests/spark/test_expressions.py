@@ -41,7 +41,7 @@ USUAL = re.compile(r"[0-9-]{8,10}([T ][0-9:]{2,8}([.,][0-9]+)?(Z|[+-][0-9:]{2,8}
 
 
 WAYS = (("true", "true"), ("false", "false"))
-"""ANSI mode, and whether Spark writes code for a whole stage: a query may run in any of these."""
+"""ANSI mode, and whether Spark writes code for a whole stage: each is met both ways, not every pair of them."""
 
 AT_ONCE = 15
 
