@@ -1,6 +1,7 @@
 """The kernel against Spark's own `window()` for the same answer, and against our plans without it.
 
-    python -m benchmarks.kernel [--rows 2000000] [--times 3] [--settings 1,10,60,120,1f,10f,60f,120f,offset,rows]
+    python -m benchmarks.kernel [--rows 2000000] [--times 3] [--skip-native]
+                                [--settings 1,10,60,120,1f,10f,60f,120f,offset,rows]
 
 1,000 keys, rows 1 ms apart, slide 1 s; SUM, COUNT, AVG and MAX of 64-bit integers. With an `f`: of floats of two
 decimals, added up exactly on all sides. `offset`: FROM NOW-120 TO NOW-60 against the same width ending now. `rows`: row
@@ -24,11 +25,11 @@ LEAST = {1: 1.5, 10: 3.0, 60: 7.0, 120: 12.0}
 SETTINGS = [*map(str, LEAST), *(f"{width}f" for width in LEAST), "offset", "rows"]
 
 
-def sliding(spark: SparkSession, source: Input, width: int, times: int) -> dict[str, Any]:
-    """Kernel, native panes and bare Spark."""
+def sliding(spark: SparkSession, source: Input, width: int, times: int, native: bool) -> dict[str, Any]:
+    """Kernel, native panes if they are asked for, and bare Spark."""
     plans: dict[str, Plan] = {
         "kernel": partial(ours, spark, source, width, "on"),
-        "native": partial(ours, spark, source, width, "off"),
+        **({"native": partial(ours, spark, source, width, "off")} if native else {}),
         "by hand": partial(by_hand, spark, source, width),
     }
     answers, _ = agreed(spark, plans, COLUMNS)
@@ -40,7 +41,7 @@ def sliding(spark: SparkSession, source: Input, width: int, times: int) -> dict[
         **figures(results, source.rows),
         "ratio": ratio(results, "kernel", "by hand", source.rows),
         **({} if source.floats else {"wanted": LEAST[width]}),
-        "to native": ratio(results, "kernel", "native", source.rows),
+        **({"to native": ratio(results, "kernel", "native", source.rows)} if native else {}),
         "rows": source.rows,
         "answers": answers,
     }
@@ -91,6 +92,7 @@ def main() -> None:
     """Measure and print."""
     parser = options(__doc__, 2_000_000)
     parser.add_argument("--settings", default=",".join(SETTINGS))
+    parser.add_argument("--skip-native", action="store_true", help="leave out our plans without the kernel")
     given = parser.parse_args()
     chosen = given.settings.split(",")
     spark = session()
@@ -105,7 +107,7 @@ def main() -> None:
                 entry = row_windows(spark, whole, given.times)
             else:
                 source = floats if name.endswith("f") else whole
-                entry = sliding(spark, source, int(name.removesuffix("f")), given.times)
+                entry = sliding(spark, source, int(name.removesuffix("f")), given.times, not given.skip_native)
             say(entry, given.results)
 
 
