@@ -49,12 +49,14 @@ public final class Machines {
                 Window.Cut cut = Window.Cut.of(entries.path("window"));
                 return maker(() -> new Window(cut), state -> Window.load(cut, state));
             case "change":
-                boolean came = word(entries, "report", "came", "went");
-                return maker(() -> new Change(came), state -> Change.load(came, state));
+                Change.Report report = Change.Report.of(entries.path("report").asText());
+                return maker(() -> new Change(report), state -> Change.load(report, state));
             case "product":
                 boolean one = word(entries, "left", "stays", "windows");
-                boolean[] stays = {one, word(entries, "right", "stays", "windows")};
-                return maker(() -> new Product(stays), state -> Product.load(stays, state));
+                boolean other = word(entries, "right", "stays", "windows");
+                String how = entries.path("how").asText("windows");
+                Product.Plan both = new Product.Plan(one, other, how, entries.path("widths").path(1).asInt());
+                return maker(() -> new Product(both), state -> Product.load(both, state));
             case "meet":
                 return maker(Meet::new, Meet::load);
             case "gaps":
