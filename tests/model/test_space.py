@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -64,5 +65,5 @@ def test_the_path_of_small_steps_is_not_shorter_than_the_way() -> None:
     rng = random.Random(5)
     for _ in range(200):
         places = [(rng.uniform(-1, 1), rng.uniform(50, 51)) for _ in range(4)]
-        path = sum(step(EARTH, a, b) for a, b in zip(places, places[1:]))
+        path = sum(step(EARTH, a, b) for a, b in pairwise(places))
         assert path >= step(EARTH, places[0], places[-1])
