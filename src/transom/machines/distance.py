@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from transom.errors import PlanError
 from transom.machines import encoding
+from transom.machines.told import Told
 from transom.model.bag import Row
 from transom.model.space import Position, Speed, step
 
@@ -35,6 +37,11 @@ class PlaceSpec:
     def position(self) -> Position:
         """How steps are measured."""
         return Position("x", None if self.y is None else "y", self.geodesic, self.unit)
+
+    def to_json(self) -> str:
+        """The document of a machine that adds distances to rows."""
+        entries = {"machine": "distance", "place": self.to_entries(), "shared": True}
+        return json.dumps(entries, separators=(",", ":"), sort_keys=True)
 
     def to_entries(self) -> dict[str, Any]:
         """What goes into a specification."""
@@ -96,35 +103,35 @@ class Odometer:
         self.place = None if place is None else (place[0], place[1])
 
 
-class Travelled(NamedTuple):
-    """A row and the distance at it; without a distance the row was rejected."""
-
-    distance: int | None
-    row: Row
-
-
 class DistanceMachine:
     """Rows of one object in order in, the same rows with the distance travelled so far out (C11); keeps one place.
 
     A row without a place has the distance of the row before it. A row that no object under the speed limit could have
-    reached from the last place is rejected.
+    reached from the last place is rejected, and counted.
     """
 
     kind = "distance"
+    held = 0
+    blank = False
+    wake: int | None = None
 
     def __init__(self, spec: PlaceSpec) -> None:
         self.spec = spec
         self.odometer = Odometer(spec)
 
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return 0
+    def take(self, tick: int, rows: Sequence[Row]) -> list[Told]:
+        """The rows of a tick with their distances."""
+        told, rejected = [], 0
+        for row in rows:
+            if self.odometer.move(tick, self.odometer.where(row)) is None:
+                rejected += 1
+            else:
+                told.append(Told(tick, 1, True, self.odometer.distance, row))
+        return [Told(tick, 0, False, rejected, None), *told] if rejected else told
 
-    def take(self, tick: int, row: Row) -> Iterator[Travelled]:
-        """The row with its distance."""
-        accepted = self.odometer.move(tick, self.odometer.where(row)) is not None
-        yield Travelled(self.odometer.distance if accepted else None, row)
+    def advance(self, closed: int) -> list[Told]:
+        """Nothing waits for a tick to close."""
+        return []
 
     def save(self) -> bytes:
         """The state as bytes."""

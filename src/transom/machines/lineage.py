@@ -15,25 +15,12 @@ from transom.machines import encoding
 from transom.machines.aggregates import Part, Sliding, part_of
 from transom.machines.distance import Odometer
 from transom.machines.lineage_spec import LineageSpec
+from transom.machines.told import Told
 from transom.model.bag import Row
 from transom.model.types import Value
 
 Ends = tuple[tuple[int, int], ...]
 """Of each range its low and its high end."""
-
-
-class Told(NamedTuple):
-    """What a lineage tells: the row of a window, or with `present` false that the window exists.
-
-    `place` is the position in the content, the sign of a change, or 0 for aggregates. With `seq` 0 it is no window, and
-    `place` is how many rows of the tick were rejected.
-    """
-
-    tick: int
-    seq: int
-    present: bool
-    place: int
-    row: Row | None
 
 
 class _Pane(NamedTuple):
@@ -115,7 +102,7 @@ class LineageMachine:
             told.append(Told(tick, 0, False, rejected, None))
         if arrived:
             told += self._after(tick, inside)
-        return told + self._pass(tick)
+        return told + self.advance(tick)
 
     def advance(self, closed: int) -> list[Told]:
         """The windows of all ticks up to one that is closed now."""
@@ -255,9 +242,9 @@ class LineageMachine:
         return [Told(tick, 1, False, 0, None), *rows]
 
     def _forget(self, tick: int) -> None:
-        """Drop the rows that no window from a tick on can hold; what changes must still tell is kept."""
+        """Drop the rows that no window from a tick on can hold; but not those whose going matters."""
         spec = self.spec
-        if not spec.ranges:
+        if not spec.ranges or spec.slide == "change":
             return
         ends: list[tuple[int, int]] = []
         for reach in spec.ranges:

@@ -41,8 +41,8 @@ class LineageSpec:
     window holds the rows in all `ranges`, of those whose value at `flag` is true, if there is a flag. Windows by tick
     come from `start` to `until`, from the first row of the key on or, if `eager`, from the start. `place` is needed for
     distances and paths. What is told is the `content` of a window, its `changes`, or its `aggregates`; `tags` go to the
-    end of a row, and arguments count them. A key without a row for `forget_after` ticks is new again. It travels as
-    JSON.
+    end of a row, and arguments count them. A key without a row for more than `forget_after` ticks is new
+    again. It travels as JSON.
     """
 
     slide: str
@@ -116,6 +116,7 @@ class LineageSpec:
             "tags": list(self.tags),
             "aggregates": [{"function": a.function, "type": a.type, "argument": a.argument} for a in self.aggregates],
             "forget_after": self.forget_after,
+            "shared": True,
         }
         return json.dumps(entries, separators=(",", ":"), sort_keys=True)
 
