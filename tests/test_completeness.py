@@ -35,8 +35,8 @@ from transom.algebra.windows import (
 )
 from transom.errors import PlanError
 from transom.model.bag import Element
-from transom.model.regions import Region
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
 from transom.model.space import Position
 from transom.model.types import Type
 from transom.reference.evaluate import evaluate_window
@@ -55,7 +55,7 @@ ELSEWHERE = {"StoredTable": ("sources", "scan_table")}
 
 ROAD = StreamReceive("cars", Schema((Attribute("id", Type.STRING, "cars"), Attribute("km", Type.FLOAT, "cars"))))
 KM = Position("km", None, unit=1_000_000_000)
-SEA = Region("East_China_Sea", (((0.0, -1.0), (9.0, -1.0), (9.0, 1.0), (0.0, 1.0)),))
+SEA = from_wkt("East_China_Sea", "POLYGON ((0 -1, 9 -1, 9 1, 0 1, 0 -1))")
 TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
 KEY = (Attribute("id", Type.STRING, "cars"),)
 

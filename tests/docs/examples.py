@@ -24,8 +24,8 @@ from transom.algebra.windows import (
     scan,
     time_window,
 )
-from transom.model.regions import Region
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
 from transom.model.space import Position
 from transom.model.types import Type
 
@@ -92,7 +92,7 @@ FUNCTION_EXAMPLES = {
 _KEY = Attribute("car", Type.INTEGER, "s")
 _STREAM = StreamReceive("s", Schema((_KEY,)))
 _LINE = Position("car", None, unit=1_000_000_000)
-_HARBOUR = Region("harbour", (((0.0, -1.0), (5.0, -1.0), (5.0, 1.0), (0.0, 1.0)),))
+_HARBOUR = from_wkt("harbour", "POLYGON ((0 -1, 5 -1, 5 1, 0 1, 0 -1))")
 _KM = 1_000_000_000
 _TABLE = StoredTable("t", Schema((Attribute("x", Type.INTEGER, "t"),)))
 TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE

@@ -35,8 +35,8 @@ from transom.machines.meet import Change, MeetMachine, Side
 from transom.machines.order import OrderMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Element, Row, row_identity
-from transom.model.regions import Region
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
 from transom.model.space import Position
 from transom.model.time import Rate
 from transom.model.types import Type
@@ -207,7 +207,7 @@ def test_what_no_window_machine_cuts() -> None:
     table = StoredTable("t", Schema((Attribute("y", Type.INTEGER, "t"),)))
     for op in (
         scan(table, 5),
-        Window(STREAM, Arrival(), Inside(Region("sea", ())), position=PLACE),
+        Window(STREAM, Arrival(), Inside(from_wkt("sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")), position=PLACE),
         Window(STREAM, Passing(2), Between(Coordinate.INDEX, Bound(2, -5), Bound(2, 0))),
         Window(STREAM, Arrival(), Everything()),
         Window(STREAM, Every(TICK, 5), Between(Coordinate.DISTANCE, Bound(1, -5), Bound(1, 0)), position=PLACE),

@@ -31,8 +31,8 @@ from transom.algebra.state import (
     times,
 )
 from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Everything, Inside, Together, Window
-from transom.model.regions import Region
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
 from transom.model.space import Position
 from transom.model.time import Calendar, Rate
 from transom.model.types import Type
@@ -41,7 +41,7 @@ A, B, T = Arrivals("a", 10), Arrivals("b", 5), TableRows("t")
 KNOWN = Knowledge({"a": Rate(4, 3), "b": Rate(1, 1)}, {"t": 20})
 CARS = StreamReceive("a", Schema((Attribute("x", Type.INTEGER, "a"),)))
 PLACE = Position("x", None)
-SEA = Region("sea", ())
+SEA = from_wkt("sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")
 CATALOG = transom.Catalog.read("""
 extents:
   a: pushed (x:integer)

@@ -246,6 +246,9 @@ class Window:
         if self.in_space and self.position is None:
             raise PlanError("a window in space needs the position of its elements")
         _ = self.place
+        for part in parts(self.range):
+            if isinstance(part, Inside) and self.position and part.region.geodesic != self.position.geodesic:
+                raise PlanError(f"the region {part.region.name} and the position are not measured alike")
         if not isinstance(self.input, StoredTable) and self.counts_rows and not self.key and not is_dense(self.input):
             raise PlanError("a window that counts rows needs a stream that is numbered without gaps (S15)")
 

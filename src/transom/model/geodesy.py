@@ -48,9 +48,9 @@ def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
         sin_l, cos_l = sl * cd + cl * sd, cl * cd - sl * sd
         across, along = cu2 * sin_l, cu1 * su2 - su1 * cu2 * cos_l
         sin_s = sqrt(across * across + along * along)
-        if sin_s == 0.0 and cu1 * cu2 * cos_l + su1 * su2 > 0.0:
-            return 0.0
         cos_s = su1 * su2 + cu1 * cu2 * cos_l
+        if sin_s == 0.0 and cos_s > 0.0:
+            return 0.0
         sigma = angle(sin_s, cos_s)
         sin_a = cu1 * cu2 * sin_l / sin_s if sin_s > 0.0 else 0.0
         cos2_a = 1.0 - sin_a * sin_a
