@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from transom.algebra import bounds, explain
 from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, atoms, missing, rows, text
+from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
@@ -141,7 +141,7 @@ class Query:
         return State(
             text(formula, self.catalog.calendar),
             rows(formula, known),
-            not any(isinstance(atom, Unbounded) for atom in atoms(formula)),
+            bounded(formula, known),
             tuple(hint for gap in missing(formula, known) for hint in self._hints(gap)),
         )
 

@@ -10,18 +10,30 @@ from transom.algebra import bounds
 from transom.algebra.expressions import Call as CallOf
 from transom.algebra.expressions import Expression, Tag, columns, conjunction, conjuncts, parts
 from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
 from transom.algebra.tree import Plan, Stream, Windows, is_stream
-from transom.algebra.windows import Between, Coordinate, Every, Once, Window
+from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import Unsupported
 from transom.machines.window import WindowSpec
 from transom.model.schema import Schema
@@ -119,6 +131,8 @@ class _Planner:
                 return self._numbered(op, self.change(input, "came", want.ordered), want)
             case DStream(input=input):
                 return self._numbered(op, self.change(input, "went", want.ordered), want)
+            case WithoutJumps():
+                raise not_yet(op)
             case _:
                 assert_never(op)
 
@@ -164,6 +178,8 @@ class _Planner:
 
     def windows(self, op: Windows, ordered: bool, last: bool = False) -> Physical:
         match op:
+            case Window(input=StoredTable(), slide=Change()):
+                raise Unsupported("Window", "Spark scans tables at ticks, it does not see them change", "not yet")
             case Window(input=StoredTable(extent=extent, schema=schema)):
                 schedule = self.schedule(op)
                 assert schedule is not None  # noqa: S101 - tables are scanned by tick
@@ -182,6 +198,12 @@ class _Planner:
                 return self.pair(op, left, right, [], Want(ordered, last=last))
             case WindowJoin(left=left, right=right, predicate=predicate):
                 return self.pair(op, left, right, conjuncts(predicate), Want(ordered, last=last))
+            case TrackAggregation() | WindowDistinct() | WindowFirst() | WindowGrown() | WindowMerge():
+                raise not_yet(op)
+            case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+                raise not_yet(op)
+            case RelationUnion() | RelationExcept() | RelationIntersect():
+                raise not_yet(op)
             case _:
                 assert_never(op)
 
@@ -236,6 +258,12 @@ class _Planner:
             case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
+            case TrackAggregation() | WindowDistinct() | WindowFirst() | WindowGrown() | WindowMerge():
+                raise not_yet(op)
+            case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+                raise not_yet(op)
+            case RelationUnion() | RelationExcept() | RelationIntersect():
+                raise not_yet(op)
             case _:
                 assert_never(op)
 
@@ -333,6 +361,11 @@ class _Planner:
                 return times(self._rows(left, span), self._rows(right, span))
             case _:
                 return times(bounds.windows_within(op, span + self.span.slack), bounds.size(op))
+
+
+def not_yet(op: Stream | Windows) -> Unsupported:
+    """An operator that only the reference engine runs so far."""
+    return Unsupported(type(op).__name__, "the reference engine has it; Spark comes after it", "not yet")
 
 
 def _same_types(equal: tuple[tuple[Expression, Expression], ...]) -> bool:

@@ -15,7 +15,8 @@ from typing import assert_never
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Call, Case, Cast, Column, Expression, Literal, Tag
+from transom.algebra.expressions import Call, Case, Cast, Column, Expression, InRegion, Literal, Tag
+from transom.algebra.functions import SPACE_FUNCTIONS
 from transom.errors import PlanError, Unsupported
 from transom.model.schema import Attribute
 from transom.model.types import Type, Value
@@ -52,6 +53,8 @@ def lower(
             return chosen.otherwise(last)
         case Cast(operand=operand, type=kind):
             return cast(lower(operand, column, tag), operand.type, kind, bind=isinstance(operand, Call | Case | Cast))
+        case InRegion():
+            raise Unsupported("INSIDE", "places come to Spark with the kernel's machines in space", "not yet")
         case _:
             assert_never(expression)
 
@@ -59,6 +62,8 @@ def lower(
 def _apply(call: Call, arguments: list[SparkColumn]) -> SparkColumn:
     """A function applied; what it names more than once is bound first, unless it is as short as a name."""
     name = call.function.name
+    if name in SPACE_FUNCTIONS:
+        raise Unsupported(name, "places come to Spark with the kernel's machines in space", "not yet")
     if name not in REPEATING and not (name == "*" and call.type is Type.DECIMAL):
         return LOWERINGS[name](call, arguments)
     long = [place for place, own in enumerate(call.arguments) if isinstance(own, Call | Case | Cast)]

@@ -1,0 +1,191 @@
+"""The shortest way between two places on the ellipsoid WGS 84, by + - * / and square roots alone (E9).
+
+Written so that every implementation gives the same bits: no trigonometry of a library, whose last digits differ
+from one to the next, but fixed polynomials after exact reductions. `Geodesy.java` is the same line by line.
+docs/space.md has the formulas, and how far they are from the truth.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+A = 6378137.0
+F = 1.0 / 298.257223563
+B = A * (1.0 - F)
+PI = 3.141592653589793
+DEGREE = PI / 180.0
+
+_SINE = tuple(1.0 / n for n in (355687428096e3, 1307674368e3, 62270208e2, 399168e2, 362880.0, 5040.0, 120.0, 6.0))
+_COSINE = tuple(
+    1.0 / n for n in (6402373705728e3, 20922789888e3, 871782912e2, 4790016e2, 3628800.0, 40320.0, 720.0, 24.0, 2.0)
+)
+_ARC = tuple(1.0 / n for n in (25.0, 23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0))
+"""Coefficients of the series of sine, cosine and arc tangent, the last term first, without the signs."""
+
+CLOSE = 1e-15
+"""Longitudes on the auxiliary sphere that differ by no more than this are the same."""
+ROUNDS = 18
+"""How often a longitude is corrected before a way counts as nearly antipodal."""
+HALVINGS = 60
+"""How often the interval of the azimuth of a nearly antipodal way is halved."""
+
+
+def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
+    """The length in metres of the shortest way between two places, given in degrees."""
+    longitude = lon2 - lon1
+    while longitude > 180.0:
+        longitude -= 360.0
+    while longitude < -180.0:
+        longitude += 360.0
+    if longitude < 0.0:
+        longitude = -longitude
+    su1, cu1 = _reduced(lat1)
+    su2, cu2 = _reduced(lat2)
+    sl, cl = sine_cosine(longitude)
+    correction = 0.0
+    for _ in range(ROUNDS):
+        sd, cd = _tiny(correction)
+        sin_l, cos_l = sl * cd + cl * sd, cl * cd - sl * sd
+        across, along = cu2 * sin_l, cu1 * su2 - su1 * cu2 * cos_l
+        sin_s = sqrt(across * across + along * along)
+        cos_s = su1 * su2 + cu1 * cu2 * cos_l
+        if sin_s == 0.0 and cos_s > 0.0:
+            return 0.0
+        sigma = angle(sin_s, cos_s)
+        sin_a = cu1 * cu2 * sin_l / sin_s if sin_s > 0.0 else 0.0
+        cos2_a = 1.0 - sin_a * sin_a
+        cos_m = cos_s - 2.0 * su1 * su2 / cos2_a if cos2_a > 0.0 else 0.0
+        after = _lag(sin_a, cos2_a, sigma, sin_s, cos_s, cos_m)
+        change = after - correction
+        correction = after
+        if -CLOSE <= change <= CLOSE:
+            if longitude * DEGREE + correction > PI:
+                break
+            return _length(cos2_a, sigma, sin_s, cos_s, cos_m)
+    return _antipodal(longitude * DEGREE, su1, cu1, su2, cu2)
+
+
+def sine_cosine(degrees: float) -> tuple[float, float]:
+    """Sine and cosine of an angle of at most 180 degrees: 45 degrees and less by a polynomial, the rest by turns."""
+    turns = 0
+    while degrees > 45.0:
+        degrees -= 90.0
+        turns += 1
+    while degrees < -45.0:
+        degrees += 90.0
+        turns -= 1
+    sine, cosine = _eighth(degrees * DEGREE)
+    if turns == 0:
+        return sine, cosine
+    if turns == 1:
+        return cosine, -sine
+    if turns == -1:
+        return -cosine, sine
+    return -sine, -cosine
+
+
+def angle(sine: float, cosine: float) -> float:
+    """The angle between 0 and pi with a direction, by halving it three times and the series of the arc tangent."""
+    x = -cosine if cosine < 0.0 else cosine
+    y = sine
+    x += sqrt(x * x + y * y)
+    x += sqrt(x * x + y * y)
+    x += sqrt(x * x + y * y)
+    if x == 0.0:
+        return 0.0
+    t = y / x
+    q = t * t
+    found = 8.0 * (t - t * q * _alternating(_ARC, q))
+    return PI - found if cosine < 0.0 else found
+
+
+def _alternating(coefficients: tuple[float, ...], q: float) -> float:
+    """The sum c1 - q * c2 + q * q * c3 - ..., the last coefficient standing first."""
+    total = coefficients[0]
+    for coefficient in coefficients[1:]:
+        total = coefficient - q * total
+    return total
+
+
+def _eighth(x: float) -> tuple[float, float]:
+    """Sine and cosine of an angle of at most pi / 4, by their series."""
+    q = x * x
+    return x - x * q * _alternating(_SINE, q), 1.0 - q * _alternating(_COSINE, q)
+
+
+def _tiny(x: float) -> tuple[float, float]:
+    """Sine and cosine of an angle of at most 0.011, by the first terms of their series."""
+    q = x * x
+    return x - x * q * (1.0 / 6.0 - q / 120.0), 1.0 - q * (0.5 - q * (1.0 / 24.0 - q / 720.0))
+
+
+def _reduced(latitude: float) -> tuple[float, float]:
+    """Sine and cosine of the reduced latitude: its tangent is 1 - f times the one of the latitude."""
+    sine, cosine = sine_cosine(latitude)
+    sine *= 1.0 - F
+    if cosine < 0.0:
+        cosine = 0.0
+    norm = sqrt(sine * sine + cosine * cosine)
+    return sine / norm, cosine / norm
+
+
+def _lag(sin_a: float, cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
+    """By how much the longitude on the auxiliary sphere is ahead of the one on the ellipsoid."""
+    c = F / 16.0 * cos2_a * (4.0 + F * (4.0 - 3.0 * cos2_a))
+    return (1.0 - c) * F * sin_a * (sigma + c * sin_s * (cos_m + c * cos_s * (2.0 * cos_m * cos_m - 1.0)))
+
+
+def _length(cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
+    """The length of an arc of the auxiliary sphere on the ellipsoid, by its series in the squared eccentricity."""
+    u = cos2_a * (A * A - B * B) / (B * B)
+    a = 1.0 + u / 16384.0 * (4096.0 + u * (-768.0 + u * (320.0 - 175.0 * u)))
+    b = u / 1024.0 * (256.0 + u * (-128.0 + u * (74.0 - 47.0 * u)))
+    square = 2.0 * cos_m * cos_m - 1.0
+    third = b / 6.0 * cos_m * (4.0 * sin_s * sin_s - 3.0) * (4.0 * cos_m * cos_m - 3.0)
+    return B * a * (sigma - b * sin_s * (cos_m + b / 4.0 * (cos_s * square - third)))
+
+
+def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float) -> float:
+    """The length of a way that nearly goes around, by halving the interval in which its azimuth lies.
+
+    The place nearer to a pole comes first and lies in the south; then the longitude that a way has gone when it comes
+    to the latitude of the second place grows with its azimuth, from 0 northwards to pi southwards.
+    """
+    if su1 * su1 < su2 * su2:
+        su1, cu1, su2, cu2 = su2, cu2, su1, cu1
+    if su1 > 0.0:
+        su1, su2 = -su1, -su2
+    low_s, low_c, high_s, high_c = 0.0, 1.0, 0.0, -1.0
+    sin_1, cos_1 = 1.0, 0.0
+    length = 0.0
+    for _ in range(HALVINGS):
+        sin_a = sin_1 * cu1
+        cos2_a = cos_1 * cos_1 + sin_1 * sin_1 * su1 * su1
+        ahead = cos_1 * cu1
+        left = ahead * ahead + (su1 * su1 - su2 * su2)
+        sin_s1, cos_s1 = _unit(su1, ahead)
+        sin_s2, cos_s2 = _unit(su2, sqrt(left) if left > 0.0 else 0.0)
+        sin_s, cos_s = _between(sin_s1, cos_s1, sin_s2, cos_s2)
+        sigma = angle(sin_s, cos_s)
+        cos_m = cos_s1 * cos_s2 - sin_s1 * sin_s2
+        sin_w, cos_w = _between(sin_a * sin_s1, cos_s1, sin_a * sin_s2, cos_s2)
+        gone = angle(sin_w, cos_w) - _lag(sin_a, cos2_a, sigma, sin_s, cos_s, cos_m)
+        length = _length(cos2_a, sigma, sin_s, cos_s, cos_m)
+        if gone < longitude:
+            low_s, low_c = sin_1, cos_1
+        else:
+            high_s, high_c = sin_1, cos_1
+        sin_1, cos_1 = _unit(low_s + high_s, low_c + high_c)
+    return length
+
+
+def _unit(y: float, x: float) -> tuple[float, float]:
+    """A direction as sine and cosine; no direction is 0."""
+    norm = sqrt(x * x + y * y)
+    return (y / norm, x / norm) if norm > 0.0 else (0.0, 1.0)
+
+
+def _between(sin_1: float, cos_1: float, sin_2: float, cos_2: float) -> tuple[float, float]:
+    """Sine and cosine, up to one factor, of the angle from one direction to another, which is at most pi."""
+    sine = sin_2 * cos_1 - cos_2 * sin_1
+    return sine if sine > 0.0 else 0.0, cos_1 * cos_2 + sin_1 * sin_2
