@@ -24,7 +24,7 @@ from transom.languages.sneeql import parse as sneeql_parse
 from transom.languages.sneeql import translate as sneeql_translate
 from transom.languages.sneeql import unparse as sneeql_unparse
 from transom.languages.sneeql.syntax import Query as Syntax
-from transom.languages.sneeql.translate import Remark
+from transom.languages.sql.select import Remark
 from transom.model.answer import Answer
 from transom.model.bag import Element, Version
 from transom.model.schema import Schema
