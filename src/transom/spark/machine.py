@@ -14,6 +14,7 @@ from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import TICK
 from transom.spark.runner import MachineRunner, Shape
+from transom.spark.shared import SharedRunner
 from transom.spark.types import spark_type
 
 
@@ -36,7 +37,7 @@ def arrivals(
     columns = [
         F.col(TICK),
         run.time.number().alias("t"),
-        *(F.col(n) for n in run.lane),
+        *(F.col(n) for n in lanes(frame, run)),
         F.lit(side).alias("side"),
         (F.col("w") if windowed else F.lit(1)).alias("w"),
         present.alias("p"),
@@ -62,13 +63,11 @@ def run(
     buckets: int = 1,
 ) -> DataFrame:
     """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values."""
-    fields = [*(StructField(n, IntegerType()) for n in run.lane)]
-    fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
-    fields += [StructField("n", LongType())]
-    fields += [StructField(f"c{place}", crossing_type(a.type)) for place, a in enumerate(out)]
+    apart = lanes(frame, run)
+    fields = [frame.schema[name] for name in apart] + _told(out)
     names = tuple(field.name for field in fields)
-    shape = Shape(len(run.lane), keys, values, len(out), buckets)
-    by = [*run.lane, "b"]
+    shape = Shape(len(apart), keys, values, len(out), buckets)
+    by = [*apart, "b"]
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
@@ -79,7 +78,43 @@ def run(
             timeMode="EventTime" if run.live else "None",
         )
     cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
-    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), "w", "p", "n", *cells)
+    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in apart), "w", "p", "n", *cells)
+
+
+def shared(frame: DataFrame, specification: str, run: Run, *, out: Schema, values: int, keys: int) -> DataFrame:
+    """What the machines of many keys make of their arrivals: tick, lane, `line` (the key), `w`, `p`, `n`, and values.
+
+    Keys share some states, so that the state store has few entries however many keys there are.
+    """
+    kinds = [frame.schema["cells0"].dataType[f"k{place}"].dataType for place in range(keys)]
+    fields = [frame.schema[name] for name in run.lane]
+    fields += [StructField(f"k{place}", kind) for place, kind in enumerate(kinds)] + _told(out)
+    names = tuple(field.name for field in fields)
+    shape = Shape(len(run.lane), keys, (values,), len(out), 1)
+    by = [*run.lane, "b"]
+    if run.kernel:
+        made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
+    else:
+        made = frame.groupBy(*by).transformWithState(
+            statefulProcessor=SharedRunner(specification, run.calendar, names, shape, run.live),
+            outputStructType=StructType(fields),
+            outputMode="append",
+            timeMode="EventTime" if run.live else "None",
+        )
+    cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
+    line = [F.struct(*(F.col(f"k{place}") for place in range(keys))).alias("line")] if keys else []
+    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), *line, "w", "p", "n", *cells)
+
+
+def lanes(frame: DataFrame, run: Run) -> list[str]:
+    """The columns that keep streams, and the windows of keys, apart."""
+    return [*run.lane, *(["line"] if "line" in frame.columns else [])]
+
+
+def _told(out: Schema) -> list[StructField]:
+    fields = [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
+    fields += [StructField("n", LongType())]
+    return fields + [StructField(f"c{place}", crossing_type(a.type)) for place, a in enumerate(out)]
 
 
 def crossing(value: Column, kind: Type) -> Column:
