@@ -59,7 +59,8 @@ def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False
             return windows if len(kept) == len(table.schema) else WindowProject(windows, unchanged(kept))
         case Window(input=stream) if not isinstance(stream, StoredTable):
             tags = tuple(tag for tag in windows.tags if tag in needed)
-            return replace(windows, input=narrow_stream(stream, needed | set(windows.key)), tags=tags)
+            own = {*windows.key, *windows.place}
+            return replace(windows, input=narrow_stream(stream, needed | own), tags=tags)
         case _:
             return windows
 
