@@ -12,7 +12,7 @@ from transom.model.bag import Row
 
 SideKind = Literal["windows", "stays"]
 How = Literal["windows", "pairs", "partners", "both"]
-"""Pairs of windows; or, of two relations of stays, pairs of rows, left rows with their partners, or both as they are."""
+"""Pairs of windows; or of two relations pairs of rows, left rows with their partners, or both as they are."""
 
 
 class Event(NamedTuple):

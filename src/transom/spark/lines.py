@@ -15,6 +15,7 @@ from transom.physical.lines import Follow, Lines, Steady
 from transom.physical.plan import Form
 from transom.spark import aggregates, machine
 from transom.spark.frames import Run, carried, names, value, values
+from transom.spark.marks import TICK
 
 KEYS_TOGETHER = 512
 """States that keys share: enough to spread over a cluster, few enough to be read as wholes."""
@@ -35,11 +36,7 @@ def lines(node: Lines, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     if clock is not None:
         words = clock.select(*carried(clock), F.lit(1).alias("w"), F.lit(False).alias("p"))
         rows = rows.withColumn("w", F.lit(1)).withColumn("p", F.lit(True)).unionByName(words, allowMissingColumns=True)
-    keys = [machine.crossing(F.col(f"c{schema.position(key)}"), key.type) for key in node.key]
-    arrivals = machine.arrivals(rows, run, order=F.col("o"), values=names(out), keys=keys)
-    arrivals = _together(arrivals, len(keys))
-    specification = json.loads(replace(node.spec, until=run.until).to_json()) | {"shared": True}
-    told = machine.shared(arrivals, json.dumps(specification), run, out=out, values=len(out), keys=len(keys))
+    told = _by_key(rows, node.key, schema, out, replace(node.spec, until=run.until).to_json(), run)
     if node.form is Form.CHANGES:
         return told.select(*carried(told, "p"), F.col("n").cast("int").alias("n"), *values(schema))
     place = [F.col("n").alias("o")] if node.ordered else []
@@ -50,22 +47,27 @@ def steady(node: Steady, frame: DataFrame, run: Run) -> DataFrame:
     """The rows that their objects can have reached in time."""
     out = Schema((*node.schema, Attribute("index", Type.INTEGER, ".")))
     last = f"c{len(node.schema)}"
-    rows = frame.withColumn(last, F.col("i"))
-    keys = [machine.crossing(F.col(f"c{node.schema.position(key)}"), key.type) for key in node.key]
-    arrivals = machine.arrivals(rows, run, order=F.col("i"), values=names(out), keys=keys)
-    arrivals = _together(arrivals, len(keys))
-    entries = {"machine": "distance", "place": node.place.to_entries(), "shared": True, "until": run.until}
-    told = machine.shared(arrivals, json.dumps(entries), run, out=out, values=len(out), keys=len(keys))
-    kept = told.where("p").drop("line", "n")
-    return kept.select(*carried(kept), F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
+    rows = frame.select(*carried(frame), F.col("i").alias("o"), *values(node.schema), F.col("i").alias(last))
+    entries = {"machine": "distance", "place": node.place.to_entries(), "until": run.until}
+    told = _by_key(rows, node.key, node.schema, out, json.dumps(entries), run).where("p")
+    return told.select(TICK, *run.lane, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
 
 
-def _together(arrivals: DataFrame, keys: int) -> DataFrame:
-    """Arrivals with the state that their key shares."""
-    if not keys:
-        return arrivals
-    cells = [F.col(f"cells0.k{place}") for place in range(keys)]
-    return arrivals.withColumn("b", F.pmod(F.hash(*cells), F.lit(KEYS_TOGETHER)))
+def _by_key(
+    rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: Run
+) -> DataFrame:
+    """What the machines of all keys tell: tick, lane, `line` (the key), `w`, `p`, `n`, and values."""
+    keys = [machine.crossing(F.col(f"c{schema.position(a)}"), a.type) for a in key]
+    buckets = KEYS_TOGETHER if keys else 1
+    arrivals = machine.arrivals(
+        rows, run, order=F.col("o"), values=names(out), keys=keys, buckets=buckets, spread_on=keys
+    )
+    known = Schema(tuple(Attribute(f"k{place}", a.type, ".") for place, a in enumerate(key)))
+    shared = json.dumps(json.loads(specification) | {"shared": True})
+    told = machine.run(arrivals, shared, run, values=(len(out),), keys=len(keys), out=known + out, buckets=buckets)
+    line = [F.struct(*(F.col(f"c{place}").alias(f"k{place}") for place in range(len(keys)))).alias("line")]
+    cells = [F.col(f"c{len(keys) + place}").alias(f"c{place}") for place in range(len(out))]
+    return told.select(*carried(told, "w", "p", "n"), *(line if keys else []), *cells)
 
 
 def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:

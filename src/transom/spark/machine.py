@@ -8,13 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, StructField, StructType
 
+from transom.machines.buckets import is_shared
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import TICK
-from transom.spark.runner import MachineRunner, Shape
-from transom.spark.shared import SharedRunner
+from transom.spark.runner import BucketRunner, MachineRunner, Shape
 from transom.spark.types import spark_type
 
 
@@ -45,6 +45,8 @@ def arrivals(
         (F.lit(None).cast("int") if order is None else order).alias(f"o{side}"),
         F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{side}"),
     ]
+    if buckets > 1 and not windowed:
+        return frame.select(*columns, F.pmod(F.hash(*spread_on), F.lit(buckets)).alias("b"))
     if buckets > 1:
         own = F.array(F.pmod(F.hash(*spread_on), F.lit(buckets)))
         every = F.array(*map(F.lit, range(buckets)))
@@ -62,7 +64,10 @@ def run(
     keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values."""
+    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values.
+
+    Where many keys share the state of a machine, the values of the key come first, and `out` says their types too.
+    """
     apart = lanes(frame, run)
     fields = [frame.schema[name] for name in apart] + _told(out)
     names = tuple(field.name for field in fields)
@@ -71,39 +76,15 @@ def run(
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
+        runner = BucketRunner if is_shared(specification) else MachineRunner
         made = frame.groupBy(*by).transformWithState(
-            statefulProcessor=MachineRunner(specification, run.calendar, names, shape, run.live),
+            statefulProcessor=runner(specification, run.calendar, names, shape, run.live),
             outputStructType=StructType(fields),
             outputMode="append",
             timeMode="EventTime" if run.live else "None",
         )
     cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
     return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in apart), "w", "p", "n", *cells)
-
-
-def shared(frame: DataFrame, specification: str, run: Run, *, out: Schema, values: int, keys: int) -> DataFrame:
-    """What the machines of many keys make of their arrivals: tick, lane, `line` (the key), `w`, `p`, `n`, and values.
-
-    Keys share some states, so that the state store has few entries however many keys there are.
-    """
-    kinds = [frame.schema["cells0"].dataType[f"k{place}"].dataType for place in range(keys)]
-    fields = [frame.schema[name] for name in run.lane]
-    fields += [StructField(f"k{place}", kind) for place, kind in enumerate(kinds)] + _told(out)
-    names = tuple(field.name for field in fields)
-    shape = Shape(len(run.lane), keys, (values,), len(out), 1)
-    by = [*run.lane, "b"]
-    if run.kernel:
-        made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
-    else:
-        made = frame.groupBy(*by).transformWithState(
-            statefulProcessor=SharedRunner(specification, run.calendar, names, shape, run.live),
-            outputStructType=StructType(fields),
-            outputMode="append",
-            timeMode="EventTime" if run.live else "None",
-        )
-    cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
-    line = [F.struct(*(F.col(f"k{place}") for place in range(keys))).alias("line")] if keys else []
-    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), *line, "w", "p", "n", *cells)
 
 
 def lanes(frame: DataFrame, run: Run) -> list[str]:
