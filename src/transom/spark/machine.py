@@ -8,12 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, StructField, StructType
 
+from transom.machines.buckets import is_shared
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import TICK
-from transom.spark.runner import MachineRunner, Shape
+from transom.spark.runner import BucketRunner, MachineRunner, Shape
 from transom.spark.types import spark_type
 
 
@@ -44,6 +45,8 @@ def arrivals(
         (F.lit(None).cast("int") if order is None else order).alias(f"o{side}"),
         F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{side}"),
     ]
+    if buckets > 1 and not windowed:
+        return frame.select(*columns, F.pmod(F.hash(*spread_on), F.lit(buckets)).alias("b"))
     if buckets > 1:
         own = F.array(F.pmod(F.hash(*spread_on), F.lit(buckets)))
         every = F.array(*map(F.lit, range(buckets)))
@@ -61,7 +64,10 @@ def run(
     keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values."""
+    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values.
+
+    Where many keys share the state of a machine, the values of the key come first, and `out` says their types too.
+    """
     fields = [*(StructField(n, IntegerType()) for n in run.lane)]
     fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
     fields += [StructField("n", LongType())]
@@ -72,8 +78,9 @@ def run(
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
+        runner = BucketRunner if is_shared(specification) else MachineRunner
         made = frame.groupBy(*by).transformWithState(
-            statefulProcessor=MachineRunner(specification, run.calendar, names, shape, run.live),
+            statefulProcessor=runner(specification, run.calendar, names, shape, run.live),
             outputStructType=StructType(fields),
             outputMode="append",
             timeMode="EventTime" if run.live else "None",
