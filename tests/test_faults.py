@@ -33,19 +33,18 @@ class Fault:
 
 
 FAULTS = [
-    Fault("lower bound excluded", windows, "low.at(base) <= where", "low.at(base) < where"),
-    Fault("upper bound excluded", windows, "where <= high.at(base)", "where < high.at(base)"),
+    Fault("lower bound excluded", windows, "low.at(at[coordinate]) <= e", "low.at(at[coordinate]) < e"),
+    Fault("upper bound excluded", windows, "<= high.at(at[coordinate])", "< high.at(at[coordinate])"),
     Fault(
         "empty windows missing",
         windows,
-        "for now, at in slide_events(op.slide, elements, inputs)\n",
-        "for now, at in slide_events(op.slide, elements, inputs)\n"
-        "        if any(seen(e, at) and in_range(op, e, at) for e in elements)\n",
+        "for now, at in slide_events(op, lineage, inputs)\n",
+        "for now, at in slide_events(op, lineage, inputs)\n        if any(is_in(op.range, e, at) for e in lineage)\n",
     ),
     Fault("first time window after one slide", windows, "range(slide.first +", "range(slide.first + slide.step +"),
     Fault("last tick left out", windows, "inputs.until + 1, slide.step", "inputs.until, slide.step"),
-    Fault("first row window at row 1", windows, "(e.index - first) % step == 0", "(e.index - 1) % step == 0"),
-    Fault("row windows one tick late", windows, "(e.tick, {Coordinate.TICK: e.tick,", "(e.tick + 1, {Coordinate.TICK: e.tick,"),
+    Fault("first row window at row 1", windows, "(e.at[INDEX] - first) % size == 0", "(e.at[INDEX] - 1) % size == 0"),
+    Fault("row windows one tick late", windows, "(e.at[TICK], e.at)", "(e.at[TICK] + 1, e.at)"),
     Fault("scan sees the tick before", sources, "version.tick <= now", "version.tick < now"),
     Fault("one-off scan at the end", windows, "[inputs.start] if", "[inputs.until] if"),
     Fault(
@@ -55,12 +54,12 @@ FAULTS = [
         "tuple(row for row in w.rows if row not in before)",
     ),
     Fault("DSTREAM is ISTREAM", streams, "difference(before, w.rows)", "difference(w.rows, before)"),
-    Fault("previous window of the first is itself", streams, "[(), *(w.rows", "[windows[0].rows if windows else (), *(w.rows"),
+    Fault("previous window of the first is itself", relations, "previous.get(lineage, ())", "previous.get(lineage, window.rows)"),
     Fault("running index dropped", streams, "Element(tick, index, row) for index", "Element(tick, 1, row) for index"),
     Fault("filter renumbers", streams, "return [e for e in elements if holds", "return renumber([e for e in elements if holds"),
     Fault("row windows keep old numbers", streams, "Element(e.tick, place, e.row) for place, e", "e for place, e"),
-    Fault("only the last window of a tick", relations, "if w.tick == last]", "if w.tick == last][-1:]"),
-    Fault("product before both started", relations, "if w.tick == last]", "if w.tick == last] or [Bag(tick, ())]"),
+    Fault("only the last window of a tick", relations, "last.get(row_identity(w.key))]", "last.get(row_identity(w.key))][-1:]"),
+    Fault("product before both started", relations, "last.get(row_identity(w.key))]", "last.get(row_identity(w.key))] or [Bag(tick, ())]"),
     Fault("tick of the older window", relations, "Bag(max(left.tick, right.tick)", "Bag(min(left.tick, right.tick)"),
     Fault("shared ticks twice", relations, "sorted({w.tick for w in left} | {w.tick for w in right})", "sorted([*{w.tick for w in left}, *{w.tick for w in right}])"),
     Fault("right-major pairs", relations, "for one in current(tick, left) for other in current(tick, right)]", "for other in current(tick, right) for one in current(tick, left)]"),

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from transom.algebra.cql_windows import (
+    inside,
+    inside_lately,
+    last_rows,
+    last_way,
+    recent,
+    recent_by_way,
+    stored,
+    unbounded,
+)
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.windows import (
     Arrival,
@@ -9,13 +19,14 @@ from transom.algebra.windows import (
     Bound,
     Coordinate,
     Every,
-    Inside,
     Window,
     row_window,
     scan,
     time_window,
 )
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
+from transom.model.space import Position
 from transom.model.types import Type
 
 FUNCTION_EXAMPLES = {
@@ -80,6 +91,9 @@ FUNCTION_EXAMPLES = {
 
 _KEY = Attribute("car", Type.INTEGER, "s")
 _STREAM = StreamReceive("s", Schema((_KEY,)))
+_LINE = Position("car", None, unit=1_000_000_000)
+_HARBOUR = from_wkt("harbour", "POLYGON ((0 -1, 5 -1, 5 1, 0 1, 0 -1))")
+_KM = 1_000_000_000
 _TABLE = StoredTable("t", Schema((Attribute("x", Type.INTEGER, "t"),)))
 TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
 
@@ -90,19 +104,19 @@ WINDOW_FORMS = {
     "SNEEql table without `SCAN`": scan(_TABLE, None),
     "CQL `[RANGE 60, SLIDE 10]`": time_window(_STREAM, 60, 0, 10),
     "CQL `[ROWS 3]`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
-    "CQL region": Window(_STREAM, Arrival(), Inside("harbour")),
-    "CQL range in space, slide in space": Window(
-        _STREAM, Every(DISTANCE, 10), Between(DISTANCE, Bound(10, -50), Bound(10, 0))
-    ),
-    "CQL range in space, slide in time": Window(
-        _STREAM, Every(TICK, 10), Between(DISTANCE, Bound(1, -50), Bound(1, 0))
-    ),
-    "CQL range in time, slide in space": Window(
-        _STREAM, Every(DISTANCE, 10), Between(TICK, Bound(1, -60), Bound(1, 0))
-    ),
-    "any of these, one lineage per key": Window(
-        _STREAM, Every(TICK, 10), Between(TICK, Bound(10, -60), Bound(10, 0)), key=(_KEY,)
-    ),
+    "CQL `[ROWS 3 SLIDE 2]`": last_rows(_STREAM, 3, 2),
+    "CQL `[NOW]`": recent(_STREAM, 0),
+    "CQL `[UNBOUNDED]`": unbounded(_STREAM),
+    "CQL table without a window": stored(_TABLE),
+    "CQL region": inside(_STREAM, _LINE, _HARBOUR),
+    "CQL region, slide in time": inside(_STREAM, _LINE, _HARBOUR, Every(TICK, 10)),
+    "CQL region, slide in space": inside(_STREAM, _LINE, _HARBOUR, Every(DISTANCE, 10 * _KM)),
+    "CQL region and range in time": inside_lately(_STREAM, _LINE, _HARBOUR, 60),
+    "CQL range in space, slide in space": last_way(_STREAM, _LINE, 50 * _KM, Every(DISTANCE, 10 * _KM)),
+    "CQL range in space, slide in time": last_way(_STREAM, _LINE, 50 * _KM, Every(TICK, 10)),
+    "CQL range in time, slide in space": recent_by_way(_STREAM, _LINE, 60, 10 * _KM),
+    "CQL `[PARTITION BY car ROWS 3]`": last_rows(_STREAM, 3, key=(_KEY,)),
+    "any of these, one lineage per key": recent(_STREAM, 60, 10, (_KEY,)),
     "SPARQL `RANGE 10 SLIDE 5`": Window(_STREAM, Every(TICK, 1), Between(TICK, Bound(5, 5 - 10), Bound(1, 0))),
     "SPARQL `ELEMS 3`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
 }

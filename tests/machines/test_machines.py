@@ -17,7 +17,18 @@ from transom.algebra.bounds import remembered
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.state import Knowledge, rows
 from transom.algebra.tree import walk
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window, scan
+from transom.algebra.windows import (
+    Arrival,
+    Between,
+    Bound,
+    Coordinate,
+    Every,
+    Everything,
+    Inside,
+    Passing,
+    Window,
+    scan,
+)
 from transom.errors import DataError, Unsupported
 from transom.machines.change import ChangeMachine
 from transom.machines.meet import Change, MeetMachine, Side
@@ -25,6 +36,8 @@ from transom.machines.order import OrderMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Element, Row, row_identity
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
+from transom.model.space import Position
 from transom.model.time import Rate
 from transom.model.types import Type
 from transom.reference.evaluate import evaluate_stream
@@ -35,6 +48,7 @@ from transom.reference.windows import window as reference_window
 
 STREAM = StreamReceive("a", Schema((Attribute("x", Type.INTEGER, "a"),)))
 TICK, INDEX = Coordinate.TICK, Coordinate.INDEX
+PLACE = Position("x", None)
 
 
 def random_rows(rng: random.Random, until: int) -> list[Element]:
@@ -193,9 +207,11 @@ def test_what_no_window_machine_cuts() -> None:
     table = StoredTable("t", Schema((Attribute("y", Type.INTEGER, "t"),)))
     for op in (
         scan(table, 5),
-        Window(STREAM, Arrival(), Inside("sea")),
-        Window(STREAM, Every(TICK, 5), Between(Coordinate.DISTANCE, Bound(1, -5), Bound(1, 0))),
-        Window(STREAM, Every(Coordinate.DISTANCE, 5), Between(TICK, Bound(1, -5), Bound(1, 0))),
+        Window(STREAM, Arrival(), Inside(from_wkt("sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")), position=PLACE),
+        Window(STREAM, Passing(2), Between(Coordinate.INDEX, Bound(2, -5), Bound(2, 0))),
+        Window(STREAM, Arrival(), Everything()),
+        Window(STREAM, Every(TICK, 5), Between(Coordinate.DISTANCE, Bound(1, -5), Bound(1, 0)), position=PLACE),
+        Window(STREAM, Every(Coordinate.DISTANCE, 5), Between(TICK, Bound(1, -5), Bound(1, 0)), position=PLACE),
     ):
         with pytest.raises(Unsupported):
             WindowSpec.of(op)

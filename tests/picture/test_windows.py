@@ -15,6 +15,8 @@ from transom.algebra.tree import walk
 from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window, time_window
 from transom.model.bag import Element
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
+from transom.model.space import Position
 from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.picture import picture
@@ -136,7 +138,12 @@ def test_windows_of_a_subquery_have_colours_of_their_own() -> None:
 
 def test_what_cannot_be_drawn_is_said() -> None:
     a, b = (Schema((Attribute("x", Type.INTEGER, name),)) for name in "ab")
-    sea = Window(StreamReceive("b", b), Arrival(), Inside("Sea"))
+    sea = Window(
+        StreamReceive("b", b),
+        Arrival(),
+        Inside(from_wkt("Sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")),
+        position=Position("x", None),
+    )
     elements = [Element(tick, tick, (tick,)) for tick in range(1, 20)]
     given = Inputs(20, {"a": elements, "b": elements})
     svg = picture(WindowCrossProduct(time_window(StreamReceive("a", a), 5, 0, 5), sea), given, Calendar())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import transom
@@ -11,12 +13,15 @@ from transom.algebra.state import (
     NOTHING,
     ONE,
     Arrivals,
+    Hint,
     Knowledge,
     Least,
     Number,
     Share,
+    Sum,
     TableRows,
     Unbounded,
+    bounded,
     least,
     missing,
     plus,
@@ -25,14 +30,18 @@ from transom.algebra.state import (
     text,
     times,
 )
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window
+from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Everything, Inside, Together, Window
 from transom.model.schema import Attribute, Schema
+from transom.model.shapes import from_wkt
+from transom.model.space import Position
 from transom.model.time import Calendar, Rate
 from transom.model.types import Type
 
 A, B, T = Arrivals("a", 10), Arrivals("b", 5), TableRows("t")
 KNOWN = Knowledge({"a": Rate(4, 3), "b": Rate(1, 1)}, {"t": 20})
 CARS = StreamReceive("a", Schema((Attribute("x", Type.INTEGER, "a"),)))
+PLACE = Position("x", None)
+SEA = from_wkt("sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")
 CATALOG = transom.Catalog.read("""
 extents:
   a: pushed (x:integer)
@@ -92,17 +101,49 @@ def test_windows_of_other_languages_have_bounds() -> None:
     assert window_ticks(rows_5, 7) == Least((Number(7), Arrivals("a", 7)))
     sparql = Window(CARS, Every(tick, 1), Between(tick, Bound(5, 5 - 20), Bound(1, 0)))
     assert (remembered(sparql), size(sparql)) == (Arrivals("a", 20), Arrivals("a", 20))
-    mixed = Window(CARS, Every(distance, 10), Between(tick, Bound(1, -600), Bound(1, 0)))
-    assert remembered(mixed) == Arrivals("a", 601)
+    mixed = Window(CARS, Every(distance, 10), Between(tick, Bound(1, -600), Bound(1, 0)), position=PLACE)
+    assert remembered(mixed) == Sum((Arrivals("a", 601), Number(1)))
     assert windows_within(mixed, 9) == Number(9)
     for window in (
-        Window(CARS, Arrival(), Inside("sea")),
-        Window(CARS, Every(distance, 10), Between(distance, Bound(10, -50), Bound(10, 0))),
+        Window(CARS, Arrival(), Inside(SEA), position=PLACE),
+        Window(CARS, Every(distance, 10), Between(distance, Bound(10, -50), Bound(10, 0)), position=PLACE),
+        Window(CARS, Arrival(), Everything()),
     ):
-        assert isinstance(remembered(window), Unbounded)
+        assert not bounded(remembered(window), KNOWN)
     assert at_most_one_window_per_tick(rows_5)
     assert not at_most_one_window_per_tick(Window(CARS, Every(index, 1, 1), Between(index, Bound(1, 0), Bound(1, 0))))
     assert arrivals(CARS, 0) == NOTHING
+
+
+def test_hints_bound_windows_in_space() -> None:
+    tick, distance = Coordinate.TICK, Coordinate.DISTANCE
+    key = CARS.schema.attributes
+    told = {("a", Hint.KEYS): 7, ("a", Hint.ROWS_PER_KEY): 30, ("a", Hint.DWELL): 8}
+    rates = {"a": Rate(4, 1)}
+    way = Between(distance, Bound(10, -50), Bound(10, 0))
+    region = Window(CARS, Arrival(), Inside(SEA), position=PLACE)
+    cars = Window(CARS, Every(distance, 10), way, key, position=PLACE)
+    lately = Together((Inside(SEA), Between(tick, Bound(1, -9), Bound(1, 0))))
+    for window, names, expected in (
+        (region, (), None),
+        (region, (Hint.KEYS, Hint.ROWS_PER_KEY), 7 * 30),
+        (region, (Hint.DWELL,), None),
+        (cars, (Hint.KEYS, Hint.ROWS_PER_KEY), 7 * 30 + 7),
+        (cars, (Hint.KEYS, Hint.DWELL), 4 * 9 + 7),
+        (cars, (Hint.ROWS_PER_KEY,), None),
+        (replace(cars, key=()), (Hint.ROWS_PER_KEY,), 30 + 1),
+        (replace(region, range=lately), (), 4 * 10),
+        (replace(cars, slide=Arrival(), range=Between(Coordinate.INDEX, Bound(1, -2), Bound(1, 0))), (Hint.KEYS,), 21),
+    ):
+        known = Knowledge(rates, {}, {("a", name): told["a", name] for name in names})
+        formula = remembered(window)
+        assert rows(formula, known) == expected
+        assert bounded(formula, known) == (expected is not None)
+        if expected is None:
+            assert any(isinstance(gap, Unbounded) and gap.hints for gap in missing(formula, known))
+        assert "unbounded" not in text(formula, Calendar())
+    assert rows(windows_within(cars, 5), Knowledge(rates, {}, told)) == 5 * 7
+    assert not at_most_one_window_per_tick(cars)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,21 @@ import math
 from typing import assert_never
 
 from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
@@ -18,20 +30,42 @@ from transom.algebra.state import (
     ONE,
     Arrivals,
     Formula,
+    Hint,
+    Hinted,
     Number,
     TableRows,
+    Told,
     Unbounded,
     least,
     plus,
     share,
     times,
 )
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
-from transom.algebra.tree import Operator, Stream, Windows, walk
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Once, Window
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.tree import Operator, Stream, Windows, keyed, walk
+from transom.algebra.windows import (
+    Arrival,
+    Between,
+    Bound,
+    Content,
+    Coordinate,
+    Every,
+    Everything,
+    Inside,
+    Once,
+    Passing,
+    Range,
+    Together,
+    Window,
+)
 
 NO_END = "a range in space holds rows for as long as an object stays in it"
+NEVER_LEAVES = "what came into a region stays in its window"
+GROWS = "everything that came stays in the window"
+MANY_KEYS = "every key has windows of its own"
 SPACE_HINTS = ("declare `max_rows_per_key` and `keys`", "declare `max_dwell`")
+REGION_HINTS = ("declare `max_rows_per_key` and `keys`", "give the window a range of time too")
+KEY_HINTS = ("declare `keys`", "declare `forget_after`")
 
 
 def arrivals(op: Stream, span: int) -> Formula:
@@ -41,6 +75,8 @@ def arrivals(op: Stream, span: int) -> Formula:
             return Arrivals(extent, span) if span > 0 else NOTHING
         case StreamSelect(input=input) | StreamProject(input=input) | Renumber(input=input):
             return arrivals(input, span)
+        case WithoutJumps(input=input):
+            return arrivals(input, span)
         case RStream(input=input) | IStream(input=input) | DStream(input=input):
             return times(windows_within(input, span), size(input))
         case _:
@@ -48,20 +84,57 @@ def arrivals(op: Stream, span: int) -> Formula:
 
 
 def size(op: Windows) -> Formula:
-    """The most rows in one window."""
+    """The most rows in one window, of one key."""
     match op:
         case Window(input=StoredTable(extent=extent)):
             return TableRows(extent)
         case Window():
-            return _held(op, _width(op))
+            return _held(op, op.range, _width(op), ONE)
         case WindowSelect(input=input) | WindowProject(input=input):
             return size(input)
-        case WindowAggregation(input=input, groups=groups):
+        case WindowDistinct(input=input) | WindowFirst(input=input) | WindowGrown(input=input):
+            return size(input)
+        case WindowAggregation(input=input, groups=groups) | TrackAggregation(input=input, groups=groups):
             return size(input) if groups else ONE
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return times(size(left), size(right))
+        case WindowMerge(input=input):
+            return relation_size(input)
+        case RelationJoin(left=left, right=right):
+            return times(relation_size(left), relation_size(right))
+        case RelationLeftJoin(left=left, right=right):
+            return plus(times(relation_size(left), relation_size(right)), relation_size(left))
+        case RelationSemiJoin(left=left) | RelationAntiJoin(left=left) | RelationExcept(left=left):
+            return relation_size(left)
+        case RelationUnion(left=left, right=right):
+            return plus(relation_size(left), relation_size(right))
+        case RelationIntersect(left=left, right=right):
+            return least(relation_size(left), relation_size(right))
         case _:
             assert_never(op)
+
+
+def relation_size(op: Windows) -> Formula:
+    """The most rows in the last windows of all keys together."""
+    match op:
+        case Window(key=key) if key:
+            return _held(op, op.range, _width(op), keys(op))
+        case WindowSelect(input=below) | WindowProject(input=below) | WindowGrown(input=below):
+            return relation_size(below)
+        case WindowDistinct(input=below) | WindowFirst(input=below):
+            return relation_size(below)
+        case WindowAggregation(input=below, groups=groups) | TrackAggregation(input=below, groups=groups):
+            return relation_size(below) if groups else keys(below)
+        case _:
+            return size(op)
+
+
+def keys(op: Windows) -> Formula:
+    """The most keys that have windows; 1 where windows have none."""
+    if not keyed(op):
+        return ONE
+    found = [part for part in walk(op) if isinstance(part, Window) and part.key]
+    return times(*(_keys_of(part) for part in found))
 
 
 def windows_per_tick(op: Windows) -> Formula:
@@ -72,11 +145,19 @@ def windows_per_tick(op: Windows) -> Formula:
         ):
             return share(arrivals(input, 1), step)
         case Window():
-            return ONE
+            return keys(op)
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
+            return windows_per_tick(below)
+        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
+            return windows_per_tick(below)
+        case WindowGrown(input=below):
             return windows_per_tick(below)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return times(windows_per_tick(left), windows_per_tick(right))
+        case WindowMerge() | RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            return ONE
+        case RelationUnion() | RelationExcept() | RelationIntersect():
+            return ONE
         case _:
             assert_never(op)
 
@@ -88,24 +169,38 @@ def window_ticks(op: Windows, span: int) -> Formula:
             return ONE
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):
             return Number(-(-span // step))
-        case Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input) if not isinstance(
-            input, StoredTable
-        ):
-            return least(Number(span), share(arrivals(input, span), step))
+        case (
+            Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input)
+            | Window(slide=Passing(step=step), input=input)
+        ) if not isinstance(input, StoredTable):
+            return least(Number(span), share(arrivals(input, span), 1 if op.key else step))
         case Window(slide=Arrival(), input=input) if not isinstance(input, StoredTable):
             return least(Number(span), arrivals(input, span))
         case Window():
             return Number(span)
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
             return window_ticks(below, span)
+        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
+            return window_ticks(below, span)
+        case WindowGrown(input=below) | WindowMerge(input=below):
+            return window_ticks(below, span)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
-            first, second = window_ticks(left, span), window_ticks(right, span)
-            shared = _slide_step(left), _slide_step(right)
-            if None not in shared and (shared[0] % shared[1] == 0 or shared[1] % shared[0] == 0):  # type: ignore[operator]
-                return Number(max(first.value, second.value))  # type: ignore[union-attr]
-            return least(Number(span), plus(first, second))
+            return _either_ticks(left, right, span)
+        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            return _either_ticks(op.left, op.right, span)
+        case RelationUnion() | RelationExcept() | RelationIntersect():
+            return _either_ticks(op.left, op.right, span)
         case _:
             assert_never(op)
+
+
+def _either_ticks(left: Windows, right: Windows, span: int) -> Formula:
+    """The most ticks with windows on one of two sides; ticks that both surely share count once."""
+    first, second = window_ticks(left, span), window_ticks(right, span)
+    shared = _slide_step(left), _slide_step(right)
+    if None not in shared and (shared[0] % shared[1] == 0 or shared[1] % shared[0] == 0):  # type: ignore[operator]
+        return Number(max(first.value, second.value))  # type: ignore[union-attr]
+    return least(Number(span), plus(first, second))
 
 
 def _slide_step(op: Windows) -> int | None:
@@ -124,6 +219,8 @@ def windows_within(op: Windows, span: int) -> Formula:
     match op:
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
             return windows_within(below, span)
+        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
+            return windows_within(below, span)
         case Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input) if not isinstance(
             input, StoredTable
         ):
@@ -139,16 +236,27 @@ def remembered(op: Operator) -> Formula:
             return NOTHING
         case StreamSelect() | StreamProject() | Renumber() | RStream():
             return NOTHING
-        case WindowSelect() | WindowProject() | WindowAggregation():
+        case WithoutJumps(input=input, key=key):
+            return _objects(input) if key else ONE
+        case WindowSelect() | WindowProject() | WindowAggregation() | TrackAggregation():
+            return NOTHING
+        case WindowDistinct() | WindowFirst():
             return NOTHING
         case Window(input=StoredTable()):
             return NOTHING
         case Window():
-            return NOTHING if _width(op) == 0 else _held(op, _reach(op) + 1)
+            places = keys(op) if op.by_distance else NOTHING
+            return plus(_held(op, op.range, _reach(op) + 1, keys(op)), places) if _width(op) else NOTHING
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return plus(times(windows_per_tick(left), size(left)), times(windows_per_tick(right), size(right)))
+        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            return plus(relation_size(op.left), relation_size(op.right))
+        case RelationUnion() | RelationExcept() | RelationIntersect():
+            return plus(relation_size(op.left), relation_size(op.right))
         case IStream(input=input) | DStream(input=input):
-            return size(input)
+            return relation_size(input)
+        case WindowGrown(input=input) | WindowMerge(input=input):
+            return relation_size(input)
         case _:
             assert_never(op)
 
@@ -163,16 +271,65 @@ def at_most_one_window_per_tick(op: Windows) -> bool:
     return windows_per_tick(op) == ONE
 
 
-def _held(op: Window, span: int) -> Formula:
-    """The most rows of the input in a span of the range's coordinate."""
+def _held(op: Window, reach: Range, span: int, keys: Formula) -> Formula:
+    """The most rows of the input in a span of a range's coordinate, for so many keys."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - callers take tables first
-    match op.range:
+    match reach:
         case Between(coordinate=Coordinate.TICK):
             return arrivals(op.input, span)
         case Between(coordinate=Coordinate.INDEX):
-            return Number(span)
+            return times(keys, Number(span))
+        case Between():
+            return _by_hints(op, keys, Unbounded(NO_END, SPACE_HINTS), Hint.DWELL)
+        case Inside():
+            of_all = keys if op.key else _objects(op.input)
+            return _by_hints(op, of_all, Unbounded(NEVER_LEAVES, REGION_HINTS))
+        case Everything() | Content():
+            return Unbounded(GROWS, ("give the window a range",))
+        case Together(parts=parts):
+            held = [_held(op, part, _span(op, part), keys) for part in parts]
+            bounds = [part for part in held if not isinstance(part, Hinted)]
+            return least(*(bounds or held))
         case _:
-            return Unbounded(NO_END, SPACE_HINTS)
+            assert_never(reach)
+
+
+def _span(op: Window, reach: Range) -> int:
+    return _behind(op, reach.low) + 1 if isinstance(reach, Between) else 1
+
+
+def _by_hints(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Formula:
+    """What the hints on the objects of the extent below allow, or no bound."""
+    extent = _extent(op.input)
+    if extent is None:
+        return gap
+    rows = times(keys, Told(extent, Hint.ROWS_PER_KEY))
+    return Hinted(least(rows, *(Told(extent, span) for span in spans)), gap)
+
+
+def _keys_of(op: Window) -> Formula:
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - tables have no keys
+    return _objects(op.input)
+
+
+def _objects(stream: Stream) -> Formula:
+    """The most keys of a stream that are there at once."""
+    extent = _extent(stream)
+    gap = Unbounded(MANY_KEYS, KEY_HINTS)
+    return gap if extent is None else Hinted(least(Told(extent, Hint.KEYS), Told(extent, Hint.FORGET)), gap)
+
+
+def _extent(stream: Operator) -> str | None:
+    """The one extent whose rows a stream has, some of them or changed."""
+    match stream:
+        case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
+            return extent
+        case StreamSelect(input=below) | StreamProject(input=below):
+            return _extent(below)
+        case Renumber(input=below) | WithoutJumps(input=below):
+            return _extent(below)
+        case _:
+            return None
 
 
 def _reach(op: Window) -> int:
@@ -191,6 +348,8 @@ def _width(op: Window) -> int:
 def _behind(op: Window, bound: Bound) -> int:
     """The largest distance from a base down to the bound there."""
     step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
+    if isinstance(op.slide, Passing):
+        step, first = op.slide.step, op.slide.step
     if isinstance(op.slide, Every) and isinstance(op.range, Between) and op.slide.coordinate is not op.range.coordinate:
         step, first = 1, 0
     common = math.gcd(bound.step, step)

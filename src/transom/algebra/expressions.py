@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 from transom.algebra.functions import Function, resolve
 from transom.errors import PlanError, TypeProblem
+from transom.model.regions import Region
 from transom.model.schema import Attribute
-from transom.model.types import Type, Value, common_type, fits
+from transom.model.types import DECLARABLE, Type, Value, common_type, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,28 @@ class Cast:
         return f"CAST({self.operand} AS {self.type})"
 
 
-Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast
+@dataclass(frozen=True, slots=True)
+class InRegion:
+    """Whether a place lies in a region, border included (C9); NULL for no place."""
+
+    place: Expression
+    region: Region
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.place.type is not Type.POINT:
+            raise TypeProblem(f"INSIDE needs a place, not a {self.place.type}")
+        object.__setattr__(self, "size", 1 + size(self.place))
+
+    @property
+    def type(self) -> Type:
+        return Type.BOOLEAN
+
+    def __str__(self) -> str:
+        return f"INSIDE({self.place}, {self.region.name})"
+
+
+Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast | InRegion
 """Any scalar expression."""
 
 TRUE = Literal(True, Type.BOOLEAN)
@@ -135,7 +157,7 @@ TRUE = Literal(True, Type.BOOLEAN)
 
 def size(expression: Expression) -> int:
     """How many parts an expression has, shared ones counted as often as they are used."""
-    return expression.size if isinstance(expression, Call | Case | Cast) else 1
+    return expression.size if isinstance(expression, Call | Case | Cast | InRegion) else 1
 
 
 def castable(given: Type, wanted: Type) -> bool:
@@ -145,7 +167,7 @@ def castable(given: Type, wanted: Type) -> bool:
     if wanted is Type.STRING:
         return given in (Type.INTEGER, Type.DECIMAL, Type.BOOLEAN, Type.TIME)
     if given is Type.STRING:
-        return wanted is not Type.NULL
+        return wanted in DECLARABLE
     if given.is_number and wanted.is_number and wanted is not Type.NULL:
         return True
     return {given, wanted} in ({Type.INTEGER, Type.TIME}, {Type.INTEGER, Type.BOOLEAN})
@@ -203,7 +225,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return arguments
         case Case(branches=branches, otherwise=otherwise):
             return (*(e for branch in branches for e in branch), otherwise)
-        case Cast(operand=operand):
+        case Cast(operand=operand) | InRegion(place=operand):
             return (operand,)
         case _:
             return ()
@@ -238,6 +260,8 @@ def rewrite(expression: Expression, change: Callable[[Expression], Expression]) 
             )
         case Cast(operand=operand, type=kind):
             expression = Cast(rewrite(operand, change), kind)
+        case InRegion(place=place, region=region):
+            expression = InRegion(rewrite(place, change), region)
     return change(expression)
 
 

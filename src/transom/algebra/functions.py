@@ -3,6 +3,10 @@
 A signature lists exact types; `resolve` widens arguments to the cheapest one that takes them (integer to decimal to
 float, NULL to anything, integer to time). A function is strict unless it says otherwise: NULL in, NULL out. An
 operation without an answer (x / 0, an integer beyond 64 bits, the root of a negative number) gives NULL.
+
+A measure says how far places are apart: the micrometres of one coordinate unit on the plane, or 0 for longitude and
+latitude on WGS 84. Ways are measured in whole micrometres (E9) and given in metres; to a latitude beyond a pole, or a
+longitude beyond a full turn, there is none: NULL.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from dataclasses import dataclass, field
 from transom.errors import TypeProblem
 from transom.model.types import DECLARABLE, Type
 
-B, I, F, D, S, T, TS = (  # noqa: E741
+B, I, F, D, S, T, TS, P, L = (  # noqa: E741
     Type.BOOLEAN,
     Type.INTEGER,
     Type.FLOAT,
@@ -21,6 +25,8 @@ B, I, F, D, S, T, TS = (  # noqa: E741
     Type.STRING,
     Type.TIME,
     Type.TIMESTAMP,
+    Type.POINT,
+    Type.LINE,
 )
 
 
@@ -56,6 +62,8 @@ class Function:
 
 
 FUNCTIONS: dict[str, Function] = {}
+SPACE_FUNCTIONS: dict[str, Function] = {}
+"""Functions on places, which only languages with places offer; `resolve` knows them too."""
 
 
 def _add(
@@ -195,6 +203,39 @@ _add(
 for _name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
     _add("time", _name, f"the {_name.lower()} of an instant (UTC)", Signature((TS,), I))
 
+
+def _in_space(name: str, meaning: str, *signatures: Signature) -> None:
+    SPACE_FUNCTIONS[name] = Function(name, signatures, meaning, "space")
+
+
+_in_space(
+    "POINT",
+    "the place with two coordinates, longitude first, or with one on a line",
+    Signature((F,), P),
+    Signature((F, F), P),
+)
+_in_space("X", "the first coordinate of a place", Signature((P,), F))
+_in_space("Y", "the second coordinate of a place", Signature((P,), F))
+_in_space("DISTANCE", "how far two places are apart, in metres: place, place, measure", Signature((P, P, I), F))
+_in_space(
+    "WITHIN",
+    "whether two places are at most so many micrometres apart: place, place, micrometres, measure",
+    Signature((P, P, I, I), B),
+)
+_in_space(
+    "SPEED",
+    "the speed in km/h from one place and tick to another; NULL in no time: "
+    "place, tick, place, tick, measure, microseconds of a tick",
+    Signature((P, I, P, I, I, I), F),
+)
+_in_space(
+    "HEADING",
+    "the direction from one place to another in degrees, 0 north, 90 east; NULL for no way; the last digit is the "
+    "platform's: place, place, measure",
+    Signature((P, P, I), F),
+)
+_in_space("WKT", "the well-known text of a place or a line", Signature((P,), S), Signature((L,), S))
+
 _COST = {(I, D): 2, (I, F): 3, (D, F): 3, (I, T): 4}
 
 
@@ -207,7 +248,7 @@ def widening_cost(given: Type, wanted: Type) -> int | None:
 
 def resolve(name: str, given: Sequence[Type]) -> tuple[Function, tuple[Type, ...], Type]:
     """The function, the types its arguments must be widened to, and the type of its result."""
-    function = FUNCTIONS[name]
+    function = FUNCTIONS.get(name) or SPACE_FUNCTIONS[name]
     best: tuple[int, tuple[Type, ...], Type] | None = None
     for signature in function.signatures:
         wanted = signature.expand(len(given))

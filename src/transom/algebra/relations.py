@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from transom.algebra.check import check_items, check_predicate, check_reads
 from transom.algebra.expressions import Aggregate, Expression, Item
+from transom.algebra.tracks import Track
+from transom.errors import PlanError
 from transom.model.schema import Schema
 
 if TYPE_CHECKING:
@@ -124,3 +126,271 @@ class WindowJoin:
     @property
     def schema(self) -> Schema:
         return self.left.schema + self.right.schema
+
+
+@dataclass(frozen=True, slots=True)
+class TrackAggregation:
+    """Aggregates over each window or group of which some follow the places of its tuples through time.
+
+    Meaning  as WindowAggregation; a track goes through the tuples by tick, ties in the order of the window (C24).
+    Bounds   a speed over nothing or over no time is NULL; a query that gives no tuple then selects those that are
+             not (C7, C26). The tick of a window does not change.
+    Source   001 Sec. 2 AvgSpd.
+    State    none.
+    """
+
+    input: Windows
+    groups: tuple[Item, ...]
+    aggregates: tuple[Aggregate | Track, ...]
+
+    def __post_init__(self) -> None:
+        check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=True)
+        if not any(isinstance(aggregate, Track) for aggregate in self.aggregates):
+            raise PlanError("a track aggregation has a track")
+        for aggregate in self.aggregates:
+            if isinstance(aggregate, Track):
+                check_reads(aggregate.place, self.input.schema, on_stream=False)
+                check_reads(aggregate.tick, self.input.schema, on_stream=False)
+            elif aggregate.argument is not None:
+                check_reads(aggregate.argument, self.input.schema, on_stream=False)
+
+    @property
+    def schema(self) -> Schema:
+        groups = tuple(item.attribute for item in self.groups)
+        return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDistinct:
+    """Each tuple of each window once.
+
+    Meaning  the first of equal tuples stays; NULL equals NULL here.
+    Bounds   the tick of a window does not change.
+    Source   CQL (SELECT DISTINCT).
+    State    none.
+    """
+
+    input: Windows
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFirst:
+    """The first so many tuples of each window, or of each group of its tuples, by a value.
+
+    Meaning  the smallest values first, ties by the tuples themselves; a tuple without a value is never among them.
+    Bounds   fewer where there are fewer; groups by `per`, in the order of their values.
+    Source   001 Sec. 1 (nearest neighbours, mentioned).
+    State    none.
+    """
+
+    input: Windows
+    per: tuple[Expression, ...]
+    by: Expression
+    count: int
+
+    def __post_init__(self) -> None:
+        for expression in (*self.per, self.by):
+            check_reads(expression, self.input.schema, on_stream=False)
+        if self.count < 1:
+            raise PlanError("the first tuples are at least one")
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class WindowGrown:
+    """Only those windows to which a tuple was added.
+
+    Meaning  a window stays if current \\\\ previous has a tuple, previous being the window of its key before it.
+    Bounds   the first window is compared with the empty one. It stands above the conditions on a lone region or
+             everything, so that RStream re-emits only when a tuple was added to its input (C5, C29).
+    Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
+    State    the previous window; over a range that never evicts, its number of tuples.
+    """
+
+    input: Windows
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class WindowMerge:
+    """The windows of all keys as one.
+
+    Meaning  at every tick with a new window, the union over the keys of the last window of each (3.4).
+    Bounds   one window per tick, in the order of the keys.
+    Source   001 Def. 2.2: R(t) is one bag.
+    State    the last window of every key.
+    """
+
+    input: Windows
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationJoin:
+    """Every tuple of one relation with every tuple of another for which a predicate is true, at every instant.
+
+    Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t), left-major; R(t) is the last
+             window, for several keys the union of the last of each.
+    Bounds   a side that has not started is empty (C16); one window per tick.
+    Source   001 Def. 2.2, Sec. 3.1.
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+    predicate: Expression
+
+    def __post_init__(self) -> None:
+        check_predicate(self.predicate, self.schema, on_stream=False)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema + self.right.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationLeftJoin:
+    """A join that keeps the tuples of the left without a match, with NULL for the right.
+
+    Meaning  RelationJoin, and every left tuple for which no right tuple makes the predicate true.
+    Bounds   as RelationJoin.
+    Source   CQL (LEFT JOIN).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+    predicate: Expression
+
+    def __post_init__(self) -> None:
+        check_predicate(self.predicate, self.schema, on_stream=False)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema + self.right.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSemiJoin:
+    """The tuples of one relation that have a match in another.
+
+    Meaning  every left tuple for which some right tuple makes the predicate true, as often as it is there.
+    Bounds   as RelationJoin.
+    Source   CQL (IN, EXISTS).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+    predicate: Expression
+
+    def __post_init__(self) -> None:
+        check_predicate(self.predicate, self.left.schema + self.right.schema, on_stream=False)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationAntiJoin:
+    """The tuples of one relation that have no match in another.
+
+    Meaning  every left tuple for which no right tuple makes the predicate true. NOT IN is that with a predicate
+             that is true also where the comparison is unknown.
+    Bounds   as RelationJoin.
+    Source   CQL (NOT IN, NOT EXISTS).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+    predicate: Expression
+
+    def __post_init__(self) -> None:
+        check_predicate(self.predicate, self.left.schema + self.right.schema, on_stream=False)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationUnion:
+    """All tuples of two relations.
+
+    Meaning  the tuples of R(t) and then those of S(t): UNION ALL; UNION is the distinct ones of it.
+    Bounds   instants as RelationJoin; both sides have columns of the same types, named as on the left.
+    Source   CQL (UNION).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+
+    def __post_init__(self) -> None:
+        _check_alike(self.left.schema, self.right.schema)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationExcept:
+    """The tuples of one relation without those of another.
+
+    Meaning  bag difference R(t) \\\\ S(t): EXCEPT ALL; EXCEPT is that with a distinct left side.
+    Bounds   as RelationUnion; NULL equals NULL here.
+    Source   CQL (EXCEPT).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+
+    def __post_init__(self) -> None:
+        _check_alike(self.left.schema, self.right.schema)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+
+@dataclass(frozen=True, slots=True)
+class RelationIntersect:
+    """The tuples that two relations have in common.
+
+    Meaning  each tuple as often as in the side that has it least: INTERSECT ALL; INTERSECT is the distinct ones.
+    Bounds   as RelationUnion; NULL equals NULL here.
+    Source   CQL (INTERSECT).
+    State    the relations of both sides.
+    """
+
+    left: Windows
+    right: Windows
+
+    def __post_init__(self) -> None:
+        _check_alike(self.left.schema, self.right.schema)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+
+def _check_alike(left: Schema, right: Schema) -> None:
+    if [a.type for a in left] != [a.type for a in right]:
+        raise PlanError(f"{left} and {right} do not have columns of the same types")

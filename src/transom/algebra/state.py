@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias, assert_never
 
 from transom.model.time import Calendar, Rate
@@ -70,7 +71,32 @@ class Unbounded:
     hints: tuple[str, ...] = ()
 
 
-Formula: TypeAlias = Number | Arrivals | TableRows | Sum | Times | Share | Least | Unbounded
+class Hint(Enum):
+    """What a catalog may say of the objects of an extent (E8)."""
+
+    KEYS = "keys"
+    ROWS_PER_KEY = "max_rows_per_key"
+    DWELL = "max_dwell"
+    FORGET = "forget_after"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a hint of the catalog allows: so many keys, so many rows of a key, or the rows of so many ticks."""
+
+    extent: str
+    hint: Hint
+
+
+@dataclass(frozen=True, slots=True)
+class Hinted:
+    """A bound that only hints give; without them there is none."""
+
+    of: Formula
+    gap: Unbounded
+
+
+Formula: TypeAlias = Number | Arrivals | TableRows | Sum | Times | Share | Least | Told | Hinted | Unbounded
 
 NOTHING = Number(0)
 ONE = Number(1)
@@ -118,10 +144,14 @@ def least(*parts: Formula) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What the catalog declares: the rate of each stream and the size of each table, where it does."""
+    """What the catalog declares: the rate of each stream, the size of each table, hints on objects, where it does.
+
+    `hints` has numbers of keys and rows, and lengths of time in ticks.
+    """
 
     rates: Mapping[str, Rate | None] = field(default_factory=dict)
     tables: Mapping[str, int | None] = field(default_factory=dict)
+    hints: Mapping[tuple[str, Hint], int | None] = field(default_factory=dict)
 
 
 def rows(formula: Formula, known: Knowledge) -> int | None:
@@ -145,10 +175,27 @@ def rows(formula: Formula, known: Knowledge) -> int | None:
             return None if value_of is None else -(-value_of // divisor)
         case Least(parts=parts):
             return min((v for p in parts if (v := rows(p, known)) is not None), default=None)
+        case Told(extent=extent, hint=hint):
+            return _told(extent, hint, known)
+        case Hinted(of=of):
+            return rows(of, known)
         case Unbounded():
             return None
         case _:
             assert_never(formula)
+
+
+def _told(extent: str, hint: Hint, known: Knowledge) -> int | None:
+    amount = known.hints.get((extent, hint))
+    if amount is None or hint in (Hint.KEYS, Hint.ROWS_PER_KEY):
+        return amount
+    rate = known.rates.get(extent)
+    return None if rate is None else rate.within(amount + 1)
+
+
+def bounded(formula: Formula, known: Knowledge) -> bool:
+    """Whether nothing in a formula lacks a bound; a rate that is not declared is only not known."""
+    return not any(isinstance(gap, Unbounded) for gap in missing(formula, known))
 
 
 def text(formula: Formula, calendar: Calendar) -> str:
@@ -168,6 +215,10 @@ def text(formula: Formula, calendar: Calendar) -> str:
             return f"ceil({text(of, calendar)} / {divisor})"
         case Least(parts=parts):
             return f"least({', '.join(text(p, calendar) for p in parts)})"
+        case Told(extent=extent, hint=hint):
+            return f"{hint.value}({extent})" if hint is not Hint.DWELL else f"rate({extent}) * max_dwell({extent})"
+        case Hinted(of=of):
+            return text(of, calendar)
         case Unbounded(why=why):
             return f"unbounded ({why})"
         case _:
@@ -182,6 +233,8 @@ def atoms(formula: Formula) -> Iterator[Formula]:
                 yield from atoms(part)
         case Share(of=of):
             yield from atoms(of)
+        case Hinted():
+            yield formula
         case _:
             yield formula
 
@@ -199,4 +252,6 @@ def missing(formula: Formula, known: Knowledge) -> list[Arrivals | TableRows | U
                 gaps.setdefault(extent, atom)
             case Unbounded(why=why):
                 gaps.setdefault(why, atom)
+            case Hinted(of=of, gap=gap) if rows(of, known) is None:
+                gaps.setdefault(gap.why, gap)
     return list(gaps.values())

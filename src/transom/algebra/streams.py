@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from transom.algebra.check import check_items, check_predicate
 from transom.algebra.expressions import Expression, Item
 from transom.algebra.sources import StreamAcquire, StreamReceive
-from transom.model.schema import Schema
+from transom.errors import PlanError
+from transom.model.schema import Attribute, Schema
+from transom.model.space import Position, Speed
 
 if TYPE_CHECKING:
     from transom.algebra.tree import Stream, Windows
@@ -74,12 +76,45 @@ class Renumber:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutJumps:
+    """A stream without the rows that no object can have reached in time.
+
+    Meaning  a row is rejected if the way to its place from the last row of its key that was kept would need more
+             than a speed; rows of one tick as if a tick had passed. Tick and index are kept.
+    Bounds   the first row of a key and rows without a place are kept; what is rejected is counted, not lost in silence.
+    Source   ours: jumps of satellite positions.
+    State    the last place and tick of every key.
+    """
+
+    input: Stream
+    position: Position
+    speed: Speed
+    key: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.speed.length < 0 or self.speed.ticks < 1:
+            raise PlanError("a speed is a way of at least 0 in at least one tick")
+        _ = self.place
+        for attribute in self.key:
+            self.input.schema.position(attribute)
+
+    @property
+    def place(self) -> tuple[Attribute, ...]:
+        """The columns that hold the place of a row."""
+        return place_columns(self.input.schema, self.position)
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
 class RStream:
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple with the tick of its window and a running index.
+    Meaning  each tuple with the tick of its window and a running index; of several keys, those with a window then.
     Bounds   none.
-    Source   000 Fig. 8 rStream.
+    Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
     State    one number.
     """
 
@@ -95,9 +130,10 @@ class IStream:
     """The tuples of every window that were not in the window before it.
 
     Meaning  bag difference current \\\\ previous on values, stamped with the current window's tick (S12).
-    Bounds   the first window is compared with the empty one; windows of one tick are compared in their order.
-    Source   000 Fig. 8 iStream.
-    State    the previous window.
+    Bounds   the first window is compared with the empty one; windows of one tick are compared in their order, with
+             several keys each with the one of its key before it (C14).
+    Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
+    State    the previous window, of every key.
     """
 
     input: Windows
@@ -112,9 +148,9 @@ class DStream:
     """The tuples of every window that are gone from the window after it.
 
     Meaning  bag difference previous \\\\ current on values, stamped with the current window's tick (S13).
-    Bounds   nothing at the first window; no flush at the end.
-    Source   000 Sec. 6.3.
-    State    the previous window.
+    Bounds   nothing at the first window, of every key; no flush at the end.
+    Source   000 Sec. 6.3; 001 Sec. 2.
+    State    the previous window, of every key.
     """
 
     input: Windows
@@ -129,3 +165,13 @@ def is_dense(stream: Stream) -> bool:
     while isinstance(stream, StreamProject):
         stream = stream.input
     return isinstance(stream, StreamAcquire | StreamReceive | Renumber | RStream | IStream | DStream)
+
+
+def place_columns(schema: Schema, position: Position) -> tuple[Attribute, ...]:
+    """The columns that hold a position; PlanError unless each is there once and holds numbers."""
+    names = (position.x,) if position.y is None else (position.x, position.y)
+    found = [schema.find(None, name) for name in names]
+    for name, candidates in zip(names, found, strict=True):
+        if len(candidates) != 1 or not candidates[0].type.is_number:
+            raise PlanError(f"a position needs one column {name} of numbers in {schema}")
+    return tuple(candidates[0] for candidates in found)

@@ -7,22 +7,58 @@ from dataclasses import fields, replace
 from typing import TypeAlias, get_args
 
 from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
 from transom.algebra.windows import Window
 
 Stream: TypeAlias = (
-    StreamAcquire | StreamReceive | StreamSelect | StreamProject | Renumber | RStream | IStream | DStream
+    StreamAcquire | StreamReceive | StreamSelect | StreamProject | Renumber | WithoutJumps | RStream | IStream | DStream
 )
 """Operators that produce tagged tuples."""
 
-Windows: TypeAlias = Window | WindowSelect | WindowProject | WindowAggregation | WindowCrossProduct | WindowJoin
+Relations: TypeAlias = (
+    RelationJoin
+    | RelationLeftJoin
+    | RelationSemiJoin
+    | RelationAntiJoin
+    | RelationUnion
+    | RelationExcept
+    | RelationIntersect
+)
+"""Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
+
+Windows: TypeAlias = (
+    Window
+    | WindowSelect
+    | WindowProject
+    | WindowAggregation
+    | TrackAggregation
+    | WindowDistinct
+    | WindowFirst
+    | WindowGrown
+    | WindowMerge
+    | WindowCrossProduct
+    | WindowJoin
+    | Relations
+)
 """Operators that produce windows."""
 
 Plan: TypeAlias = Stream | Windows
@@ -62,3 +98,24 @@ def walk(operator: Operator) -> Iterator[Operator]:
 def is_stream(operator: Operator) -> bool:
     """Whether an operator produces tagged tuples rather than windows."""
     return isinstance(operator, get_args(Stream))
+
+
+def keyed(windows: Windows) -> bool:
+    """Whether windows come in one lineage per key, so that several of one tick stand beside each other (C14)."""
+    match windows:
+        case Window(key=key):
+            return bool(key)
+        case (
+            WindowSelect(input=below)
+            | WindowProject(input=below)
+            | WindowAggregation(input=below)
+            | TrackAggregation(input=below)
+            | WindowDistinct(input=below)
+            | WindowFirst(input=below)
+            | WindowGrown(input=below)
+        ):
+            return keyed(below)
+        case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
+            return keyed(left) or keyed(right)
+        case _:
+            return False

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeAlias
 
-from transom.model.types import Value
+from transom.model.types import Line, Point, Value
 
 Row: TypeAlias = tuple[Value, ...]
 """The values of one tuple, in the order of its schema."""
@@ -26,13 +26,14 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """A window: the tick of its creation and the bag of tuples it holds.
+    """A window: the tick of its creation and the bag of tuples it holds; `key` says which lineage it belongs to.
 
     The tuples are a bag; their list order only makes the running index of converters the same every time (S33).
     """
 
     tick: int
     rows: tuple[Row, ...]
+    key: Row = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +44,22 @@ class Version:
     rows: tuple[Row, ...]
 
 
-_RANK = {bool: 1, int: 2, float: 2, Decimal: 2, str: 3, datetime: 4}
+_RANK = {bool: 1, int: 2, float: 2, Decimal: 2, str: 3, datetime: 4, Point: 5, Line: 6}
+
+Ordered: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point | Line]
 
 
-def value_key(value: Value) -> tuple[int, int | float | str | Decimal | datetime]:
-    """A key that puts any two values in order: NULL, booleans, numbers by size, strings by code point, timestamps."""
+def value_key(value: Value) -> Ordered:
+    """A key that puts any two values in order: NULL, booleans, numbers by size, strings by code point, timestamps.
+
+    Places come last, by their coordinates.
+    """
     if value is None:
         return (0, 0)
     return (_RANK[type(value)], value)
 
 
-def row_key(row: Row) -> tuple[tuple[int, int | float | str | Decimal | datetime], ...]:
+def row_key(row: Row) -> tuple[Ordered, ...]:
     """A key that puts any two rows in order: the one comparator for ties (E1) and for groups."""
     return tuple(map(value_key, row))
 

@@ -1,7 +1,8 @@
 """The types of values, and the Python values that carry them.
 
 The seeds have integer, float, string and time; boolean, timestamp and decimal are ours (E13). NULL is a value of
-every type; the literal NULL alone has the type NULL until its surroundings give it another.
+every type; the literal NULL alone has the type NULL until its surroundings give it another. Points and lines come
+from the positions of rows and are never declared: a catalog says which columns hold a position.
 """
 
 from __future__ import annotations
@@ -11,8 +12,31 @@ import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
+from typing import NamedTuple, TypeAlias
 
-Value = int | float | str | bool | Decimal | datetime | None
+
+class Point(NamedTuple):
+    """A place: coordinates on the plane, or longitude and latitude."""
+
+    x: float
+    y: float
+
+    def __str__(self) -> str:
+        return f"POINT ({plain_number(self.x)} {plain_number(self.y)})"
+
+
+class Line(tuple[Point, ...]):
+    """Places one after the other; one place alone is a line too."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        if len(self) == 1:
+            return str(self[0])
+        return "LINESTRING (" + ", ".join(f"{plain_number(p.x)} {plain_number(p.y)}" for p in self) + ")"
+
+
+Value: TypeAlias = int | float | str | bool | Decimal | datetime | Point | Line | None
 """What one attribute of one tuple holds. A `time` is an integer number of ticks."""
 
 INTEGER_MIN = -(2**63)
@@ -31,6 +55,8 @@ class Type(Enum):
     BOOLEAN = "boolean"
     TIME = "time"
     TIMESTAMP = "timestamp"
+    POINT = "point"
+    LINE = "line"
     NULL = "null"
 
     def __str__(self) -> str:
@@ -42,7 +68,7 @@ class Type(Enum):
         return self in (Type.INTEGER, Type.FLOAT, Type.DECIMAL, Type.NULL)
 
 
-DECLARABLE = tuple(t for t in Type if t is not Type.NULL)
+DECLARABLE = tuple(t for t in Type if t not in (Type.NULL, Type.POINT, Type.LINE))
 """The types that a catalog may give to an attribute."""
 
 TYPE_SYNONYMS = {
@@ -95,8 +121,22 @@ def fits(value: Value, kind: Type) -> bool:
             return isinstance(value, bool)
         case Type.TIMESTAMP:
             return isinstance(value, datetime) and value.tzinfo is not None
+        case Type.POINT:
+            return isinstance(value, Point) and all(map(math.isfinite, value))
+        case Type.LINE:
+            return isinstance(value, Line) and all(fits(point, Type.POINT) for point in value)
         case Type.NULL:
             return False
+
+
+def plain_number(number: float) -> str:
+    """A coordinate as geometries are written: no exponent, and no point where it is a whole number.
+
+    >>> plain_number(26.0), plain_number(1e-7)
+    ('26', '0.0000001')
+    """
+    text = format(Decimal(repr(number + 0.0)), "f")
+    return text.removesuffix(".0")
 
 
 def _in_reach(number: Decimal) -> bool:

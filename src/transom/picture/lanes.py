@@ -9,12 +9,12 @@ from itertools import count
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.tree import Operator, Plan, inputs, walk
-from transom.algebra.windows import Between, Content, Coordinate, Every, Inside, Window
+from transom.algebra.windows import Between, Content, Coordinate, Every, Window
 from transom.errors import Unsupported
 from transom.model.bag import Element, Version
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs, scan_table
-from transom.reference.windows import in_range, scan_ticks, seen, slide_events
+from transom.reference.windows import is_in, scan_ticks, slide_events, stands
 
 MOST_WINDOWS = 14
 """No lane draws more windows than this."""
@@ -115,13 +115,13 @@ Event = tuple[int, dict[Coordinate, int]]
 def events_of(op: Window, given: Inputs) -> tuple[list[Element], list[Event]]:
     """The elements that a window operator gets, and when it makes windows."""
     if isinstance(op.input, StoredTable):
-        return [], [(now, {Coordinate.TICK: now}) for now in scan_ticks(op.slide, given)]
-    if op.key or isinstance(op.range, Inside):
+        return [], [(now, {Coordinate.TICK: now}) for now in scan_ticks(op.slide, op.input, given)]
+    if op.key or not isinstance(op.range, Between):
         raise Unsupported("Window", "a picture shows no partitions and no regions")
-    if isinstance(op.range, Between) and op.range.coordinate is Coordinate.DISTANCE:
+    if op.by_distance:
         raise Unsupported("Window", "a picture shows no distances")
     elements = evaluate_stream(op.input, given)
-    return elements, slide_events(op.slide, elements, given)
+    return elements, slide_events(op, stands(op, elements), given)
 
 
 def lane_of(op: Window, block: int, given: Inputs, each: int = 1) -> Lane:
@@ -152,7 +152,7 @@ def _shown(op: Window, event: Event, elements: Sequence[Element], given: Inputs,
         return Shown(now, now, now, len(scan_table(op.input, now, given)), superseded=later)
     assert isinstance(op.range, Between)  # noqa: S101 - events_of refused the others
     base = at[op.range.coordinate]
-    members = tuple(e for e in elements if seen(e, at) and in_range(op, e, at))
+    members = tuple(e.element for e in stands(op, elements) if is_in(op.range, e, at))
     low, high = op.range.low.at(base), op.range.high.at(base)
     return Shown(now, low, high, len(members), members, later)
 

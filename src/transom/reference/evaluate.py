@@ -5,15 +5,27 @@ from __future__ import annotations
 from typing import assert_never
 
 from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
-from transom.algebra.tree import Stream, Windows
+from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.tree import Relations, Stream, Windows
 from transom.algebra.windows import Window
 from transom.model.bag import Bag, Element
 from transom.reference import relations, sources, streams, windows
@@ -34,6 +46,10 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
             return streams.stream_project(op, evaluate_stream(op.input, inputs))
         case Renumber():
             return streams.renumber(evaluate_stream(op.input, inputs))
+        case WithoutJumps():
+            kept, rejected = streams.without_jumps(op, evaluate_stream(op.input, inputs))
+            inputs.reject(op, rejected)
+            return kept
         case RStream():
             return streams.r_stream(evaluate_window(op.input, inputs))
         case IStream():
@@ -58,12 +74,43 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
             return relations.window_project(op, evaluate_window(op.input, inputs))
         case WindowAggregation():
             return relations.window_aggregation(op, evaluate_window(op.input, inputs))
+        case TrackAggregation():
+            return relations.track_aggregation(op, evaluate_window(op.input, inputs))
+        case WindowDistinct():
+            return relations.window_distinct(op, evaluate_window(op.input, inputs))
+        case WindowFirst():
+            return relations.window_first(op, evaluate_window(op.input, inputs))
+        case WindowGrown():
+            return relations.window_grown(op, evaluate_window(op.input, inputs))
+        case WindowMerge():
+            return relations.window_merge(op, evaluate_window(op.input, inputs))
         case WindowCrossProduct():
             left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
             return relations.window_cross_product(op, left, right)
         case WindowJoin():
             left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
             return relations.window_join(op, left, right)
+        case _:
+            return evaluate_relation(op, (evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)))
+
+
+def evaluate_relation(op: Relations, sides: relations.Sides) -> list[Bag]:
+    """What an operator gives on two relations, at the union of their instants."""
+    match op:
+        case RelationJoin():
+            return relations.relation_join(op, sides)
+        case RelationLeftJoin():
+            return relations.relation_left_join(op, sides)
+        case RelationSemiJoin():
+            return relations.relation_semi_join(op, sides)
+        case RelationAntiJoin():
+            return relations.relation_anti_join(op, sides)
+        case RelationUnion():
+            return relations.relation_union(op, sides)
+        case RelationExcept():
+            return relations.relation_except(op, sides)
+        case RelationIntersect():
+            return relations.relation_intersect(op, sides)
         case _:
             assert_never(op)
 

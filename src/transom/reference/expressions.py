@@ -17,14 +17,16 @@ from transom.algebra.expressions import (
     Cast,
     Column,
     Expression,
+    InRegion,
     Literal,
     Tag,
 )
 from transom.errors import PlanError
 from transom.model.bag import Element, Row, value_key
 from transom.model.schema import Schema
-from transom.model.types import Type, Value, read_text, tidy
+from transom.model.types import Line, Point, Type, Value, read_text, tidy
 from transom.reference.functions import DECIMALS, IMPLEMENTATIONS, finite
+from transom.reference.space_functions import SPACE_IMPLEMENTATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ def value(expression: Expression, scope: Scope) -> Value:
             values = [value(argument, scope) for argument in arguments]
             if function.strict and None in values:
                 return None
-            result: Value = IMPLEMENTATIONS[function.name](*values)
+            compute = IMPLEMENTATIONS.get(function.name) or SPACE_IMPLEMENTATIONS[function.name]
+            result: Value = compute(*values)
             return result
         case Case(branches=branches, otherwise=otherwise):
             for condition, result_of_branch in branches:
@@ -67,6 +70,9 @@ def value(expression: Expression, scope: Scope) -> Value:
             return value(otherwise, scope)
         case Cast(operand=operand, type=kind):
             return cast(value(operand, scope), kind)
+        case InRegion(place=place, region=region):
+            where = value(place, scope)
+            return region.covers(where.x, where.y) if isinstance(where, Point) else None
         case _:
             assert_never(expression)
 
@@ -89,7 +95,7 @@ def cast(given: Value, kind: Type) -> Value:
             return format(given, "f") if isinstance(given, Decimal) else str(given)
         if kind is Type.BOOLEAN:
             return bool(given)
-        if kind in (Type.INTEGER, Type.TIME) and not isinstance(given, datetime):
+        if kind in (Type.INTEGER, Type.TIME) and not isinstance(given, datetime | Point | Line):
             return tidy(int(given), kind)
         return tidy(given, kind)
     except (ValueError, OverflowError):

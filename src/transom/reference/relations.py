@@ -1,25 +1,43 @@
-"""Figure 4's single-window operators, and Figure 7's cross product."""
+"""Figure 4's single-window operators, Figure 7's cross product, and CQL's operators on two relations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from transom.algebra.expressions import Expression, Item
+from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
-from transom.model.bag import Bag, Row, row_identity, row_key
+from transom.algebra.tracks import Track
+from transom.model.bag import Bag, Row, difference, row_identity, row_key, value_key
 from transom.model.schema import Schema
+from transom.model.types import Value
 from transom.reference.expressions import Scope, aggregate, holds, value
+from transom.reference.tracks import follow
+
+Rows = tuple[Row, ...]
 
 
 def window_select(op: WindowSelect, windows: Sequence[Bag]) -> list[Bag]:
     """The tuples of each window for which the predicate is true."""
-    return [Bag(w.tick, select(op.predicate, op.input.schema, w.rows)) for w in windows]
+    return [replace(w, rows=select(op.predicate, op.input.schema, w.rows)) for w in windows]
 
 
 def select(predicate: Expression, schema: Schema, rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -30,7 +48,7 @@ def select(predicate: Expression, schema: Schema, rows: Sequence[Row]) -> tuple[
 def window_project(op: WindowProject, windows: Sequence[Bag]) -> list[Bag]:
     """Each tuple of each window made into another."""
     schema = op.input.schema
-    return [Bag(w.tick, tuple(project(op.items, Scope(schema, row)) for row in w.rows)) for w in windows]
+    return [replace(w, rows=tuple(project(op.items, Scope(schema, row)) for row in w.rows)) for w in windows]
 
 
 def project(items: Sequence[Item], scope: Scope) -> Row:
@@ -40,22 +58,157 @@ def project(items: Sequence[Item], scope: Scope) -> Row:
 
 def window_aggregation(op: WindowAggregation, windows: Sequence[Bag]) -> list[Bag]:
     """Aggregates over each window as if it were a relation (S14, S16)."""
-    return [Bag(w.tick, aggregate_over_window(op, w.rows)) for w in windows]
+    return [replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
 
 
-def aggregate_over_window(op: WindowAggregation, rows: Sequence[Row]) -> tuple[Row, ...]:
+def track_aggregation(op: TrackAggregation, windows: Sequence[Bag]) -> list[Bag]:
+    """Aggregates over each window, some along the places of its tuples (C7)."""
+    return [replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
+
+
+def aggregate_over_window(op: WindowAggregation | TrackAggregation, rows: Sequence[Row]) -> tuple[Row, ...]:
     """One tuple, or one per group; groups come in the order of their values."""
     schema = op.input.schema
     if not op.groups:
-        return (tuple(aggregate(a, schema, rows) for a in op.aggregates),)
+        return (tuple(over(a, schema, rows) for a in op.aggregates),)
     groups: dict[tuple[object, ...], tuple[Row, list[Row]]] = {}
     for row in rows:
         key = project(op.groups, Scope(schema, row))
         groups.setdefault(row_identity(key), (key, []))[1].append(row)
     return tuple(
-        key + tuple(aggregate(a, schema, members) for a in op.aggregates)
+        key + tuple(over(a, schema, members) for a in op.aggregates)
         for key, members in sorted(groups.values(), key=lambda group: row_key(group[0]))
     )
+
+
+def over(column: Aggregate | Track, schema: Schema, rows: Sequence[Row]) -> Value:
+    """One aggregate column over some tuples."""
+    return follow(column, schema, rows) if isinstance(column, Track) else aggregate(column, schema, rows)
+
+
+def window_distinct(op: WindowDistinct, windows: Sequence[Bag]) -> list[Bag]:
+    """Each tuple of each window once."""
+    return [replace(w, rows=distinct(w.rows)) for w in windows]
+
+
+def distinct(rows: Sequence[Row]) -> Rows:
+    """The first of equal rows."""
+    first: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        first.setdefault(row_identity(row), row)
+    return tuple(first.values())
+
+
+def window_first(op: WindowFirst, windows: Sequence[Bag]) -> list[Bag]:
+    """The first tuples of each window or of each of its groups, by a value."""
+    return [replace(w, rows=first_of_groups(op, w.rows)) for w in windows]
+
+
+def first_of_groups(op: WindowFirst, rows: Sequence[Row]) -> Rows:
+    """The groups in order, of each the tuples with the smallest values."""
+
+    def of(expression: Expression, row: Row) -> Value:
+        return value(expression, Scope(op.input.schema, row))
+
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    ranked = [row for row in rows if of(op.by, row) is not None]
+    ranked.sort(key=lambda row: (value_key(of(op.by, row)), row_key(row)))
+    ranked.sort(key=lambda row: row_key(tuple(of(e, row) for e in op.per)))
+    for row in ranked:
+        groups.setdefault(row_identity(tuple(of(e, row) for e in op.per)), []).append(row)
+    return tuple(row for members in groups.values() for row in members[: op.count])
+
+
+def window_grown(op: WindowGrown, windows: Sequence[Bag]) -> list[Bag]:
+    """Only the windows to which a tuple was added since the one of their key before them (C5)."""
+    return [w for before, w in consecutive(windows) if difference(w.rows, before)]
+
+
+def consecutive(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
+    """Each window with the tuples of the one of its key before it in the list, several of one tick included."""
+    previous: dict[tuple[object, ...], Rows] = {}
+    pairs: list[tuple[Rows, Bag]] = []
+    for window in windows:
+        lineage = row_identity(window.key)
+        pairs.append((previous.get(lineage, ()), window))
+        previous[lineage] = window.rows
+    return pairs
+
+
+def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
+    """The last windows of all keys as one, at every tick with a new one (3.4)."""
+    return [Bag(tick, relation(tick, windows)) for tick in tick_union(windows, [])]
+
+
+def relation(tick: int, windows: Sequence[Bag]) -> Rows:
+    """R(t): the tuples of the last window of every key, in the order of the keys; none before the first (C16)."""
+    last = {row_identity(w.key): w for w in windows if w.tick <= tick}
+    return tuple(row for w in sorted(last.values(), key=lambda w: row_key(w.key)) for row in w.rows)
+
+
+Sides = tuple[Sequence[Bag], Sequence[Bag]]
+
+
+def at_every_instant(sides: Sides, combine: Callable[[Rows, Rows], Rows]) -> list[Bag]:
+    """What two relations give together at the union of their instants (C16)."""
+    left, right = sides
+    return [Bag(tick, combine(relation(tick, left), relation(tick, right))) for tick in tick_union(left, right)]
+
+
+def relation_join(op: RelationJoin, sides: Sides) -> list[Bag]:
+    """The pairs that make the predicate true."""
+    return at_every_instant(sides, lambda left, right: joined(op.predicate, op.schema, left, right))
+
+
+def joined(predicate: Expression, schema: Schema, left: Rows, right: Rows) -> Rows:
+    """Left-major, every pair that makes a predicate true."""
+    return select(predicate, schema, [one + other for one in left for other in right])
+
+
+def relation_left_join(op: RelationLeftJoin, sides: Sides) -> list[Bag]:
+    """The pairs, and the tuples of the left without one."""
+    nothing = (None,) * len(op.right.schema)
+
+    def combine(left: Rows, right: Rows) -> Rows:
+        found = [(one, joined(op.predicate, op.schema, (one,), right)) for one in left]
+        return tuple(row for one, pairs in found for row in (pairs or (one + nothing,)))
+
+    return at_every_instant(sides, combine)
+
+
+def relation_semi_join(op: RelationSemiJoin, sides: Sides) -> list[Bag]:
+    """The tuples of the left with a match."""
+    schema = op.left.schema + op.right.schema
+
+    def combine(left: Rows, right: Rows) -> Rows:
+        return tuple(one for one in left if joined(op.predicate, schema, (one,), right))
+
+    return at_every_instant(sides, combine)
+
+
+def relation_anti_join(op: RelationAntiJoin, sides: Sides) -> list[Bag]:
+    """The tuples of the left without a match."""
+    schema = op.left.schema + op.right.schema
+
+    def combine(left: Rows, right: Rows) -> Rows:
+        return tuple(one for one in left if not joined(op.predicate, schema, (one,), right))
+
+    return at_every_instant(sides, combine)
+
+
+def relation_union(op: RelationUnion, sides: Sides) -> list[Bag]:
+    """The tuples of both."""
+    return at_every_instant(sides, lambda left, right: left + right)
+
+
+def relation_except(op: RelationExcept, sides: Sides) -> list[Bag]:
+    """The tuples of the left, each without as many as the right has of it."""
+    return at_every_instant(sides, difference)
+
+
+def relation_intersect(op: RelationIntersect, sides: Sides) -> list[Bag]:
+    """The tuples that both have, each as often as both have it."""
+    return at_every_instant(sides, lambda left, right: difference(left, difference(left, right)))
 
 
 def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
@@ -66,7 +219,7 @@ def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Seq
 def window_join(op: WindowJoin, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
     """The selection of a cross product."""
     pairs = window_cross_product(WindowCrossProduct(op.left, op.right), left, right)
-    return [Bag(w.tick, select(op.predicate, op.schema, w.rows)) for w in pairs]
+    return [replace(w, rows=select(op.predicate, op.schema, w.rows)) for w in pairs]
 
 
 def tick_union(left: Sequence[Bag], right: Sequence[Bag]) -> list[int]:
@@ -80,11 +233,15 @@ def tick_cross_product(tick: int, left: Sequence[Bag], right: Sequence[Bag]) -> 
 
 
 def current(tick: int, windows: Sequence[Bag]) -> list[Bag]:
-    """findLastTick and getWindowsAtTick: every window of the last tick that has any; none before the first (S8)."""
-    last = max((w.tick for w in windows if w.tick <= tick), default=None)
-    return [w for w in windows if w.tick == last]
+    """findLastTick and getWindowsAtTick: every window of the last tick that has any; none before the first (S8).
+
+    With several keys, every window of the last tick of its key.
+    """
+    last = {row_identity(w.key): w.tick for w in windows if w.tick <= tick}
+    return [w for w in windows if w.tick == last.get(row_identity(w.key))]
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
     """windowCrossProduct: every tuple of one with every tuple of the other, at the later tick."""
-    return Bag(max(left.tick, right.tick), tuple(one + other for one in left.rows for other in right.rows))
+    rows = tuple(one + other for one in left.rows for other in right.rows)
+    return Bag(max(left.tick, right.tick), rows, left.key + right.key)

@@ -12,13 +12,17 @@ from transom.model.bag import Element, Row, Version
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What every extent delivers, from the first to the last tick; `watch` is told which operator comes next."""
+    """What every extent delivers, from the first to the last tick.
+
+    `watch` is told which operator comes next, and `reject` which rows an operator does not let through.
+    """
 
     until: int
     streams: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     tables: Mapping[str, Sequence[Version]] = field(default_factory=dict)
     start: int = 0
     watch: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
+    reject: Callable[[Operator, Sequence[Element]], None] = field(default=lambda _, __: None, compare=False)
 
     def delivered(self, extent: str) -> list[Element]:
         """The elements of an extent between start and until, numbered from 1."""

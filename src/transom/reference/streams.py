@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transom.algebra.streams import StreamProject, StreamSelect
-from transom.model.bag import Bag, Element, Row, difference
+from transom.algebra.streams import StreamProject, StreamSelect, WithoutJumps
+from transom.model.bag import Bag, Element, Row, difference, row_identity
+from transom.model.space import step
 from transom.reference.expressions import Scope, holds
-from transom.reference.relations import project
+from transom.reference.relations import consecutive, project
 
 
 def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
@@ -27,6 +28,26 @@ def renumber(elements: Sequence[Element]) -> list[Element]:
     return [Element(e.tick, place, e.row) for place, e in enumerate(elements, start=1)]
 
 
+def without_jumps(op: WithoutJumps, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
+    """The rows that their objects can have reached since the last one kept, and those that are rejected."""
+    schema = op.input.schema
+    kept: list[Element] = []
+    rejected: list[Element] = []
+    last: dict[tuple[object, ...], tuple[int, tuple[float, float]]] = {}
+    for e in elements:
+        key = row_identity(tuple(e.row[schema.position(a)] for a in op.key))
+        place = op.position.place(*(e.row[schema.position(a)] for a in op.place))
+        if place is not None and key in last:
+            since, before = last[key]
+            if not op.speed.allows(step(op.position, before, place), e.tick - since):
+                rejected.append(e)
+                continue
+        if place is not None:
+            last[key] = (e.tick, place)
+        kept.append(e)
+    return kept, rejected
+
+
 def r_stream(windows: Sequence[Bag]) -> list[Element]:
     """Figure 8 rStream: all tuples of every window."""
     return append([(w.tick, w.rows) for w in windows])
@@ -40,12 +61,6 @@ def i_stream(windows: Sequence[Bag]) -> list[Element]:
 def d_stream(windows: Sequence[Bag]) -> list[Element]:
     """Section 6.3 dStream: what is gone since the window before, with the tick of the present one (S13)."""
     return append([(w.tick, difference(before, w.rows)) for before, w in consecutive(windows)])
-
-
-def consecutive(windows: Sequence[Bag]) -> list[tuple[tuple[Row, ...], Bag]]:
-    """Each window with the tuples of the one before it in the list, several of one tick included."""
-    previous: list[tuple[Row, ...]] = [(), *(w.rows for w in windows)]
-    return list(zip(previous, windows, strict=False))
 
 
 def append(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:

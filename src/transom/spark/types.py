@@ -7,7 +7,18 @@ from typing import assert_never
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, DataType, DecimalType, DoubleType, LongType, StringType, TimestampType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from transom.errors import TypeProblem
 from transom.model.types import Type
@@ -49,6 +60,10 @@ def spark_type(kind: Type) -> DataType:
             return BooleanType()
         case Type.TIMESTAMP:
             return TimestampType()
+        case Type.POINT:
+            return StructType([StructField("x", DoubleType()), StructField("y", DoubleType())])
+        case Type.LINE:
+            return ArrayType(spark_type(Type.POINT))
         case Type.NULL:
             raise TypeProblem("a column needs a type; NULL alone has none")
         case _:
@@ -97,7 +112,7 @@ def read_text(column: Column, kind: Type) -> Column:
             return F.when(lower == "true", F.lit(True)).when(lower == "false", F.lit(False))
         case Type.TIMESTAMP:
             return _read_instant(words)
-        case Type.NULL:
+        case Type.NULL | Type.POINT | Type.LINE:
             return nothing(kind)
         case _:
             assert_never(kind)
