@@ -142,7 +142,12 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
         (ROAD, '{files: [a.csv, «"\\0.csv"»]}', "'\\x00.csv' is not a path", None),
         (ROAD, "{files: «a.xlsx»}", "cannot tell the format of 'a.xlsx'", "add format"),
         (ROAD, "{files: «[a.csv, a.jsonl]»}", "the files are of different formats", "add format"),
-        (ROAD, "{files: {path: a.csv, format: «cvs»}}", "expected csv, jsonl or parquet, not 'cvs'", "csv?"),
+        (
+            ROAD,
+            "{files: {path: a.csv, format: «cvs»}}",
+            "expected csv, jsonl, parquet, ais, gpx or geojson, not 'cvs'",
+            "csv?",
+        ),
         (ROAD, "{files: {path: [«5»]}}", "expected text, not 5", None),
         (ROAD, "{files: {«versions»: {0: a.csv}}}", "a sensed extent has no versions", None),
         (CLASSES, "{files: {versions: {0: a.csv}, «time»: a}}", "versions have their ticks already", None),

@@ -138,7 +138,7 @@ class FilesEntry(Entry):
     """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, time: COLUMN}`."""
 
     path: list[str] | None = None
-    format: Literal["csv", "jsonl", "parquet"] | None = None
+    format: Literal["csv", "jsonl", "parquet", "ais", "gpx", "geojson"] | None = None
     time: str | None = None
     versions: dict[str | int, str] | None = None
 

@@ -17,6 +17,7 @@ from transom.catalog.wording import quoted, show
 from transom.model.bag import Row, Version
 from transom.model.time import Calendar
 
+_ADD = f"add format: {', '.join(form.value for form in Format)}"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -68,10 +69,10 @@ def _format(entry: FilesEntry, places: Sequence[tuple[str, At]], at: At) -> Form
             raise Misfit(f"{quoted(path)} is not a path", here, "write for example data/road.csv")
         ending = os.path.splitext(path)[1].lower()
         if entry.format is None and ending not in ENDINGS:
-            raise Misfit(f"cannot tell the format of {quoted(path)}", here, "add format: csv, jsonl or parquet")
+            raise Misfit(f"cannot tell the format of {quoted(path)}", here, _ADD)
         found.add(Format(entry.format) if entry.format else ENDINGS[ending])
     if len(found) != 1:
-        raise Misfit("the files are of different formats", at, "add format: csv, jsonl or parquet")
+        raise Misfit("the files are of different formats", at, _ADD)
     return found.pop()
 
 

@@ -17,6 +17,19 @@ class Format(Enum):
     CSV = "csv"
     JSONL = "jsonl"
     PARQUET = "parquet"
+    AIS = "ais"
+    GPX = "gpx"
+    GEOJSON = "geojson"
+
+    @property
+    def tracks(self) -> bool:
+        """Whether a file has to be read as a whole, and its columns are fixed by the format."""
+        return self in (Format.AIS, Format.GPX, Format.GEOJSON)
+
+    @property
+    def clock(self) -> str:
+        """The column with the tick or the instant of a row, unless a source says otherwise."""
+        return "time" if self.tracks else "tick"
 
 
 ENDINGS = {
@@ -24,13 +37,18 @@ ENDINGS = {
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
     ".parquet": Format.PARQUET,
+    ".ais": Format.AIS,
+    ".nmea": Format.AIS,
+    ".gpx": Format.GPX,
+    ".geojson": Format.GEOJSON,
+    ".geojsonl": Format.GEOJSON,
 }
 """The format that the ending of a file's name stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (`tick` if None)."""
+    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (else the format's clock)."""
 
     paths: tuple[str, ...]
     format: Format

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from transom.errors import DataError
+from transom.errors import DataError, UsageError
+
+SPECIAL = re.compile(r"([\\{}\[\]*?])")
+"""What means more than itself in a path for Spark."""
 
 
 def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> list[str]:
@@ -33,3 +37,21 @@ def _matches(pattern: str, folder: Path | None) -> list[str]:
         return [plain]
     whole = os.path.join(glob.escape(str(folder)) if folder else "", pattern)
     return sorted(path for path in glob.glob(whole, recursive=True) if os.path.isfile(path))
+
+
+def escaped(path: str) -> str:
+    """A path in which Spark sees no wildcards."""
+    return "file:" + SPECIAL.sub(r"\\\1", os.path.abspath(path))
+
+
+def spark_glob(pattern: str, folder: Path | None) -> str:
+    """A pattern as Spark reads it: braces mean themselves, [!a] is [^a]."""
+    plain = os.path.join(folder or "", pattern)
+    if os.path.isfile(plain):
+        return escaped(plain)
+    if "**" in pattern:
+        raise UsageError(f"a live run does not follow ** in {pattern}", hint="write one path per folder")
+    within = re.sub(r"([\\{}])", r"\\\1", pattern).replace("[!", "[^")
+    if os.path.isabs(pattern):
+        return "file:" + within
+    return os.path.join(escaped(str(folder or "")), within)

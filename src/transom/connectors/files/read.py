@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from transom.catalog.extents import Extent
@@ -14,6 +15,7 @@ from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
 from transom.connectors.files.records import MISSING, Record
 from transom.connectors.files.text import read_cell, read_csv
+from transom.connectors.files.tracks import read_track
 from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, tick_of, version
 from transom.errors import DataError
 from transom.model.bag import Element, Row, Version
@@ -23,7 +25,11 @@ _READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
     Format.CSV: read_csv,
     Format.JSONL: read_lines,
     Format.PARQUET: read_parquet,
+    **{form: partial(read_track, form.value) for form in Format if form.tracks},
 }
+
+_UNITS = {Format.PARQUET: "row", Format.GPX: "point", Format.GEOJSON: "point"}
+"""What the numbers of rows count, where it is not lines."""
 
 
 def read_elements(
@@ -31,7 +37,7 @@ def read_elements(
 ) -> list[Element]:
     """The stream that files hold: file after file and row after row, then ordered as all streams are."""
     paths = find_files(source.paths, folder, extent.name)
-    time = source.time or "tick"
+    time = source.time or source.format.clock
     rows = (row for path in paths for row in _rows(extent, path, source.format, calendar, time, needed=True))
     return tagged(extent, rows, until)
 
@@ -42,7 +48,7 @@ def read_late(
     """The rows that a live run could drop: behind the latest tick before them by more than the extent's lateness."""
     latest = 0
     for path in find_files(source.paths, folder, extent.name):
-        for row in _rows(extent, path, source.format, calendar, source.time or "tick", needed=True):
+        for row in _rows(extent, path, source.format, calendar, source.time or source.format.clock, needed=True):
             if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
                 yield row
             latest = max(latest, row.tick)
@@ -81,7 +87,7 @@ def _rows(
     needed: bool = False,
 ) -> Iterator[Given]:
     """The rows of one file; their tick is in the column `time`, or 0 where there is none and none is needed."""
-    unit = "row" if form is Format.PARQUET else "line"
+    unit = _UNITS.get(form, "line")
     read = read_cell if form is Format.CSV else read_value
     try:
         records = _READERS[form](path)

@@ -1,10 +1,11 @@
-"""CSV, JSON lines and Parquet files as Spark frames: the same ticks and values as the plain readers give.
+"""Files as Spark frames: the same ticks and values as the plain readers give.
 
 A frame has `t`, the tick (for a table `v`, the tick from which its version holds), `c0`, `c1`, ... the attributes, and
 on request `o`, which orders rows of one tick. What is not a value of its type fails the query; a column that nothing
 reads is not looked at. Limits, all of them loud unless said otherwise:
 
 - A CSV cell holds no line break.
+- Files of tracks and of AIS are read as a whole each, by Python.
 - `o` of CSV and JSON lines makes Spark read each file whole, unless the extent orders ties itself (sites, `order`).
 - A live run takes the columns from the first file there is; the files to come have the same. A Parquet file that
   lacks a column reads as NULL there, without a word. Files are read in the order in which they were changed.
@@ -14,8 +15,7 @@ reads is not looked at. Limits, all of them loud unless said otherwise:
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -26,9 +26,10 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.sources import Files, FileVersions, Format
-from transom.connectors.files.paths import find_files
+from transom.connectors.files.paths import SPECIAL, escaped, find_files, spark_glob
 from transom.connectors.files.read import _place
 from transom.connectors.files.text import read_csv
+from transom.connectors.files.tracks import as_lines
 from transom.errors import DataError, UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
@@ -37,7 +38,6 @@ from transom.spark.cells import tick as tick_of
 from transom.spark.types import spark_type
 
 _NEED = "name the column with the tick: files: {path: ..., time: COLUMN}"
-_SPECIAL = re.compile(r"([\\{}\[\]*?])")
 _OBJECT = r"^\s*\{[\s\S]*\}\s*$"
 _BAD = "_unreadable"
 _CSV = {"columnNameOfCorruptRecord": _BAD, "escape": '"', "ignoreLeadingWhiteSpace": "true", "mode": "PERMISSIVE"}
@@ -93,7 +93,8 @@ def stream(
     source = extent.source
     if not isinstance(source, Files):
         raise UsageError(f"{extent.name} is not read from files")
-    job = _Job(spark, extent, calendar, source.format, source.time or "tick", True, live, position, files_per_batch)
+    time = source.time or source.format.clock
+    job = _Job(spark, extent, calendar, source.format, time, True, live, position, files_per_batch)
     parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
     return _union(_frame(job, part, "t") for part in parts)
 
@@ -141,10 +142,10 @@ def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path |
             message = f"the files {pattern} for {job.extent.name} have different columns"
             raise DataError(message, hint="a live run reads files with the same header")
         for (columns, header), paths in groups.items():
-            whole = (_spark_glob(pattern, folder),) if job.live else tuple(_escaped(path) for path in paths)
+            whole = (spark_glob(pattern, folder),) if job.live else tuple(escaped(path) for path in paths)
             parts.append(_Part(place, whole, columns, header, since))
         if job.live and not groups:
-            parts.append(_Part(place, (_spark_glob(pattern, folder),)))
+            parts.append(_Part(place, (spark_glob(pattern, folder),)))
     return parts
 
 
@@ -153,7 +154,7 @@ def _near(job: _Job, pattern: str, folder: Path | None) -> list[str]:
     try:
         found = find_files([pattern], folder, job.extent.name)
     except DataError:
-        if job.live and job.form is Format.JSONL and _SPECIAL.search(pattern):
+        if job.live and (job.form is Format.JSONL or job.form.tracks) and SPECIAL.search(pattern):
             return []
         raise
     for path in found:
@@ -166,7 +167,7 @@ def _near(job: _Job, pattern: str, folder: Path | None) -> list[str]:
 
 def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
     """The columns of a file, and what else must be the same in files that one reader reads."""
-    if job.form is Format.JSONL:
+    if job.form is Format.JSONL or job.form.tracks:
         return (), ""
     if job.form is Format.CSV:
         columns = tuple(str(name) for name in next(read_csv(path)).values)
@@ -208,24 +209,6 @@ def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
     if columns and job.needed and job.time is not None:
         _place(job.time, list(columns), pattern, job.extent, _NEED)
     return _Part(place, (pattern,), columns, header, since)
-
-
-def _escaped(path: str) -> str:
-    """A path in which Spark sees no wildcards."""
-    return "file:" + _SPECIAL.sub(r"\\\1", os.path.abspath(path))
-
-
-def _spark_glob(pattern: str, folder: Path | None) -> str:
-    """A pattern as Spark reads it: braces mean themselves, [!a] is [^a]."""
-    plain = os.path.join(folder or "", pattern)
-    if os.path.isfile(plain):
-        return _escaped(plain)
-    if "**" in pattern:
-        raise UsageError(f"a live run does not follow ** in {pattern}", hint="write one path per folder")
-    within = re.sub(r"([\\{}])", r"\\\1", pattern).replace("[!", "[^")
-    if os.path.isabs(pattern):
-        return "file:" + within
-    return os.path.join(_escaped(str(folder or "")), within)
 
 
 # Lines and rows of files.
@@ -273,12 +256,21 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
 
 def _lines(job: _Job, part: _Part) -> DataFrame:
     """The lines of text files in `line`; numbered ones with their file `f` and place `r`."""
+    if job.form.tracks:
+        files = _load(job, part, "text", wholetext="true").select(_file(), F.col("value").alias("x"))
+        lines = _told(job.form.value)(F.col("x"), F.col("f"))
+        return files.select("f", F.posexplode(lines).alias("r", "line"))
     if not job.numbered:
         return _load(job, part, "text").select(F.col("value").alias("line"))
     files = _load(job, part, "text", wholetext="true").select(
         _file(), F.regexp_replace("value", "^\ufeff", "").alias("x")
     )
     return files.select("f", F.posexplode(F.split("x", r"\r\n|\r|\n", -1)).alias("r", "line"))
+
+
+def _told(form: str) -> Callable[[Column, Column], Column]:
+    """The rows of a file of tracks or of AIS as JSON lines, from its text and its path."""
+    return F.udf(lambda text, path: as_lines(form, text.removeprefix("\ufeff"), path), T.ArrayType(T.StringType()))
 
 
 def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
