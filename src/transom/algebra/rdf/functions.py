@@ -61,8 +61,8 @@ _add(
 )
 _add(
     "number",
-    ("+", 2, 2, "sum; also an instant and a duration, or two durations"),
-    ("-", 2, 2, "difference; also of instants and durations"),
+    ("+", 2, 2, "sum"),
+    ("-", 2, 2, "difference"),
     ("*", 2, 2, "product"),
     ("/", 2, 2, "quotient; two integers give a decimal"),
     ("unary +", 1, 1, "the number itself"),
@@ -83,8 +83,8 @@ _add(
     ("STR", 1, 1, "the characters of a name or a literal"),
     ("LANG", 1, 1, "the language of a literal, empty if it has none"),
     ("DATATYPE", 1, 1, "the datatype of a literal"),
-    ("IRI", 1, 1, "the name that a string spells"),
-    ("URI", 1, 1, "the name that a string spells"),
+    ("IRI", 1, 2, "the name that a string spells, seen from the name that comes second"),
+    ("URI", 1, 2, "the name that a string spells, seen from the name that comes second"),
     ("BNODE", 0, 1, "a new blank node; the same one for the same string in one solution"),
     ("STRDT", 2, 2, "a literal of characters and a datatype"),
     ("STRLANG", 2, 2, "a literal of characters and a language"),
