@@ -1,4 +1,4 @@
-"""Fuzzing of SPARQL: `python -m tests.fuzz.sparql --count 200000 --seed 1`; the promises are those of `tests.fuzz.fuzz`."""
+"""Fuzzing of SPARQL: `python -m tests.fuzz.sparql --count 200000 --seed 1`; it promises what `tests.fuzz.fuzz` does."""
 
 from __future__ import annotations
 
