@@ -20,9 +20,10 @@ golden:
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
 
-# 200,000 mutated inputs to the parser and the catalog reader
+# 200,000 mutated inputs to the parsers and the catalog reader
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
+    python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
 
 # queries killed ten times each, four at once, and started again
 chaos kills="10" seed="1":

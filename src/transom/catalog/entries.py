@@ -210,6 +210,24 @@ class RegionEntry(Entry):
         return {key: _plain(value) for key, value in data.items()} if isinstance(data, dict) else data
 
 
+class RdfEntry(Entry):
+    """`td: {stream: IRI}`, `parks: {graph: IRI, files: parks.ttl}`, or `facts: {graph: default, files: [a.ttl]}`."""
+
+    stream: str | None = None
+    graph: str | None = None
+    files: list[str] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """One path stands for a list of one."""
+        if not isinstance(data, dict):
+            return data
+        data = {key: _plain(value) for key, value in data.items()}
+        if isinstance(data.get("files"), str):
+            data["files"] = [data["files"]]
+        return data
+
+
 class ExtentEntry(Entry):
     """One extent: a declaration as the document writes it, or kind and attributes, and further entries."""
 
@@ -246,3 +264,5 @@ class CatalogEntry(Entry):
     epoch: object = "1970-01-01T00:00:00Z"
     extents: dict[str, ExtentEntry] = Field(default_factory=dict)
     regions: dict[str, RegionEntry] = Field(default_factory=dict)
+    prefixes: dict[str, str] = Field(default_factory=dict)
+    rdf: dict[str, RdfEntry] = Field(default_factory=dict)
