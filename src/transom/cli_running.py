@@ -87,6 +87,8 @@ def run_query(query: Query, running: Running) -> None:
         console.print(Text(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on"))
     done = running.progress()
     console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
+    for what, count in done.dead.items():
+        console.print(Text(f"dead letters: {count:,} {what}"))
 
 
 def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:

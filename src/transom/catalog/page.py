@@ -56,3 +56,5 @@ def describe(source: Source | None) -> str:
             return f"{sum(len(version.rows) for version in versions)} rows in the catalog"
         case Generate(seed=seed):
             return f"generated from seed {seed}"
+        case _:
+            return f"collected by {type(source).__name__}"
