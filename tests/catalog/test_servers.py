@@ -11,6 +11,7 @@ from transom.catalog.servers import (
     Device,
     HttpPoll,
     HttpPush,
+    Kafka,
     Modbus,
     Mqtt,
     Number,
@@ -101,6 +102,16 @@ def test_mqtt():
     assert found.levels == ((1, "plate"),)
 
 
+def test_kafka():
+    options = "{security.protocol: SSL, ssl.key.password: '${KEY}'}"
+    found = source(CAR, f"{{kafka: {{servers: 'a:1,b:2', topic: t, time: at, options: {options}, dead: d}}}}")
+    fields = (("plate", "plate"), ("speed", "speed"))
+    assert found == Kafka(
+        "a:1,b:2", "t", fields, "at", (("security.protocol", "SSL"), ("ssl.key.password", "${KEY}")), "d"
+    )
+    assert describe(found) == "the topic t of a:1,b:2"
+
+
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
 
 
@@ -130,6 +141,9 @@ PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
         (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: 1}}, deadline: «2 s»}}}}", None, "500 ms"),
         (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: «-1»}}}}}}", "expected at least 0, not -1", None),
         (OVEN, "{http: {server: 'http://a', «token»: t}}", "token is for what is sent to listen", "leave it out"),
+        (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
+        (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
+        (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
         (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
         (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),

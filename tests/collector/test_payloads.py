@@ -9,10 +9,10 @@ import pytest
 from transom.catalog import Catalog
 from transom.catalog.servers import Payload
 from transom.collector.feed import Feed
-from transom.collector.payloads import LARGEST, Dead, Read, Reader
 from transom.connectors import open_stream
 from transom.connectors.log.read import dead_counts
 from transom.connectors.log.segments import Log
+from transom.connectors.payloads import LARGEST, Dead, Read, Reader
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
 

@@ -92,3 +92,78 @@ def postgresql(folder: Path) -> Iterator[int]:
         yield port
     finally:
         subprocess.run(as_postgres([control, "-D", data, "-m", "immediate", "stop"]), check=True, **quiet)
+
+
+def jars(which: str, cache: Path) -> Path:
+    """The jars that a pom.xml of this directory names, fetched once."""
+    place = Path(os.environ.get("TRANSOM_JARS", cache)) / which
+    if not any(place.glob("*.jar")):
+        command = [found("mvn"), "-B", "-q", "dependency:copy-dependencies", "-DincludeScope=runtime"]
+        here = Path(__file__).parent / which
+        subprocess.run([*command, f"-DoutputDirectory={place}"], cwd=here, check=True, timeout=300)
+    return place
+
+
+KAFKA = """process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{other}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{other}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={folder}/data
+num.partitions=2
+default.replication.factor=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+"""
+
+
+@contextlib.contextmanager
+def kafka(folder: Path, lib: Path) -> Iterator[int]:
+    """A Kafka of one node; its port."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    folder.mkdir()
+    port = free_port()
+    (folder / "conf").write_text(KAFKA.format(port=port, other=free_port(), folder=folder))
+    java = [found("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{lib}/*"]
+    form = [*java, "kafka.tools.StorageTool", "format", "--config", str(folder / "conf"), "--ignore-formatted"]
+    with open(folder / "log", "wb") as log:
+        subprocess.run([*form, "--cluster-id", "MkU3OEVBNTcwNTJENDM2Qk"], check=True, stdout=log, stderr=log)
+        broker = subprocess.Popen([*java, "kafka.Kafka", str(folder / "conf")], stdout=log, stderr=log, cwd=folder)
+
+    def ready() -> bool:
+        try:
+            return bool(AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"}).list_topics(timeout=1).brokers)
+        except KafkaException:
+            return False
+
+    try:
+        wait_for(lambda: listens(port), 60, "Kafka")
+        wait_for(ready, 30, "Kafka")
+        yield port
+    finally:
+        broker.terminate()
+        try:
+            broker.wait(15)
+        except subprocess.TimeoutExpired:
+            broker.kill()
+            broker.wait(15)
+
+
+def make_topic(place: str, name: str, partitions: int = 2) -> None:
+    """A topic of a Kafka."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    admin = AdminClient({"bootstrap.servers": place})
+    admin.create_topics([NewTopic(name, partitions, 1)])[name].result(20)

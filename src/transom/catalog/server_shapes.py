@@ -85,3 +85,14 @@ class MqttEntry(Entry):
     client: str | None = None
     version: Literal["3.1.1", "5"] = "3.1.1"
     log: str | None = None
+
+
+class KafkaEntry(Entry):
+    """`kafka: {servers: 'plant:9092', topic: power, time: at}`."""
+
+    servers: str
+    topic: str
+    fields: dict[str, str] = Field(default_factory=dict)
+    time: str | None = None
+    options: dict[str, str] = Field(default_factory=dict)
+    dead: str | None = None

@@ -142,6 +142,21 @@ class Mqtt:
         return "/".join("+" if place in named else part for place, part in enumerate(self.topic.split("/")))
 
 
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
+
+    `dead` is the folder for what cannot be read; without it such a message stops the query.
+    """
+
+    servers: str
+    topic: str
+    fields: tuple[tuple[str, str], ...]
+    time: str | None
+    options: tuple[tuple[str, str], ...]
+    dead: str | None
+
+
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll
 """Sensors that are asked at every tick of acquisition."""
 

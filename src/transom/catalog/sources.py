@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from transom.catalog.servers import Collected
+from transom.catalog.servers import Collected, Kafka
 from transom.model.bag import Version
 from transom.model.time import Rate
 from transom.model.types import Value
@@ -138,5 +138,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = Files | FileVersions | Table | Generate | Collected
+Source: TypeAlias = Files | FileVersions | Table | Generate | Collected | Kafka
 """Any source of rows."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from transom.catalog.extents import Extent
-from transom.collector.payloads import LARGEST, Dead, Reader
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.segments import Log
+from transom.connectors.payloads import LARGEST, Dead, Reader
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
 

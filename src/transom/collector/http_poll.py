@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, HttpPoll
-from transom.collector.extras import needed
-from transom.collector.payloads import Dead, field_of
+from transom.connectors.payloads import Dead, field_of
 from transom.model.reasons import Reason
 
 

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from transom.catalog.references import resolved
 from transom.catalog.servers import HttpPush
 from transom.collector.feed import Feed
-from transom.collector.payloads import LARGEST, Dead
+from transom.connectors.payloads import LARGEST, Dead
 
 KEYS = 100_000
 """How many keys are remembered."""

@@ -7,9 +7,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, Modbus, Number, Register, Space
-from transom.collector.extras import needed
 
 _FORMS = {
     Number.INT16: ">h",

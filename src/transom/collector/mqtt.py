@@ -12,11 +12,11 @@ import hashlib
 from typing import Any
 from urllib.parse import urlsplit
 
+from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Mqtt
-from transom.collector.extras import needed
 from transom.collector.feed import Feed
-from transom.collector.payloads import Dead
+from transom.connectors.payloads import Dead
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 

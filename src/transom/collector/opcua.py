@@ -8,9 +8,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, OpcUa
-from transom.collector.extras import needed
 
 
 class OpcUaStation:

@@ -12,9 +12,9 @@ from transom.catalog.extents import Extent
 from transom.catalog.servers import Device
 from transom.catalog.ticks import read_value
 from transom.collector.feed import now
-from transom.collector.payloads import Dead, kept
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.segments import Log
+from transom.connectors.payloads import Dead, kept
 from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar

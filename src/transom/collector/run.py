@@ -15,10 +15,10 @@ from transom.collector import http_poll, modbus, opcua
 from transom.collector.feed import Feed
 from transom.collector.http_push import Door
 from transom.collector.mqtt import Listener
-from transom.collector.payloads import Reader
 from transom.collector.polling import Poller, Station
 from transom.connectors.log.read import log_folder
 from transom.connectors.log.segments import Log
+from transom.connectors.payloads import Reader
 from transom.errors import UsageError
 from transom.model.time import Calendar
 
