@@ -28,7 +28,7 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.tree import Question, Solutions
 from transom.catalog.extents import Catalog
 from transom.errors import LanguageRule, Unsupported
-from transom.languages.sneeql.translate import Remark
+from transom.languages.sql.select import Remark
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
 from transom.languages.sparql.names import Names
