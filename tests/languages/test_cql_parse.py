@@ -202,7 +202,7 @@ def test_combinations(text: str, expected: Query) -> None:
     assert parse(unparse(expected)) == expected
 
 
-@pytest.mark.parametrize("case", golden_cases("cql-spatial"), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", golden_cases("cql"), ids=lambda case: case.name)
 def test_golden_texts_parse(case: object) -> None:
     text: str = case.text  # type: ignore[attr-defined]
     query = parse(text)

@@ -146,7 +146,9 @@ def windows(rng: random.Random, side: int, key: Make, make: Make, order: Callabl
 def change_case(rng: random.Random) -> Case:
     make, order = rows(rng), orders(rng)
     ticks = [Tick(tick, windows(rng, 0, tuple, make, order)) for tick in times(rng)]
-    return Case({"machine": "change", "report": rng.choice(["came", "went", "both"])}, ticks, restarts(rng, ticks))
+    return Case(
+        {"machine": "change", "report": rng.choice(["came", "went", "both", "grown"])}, ticks, restarts(rng, ticks)
+    )
 
 
 class Stays:

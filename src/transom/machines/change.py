@@ -8,15 +8,14 @@ from typing import Literal
 from transom.machines import encoding
 from transom.model.bag import Bag, Element, Row, difference
 
-
-Report = Literal["came", "went", "both"]
+Report = Literal["came", "went", "both", "grown"]
 
 
 class ChangeMachine:
     """Windows in order in, what came (ISTREAM) or went (DSTREAM) out, numbered; keeps the previous window.
 
     Several windows of one tick are compared in their order (S12, S13). With the report `both` that is what went and
-    then what came.
+    then what came; with `grown` it is the whole window, if anything came.
     """
 
     kind = "change"
@@ -44,6 +43,11 @@ class ChangeMachine:
         before, self.previous = self.previous, window.rows
         yield from ((-1, row) for row in difference(before, window.rows))
         yield from ((1, row) for row in difference(window.rows, before))
+
+    def grow(self, window: Bag) -> tuple[Row, ...] | None:
+        """The next window, if a row was added to it."""
+        before, self.previous = self.previous, window.rows
+        return window.rows if difference(window.rows, before) else None
 
     def save(self) -> bytes:
         """The state as bytes."""

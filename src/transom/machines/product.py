@@ -12,7 +12,7 @@ from transom.model.bag import Row
 
 SideKind = Literal["windows", "stays"]
 How = Literal["windows", "pairs", "partners", "both"]
-"""Pairs of windows; or of two relations of stays: pairs of rows, left rows with and without partners, both as they are."""
+"""Pairs of windows; or of two relations pairs of rows, left rows with their partners, or both as they are."""
 
 
 class Event(NamedTuple):
@@ -111,10 +111,10 @@ class ProductMachine:
         for _, key, row in self.coming[1]:
             by_key.setdefault(key, []).append(row)
         for number, (_, key, row) in enumerate(self.coming[0], 1):
-            place = number if self.how == "partners" else None
-            if place is not None:
-                yield Pair(0, row + self.nothing, place)
-            yield from (Pair(1, row + match, place) for match in by_key.get(key, ()))
+            own = number if self.how == "partners" else None
+            if own is not None:
+                yield Pair(0, row + self.nothing, own)
+            yield from (Pair(1, row + match, own) for match in by_key.get(key, ()))
 
     def _renew(self, place: int, events: Sequence[Event]) -> bool:
         """Take in the events of a side; whether it has new windows."""
@@ -180,7 +180,7 @@ class ProductMachine:
     def load(cls, state: bytes, how: How = "windows", widths: tuple[int, int] = (0, 0)) -> ProductMachine:
         """The machine as it was when it was saved."""
         kinds, begun, sides, coming = encoding.load(cls.kind, state)
-        machine = cls(*kinds, how, widths)
+        machine = cls(kinds[0], kinds[1], how, widths)
         machine.coming = [_unpack(rows) for rows in coming]
         for place, kind in enumerate(machine.kinds):
             if kind == "windows" and sides[place] is not None:

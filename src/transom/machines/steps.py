@@ -115,7 +115,7 @@ class CutStep:
 
 
 class CompareStep:
-    """What came or went between consecutive windows; of both, the place is the sign, and a word for every window."""
+    """What came or went between consecutive windows; of both, the place is the sign."""
 
     def __init__(self, machine: ChangeMachine) -> None:
         self.machine = machine
@@ -135,6 +135,12 @@ class CompareStep:
         if windows and self.machine.report == "both":
             yield Departure(1, False, 0, None)
         for _, rows in sorted(windows.items()):
+            if self.machine.report == "grown":
+                grown = self.machine.grow(Bag(tick, tuple(rows)))
+                if grown is not None:
+                    yield Departure(1, False, 0, None)
+                    yield from (Departure(1, True, place, row) for place, row in enumerate(grown, 1))
+                continue
             if self.machine.report == "both":
                 yield from (Departure(1, True, sign, row) for sign, row in self.machine.turn(Bag(tick, tuple(rows))))
                 continue

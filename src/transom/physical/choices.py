@@ -200,7 +200,9 @@ def relate(how: str, state: Formula, spread: bool) -> Choice:
 def each_window(op: Windows, span: Span) -> Choice:
     """All rows of a window."""
     state = times(bounds.windows_within(op, 2 + span.slack), bounds.size(op))
-    return Choice(Path.NATIVE, "within a window", "rows of one window are taken together when its tick is closed", state)
+    return Choice(
+        Path.NATIVE, "within a window", "rows of one window are taken together when its tick is closed", state
+    )
 
 
 def net(op: Windows, span: Span) -> Choice:

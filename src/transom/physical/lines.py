@@ -43,6 +43,7 @@ class Lines:
     key: tuple[Attribute, ...]
     flag: Expression | None
     clock: Clock | None
+    tags: tuple[Attribute, ...]
     schema: Schema
     ordered: bool
     choice: Choice
@@ -92,9 +93,9 @@ class Grown:
 
     input: Physical
     schema: Schema
+    ordered: bool
     choice: Choice
     form: Form = Form.WINDOWS
-    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,8 @@ class Follow:
     clock: Clock | None
     schema: Schema
     form: Form
+    ordered: bool
     choice: Choice
-    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

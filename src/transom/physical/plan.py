@@ -23,7 +23,9 @@ from transom.physical.forms import Form as Form
 from transom.physical.forms import Kernel as Kernel
 from transom.physical.forms import Meeting as Meeting
 from transom.physical.forms import Path as Path
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
 from transom.physical.schedule import Schedule
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -288,6 +290,16 @@ Physical: TypeAlias = (
     | Changes
     | Compare
     | Collect
+    | Lines
+    | Steady
+    | Come
+    | Turn
+    | Grown
+    | Relate
+    | Distinct
+    | First
+    | Follow
+    | Net
 )
 
 NODES: tuple[type[Physical], ...] = get_args(Physical)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from transom.algebra import bounds
-from transom.algebra.expressions import TRUE, Call, Expression, InRegion, conjunction, conjuncts
-from transom.algebra.expressions import Column as ColumnOf
-from transom.algebra.functions import resolve
+from transom.algebra.expressions import TRUE, Column, Expression, InRegion, call, conjunction, conjuncts
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -25,23 +23,23 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable
-from transom.algebra.state import plus
+from transom.algebra.state import Formula, plus, times
+from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
-from transom.algebra.tree import Relations, Windows, keyed
+from transom.algebra.tree import Relations, Windows
 from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Inside, Passing, Window, parts
 from transom.errors import Unsupported
 from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.space import Position, Speed
-from transom.model.types import Type
 from transom.physical import choices
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
-from transom.physical.plan import Filter, Form, Map, Physical, ReadTable
+from transom.physical.pairing import equalities
+from transom.physical.plan import Clock, Filter, Form, Map, Physical, ReadTable
 from transom.physical.schedule import Schedule
 
 if TYPE_CHECKING:
-    from transom.algebra.schema import Schema
     from transom.physical.arrange import Planner
 
 Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
@@ -116,7 +114,7 @@ def _flag(op: Window) -> Expression | None:
     regions = [part.region for part in parts(op.range) if isinstance(part, Inside)]
     if not regions:
         return None
-    place = Call(resolve("POINT", (Type.FLOAT,) * len(op.place)), tuple(map(_float, op.place)))
+    place = call("POINT", *map(Column, op.place))
     return conjunction([InRegion(place, region) for region in regions])
 
 
@@ -124,6 +122,23 @@ def _place(position: Position, op: Window | WithoutJumps, speed: Speed | None = 
     where = [op.input.schema.position(attribute) for attribute in op.place]
     limit = None if speed is None else (speed.length, speed.ticks)
     return PlaceSpec(where[0], where[1] if len(where) > 1 else None, position.geodesic, position.unit, limit)
+
+
+def by_time(planner: Planner, op: RelationJoin) -> bool:
+    """Whether both sides are windows by time that begin together: then it is the join of windows, natively."""
+    return planner.start == 0 and all(map(_is_timed, (op.left, op.right)))
+
+
+def _is_timed(op: Windows) -> bool:
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return _is_timed(below)
+        case RelationJoin(left=left, right=right):
+            return _is_timed(left) and _is_timed(right)
+        case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
+            return not isinstance(input, StoredTable) and not takes(op)
+        case _:
+            return False
 
 
 def changes(planner: Planner, op: Windows) -> Physical:
@@ -154,22 +169,35 @@ def _table(planner: Planner, op: Window) -> Physical:
     assert isinstance(op.input, StoredTable)  # noqa: S101 - the caller looked
     every = Schedule.every(1, planner.start)
     rows = ReadTable(op.input.extent, op.schema, every, False, choices.table(op.input.extent))
-    clock = planner.ticks(every, "a table may change at any tick")
+    clock = Clock(every, choices.clock("a table may change at any tick"))
     return Come(rows, every, clock, rows.schema, STATELESS)
 
 
-def relation(planner: Planner, op: Relations) -> Physical:
+def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
     """Two relations together."""
+    _refuse_order(op, ordered)
     how = _HOW[type(op)]
-    predicate = getattr(op, "predicate", TRUE)
-    equal, rest = planner.equalities(conjuncts(predicate), op.left.schema, op.right.schema)
+    predicate: Expression = getattr(op, "predicate", TRUE)
+    equal, rest = equalities(conjuncts(predicate), op.left.schema, op.right.schema)
     if any(mine.type is not yours.type for mine, yours in equal):
         equal, rest = (), predicate
     sides = [changes(planner, side) for side in (op.left, op.right)]
     spread = bool(equal) or how in (Relating.UNION, Relating.EXCEPT, Relating.INTERSECT)
-    state = plus(bounds.remembered(op), *(planner.span_of(side) for side in (op.left, op.right)))
+    state = plus(bounds.remembered(op), *(_waiting(planner, side) for side in (op.left, op.right)))
     choice = choices.relate(how.value, state, spread)
     return Relate(sides[0], sides[1], how, equal, rest, BUCKETS if spread else 1, op.schema, choice)
+
+
+def _waiting(planner: Planner, op: Windows) -> Formula:
+    """Changes that wait for their tick to close."""
+    return times(bounds.windows_within(op, 1 + planner.span.slack), times(Rows(2), bounds.size(op)))
+
+
+def _refuse_order(op: Windows, ordered: bool) -> None:
+    if ordered:
+        raise Unsupported(
+            type(op).__name__, "Spark does not say in which order the tuples of a relation come", "not yet"
+        )
 
 
 _HOW: dict[type, Relating] = {
@@ -183,43 +211,45 @@ _HOW: dict[type, Relating] = {
 }
 
 
-def windows(planner: Planner, op: Rest) -> Physical:
+def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
     """Operators on each window that SNEEql does not have."""
+    span = planner.span
     match op:
         case WindowMerge(input=input):
-            state = plus(bounds.remembered(op), planner.span_of(input))
-            choice = choices.relate(Relating.MERGE.value, state, True)
+            _refuse_order(op, ordered)
+            state = plus(bounds.remembered(op), _waiting(planner, input))
             below = changes(planner, input)
+            choice = choices.relate(Relating.MERGE.value, state, True)
             return Relate(below, None, Relating.MERGE, (), TRUE, BUCKETS, op.schema, choice)
         case WindowGrown(input=input):
-            return Grown(by_window(planner, input), op.schema, choices.grown(op, planner.span))
+            rows = planner.windows(input, ordered)
+            rows = rows if rows.form is Form.WINDOWS else planner.exist(input, rows)
+            return Grown(rows, op.schema, rows.ordered, choices.grown(op, span))
         case WindowDistinct(input=input):
+            _refuse_order(op, ordered)
             below = by_row(planner, input)
-            return Distinct(below, op.schema, below.form, choices.each_window(op, planner.span))
+            return Distinct(below, op.schema, below.form, choices.each_window(op, span))
         case WindowFirst(input=input, per=per, by=by, count=count):
+            _refuse_order(op, ordered)
             below = by_row(planner, input)
-            return First(below, per, by, count, op.schema, below.form, choices.each_window(op, planner.span))
+            return First(below, per, by, count, op.schema, below.form, choices.each_window(op, span))
         case TrackAggregation(input=input, groups=groups, aggregates=aggregates):
-            below = by_row(planner, input)
+            below = by_row(planner, input, ordered=True)
+            if not below.ordered:
+                _refuse_order(op, True)
             clock = None
             if not groups and below.form is not Form.WINDOWS:
                 clock = planner.clock(op, "a window without rows has a count of 0")
-            choice = choices.each_window(op, planner.span)
-            return Follow(below, groups, aggregates, clock, op.schema, below.form, choice)
+            choice = choices.each_window(op, span)
+            return Follow(below, groups, aggregates, clock, op.schema, below.form, ordered, choice)
         case _:
             assert_never(op)
 
 
-def by_row(planner: Planner, op: Windows) -> Physical:
+def by_row(planner: Planner, op: Windows, *, ordered: bool = False) -> Physical:
     """A relation with one row per tuple and window."""
-    rows = planner.windows(op, False)
+    rows = planner.windows(op, ordered)
     return planner.spread(op, rows) if rows.form in (Form.STAYS, Form.TABLE) else rows
-
-
-def by_window(planner: Planner, op: Windows) -> Physical:
-    """A relation as rows of windows, with a row for each that says it exists."""
-    rows = planner.windows(op, False)
-    return rows if rows.form is Form.WINDOWS else planner.exist(op, rows)
 
 
 def net(planner: Planner, op: Windows, report: str) -> Physical:

@@ -57,7 +57,9 @@ def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataF
     now = F.coalesce(F.col("rows"), nothing)
     held = stands.select("f", *lanes, now.alias("now"), F.lag(now).over(before).alias("was"))
     other = held.where(F.col("was").isNull() | (F.col("was") != F.col("now")))
-    word = F.array(F.struct(F.lit(1).alias("n"), F.lit(False).alias("p"), F.lit(None).cast(_row_type(whole)).alias("r")))
+    word = F.array(
+        F.struct(F.lit(1).alias("n"), F.lit(False).alias("p"), F.lit(None).cast(_row_type(whole)).alias("r"))
+    )
     goes = F.transform(F.coalesce(F.col("was"), nothing), lambda r: _event(-1, r))
     comes = F.transform(F.col("now"), lambda r: _event(1, r))
     events = other.select("f", *lanes, F.explode(F.concat(word, goes, comes)).alias("e"))
@@ -78,7 +80,7 @@ FAR = 1 << 59
 
 def _row_type(frame: DataFrame) -> str:
     kind = frame.schema["rows"].dataType
-    return str(kind.elementType.simpleString())  # type: ignore[attr-defined]
+    return str(kind.elementType.simpleString())
 
 
 def _event(sign: int, row: Column) -> Column:
@@ -94,11 +96,13 @@ def turn(node: Turn, frame: DataFrame, run: Run) -> DataFrame:
 def grown(node: Grown, frame: DataFrame, run: Run) -> DataFrame:
     """The windows to which a row was added, from the machine that compares them."""
     rows = _compared(frame, "grown", node.schema, run)
-    return rows.select(*carried(rows, "w", "p"), *values(node.schema))
+    place = [F.col("n").alias("o")] if node.ordered else []
+    return rows.select(*carried(rows, "w", "p"), *place, *values(node.schema))
 
 
 def _compared(frame: DataFrame, report: str, schema: Schema, run: Run) -> DataFrame:
-    arrivals = machine.arrivals(frame, run, values=names(schema))
+    order = F.col("o") if "o" in frame.columns else None
+    arrivals = machine.arrivals(frame, run, values=names(schema), order=order)
     specification = json.dumps({"machine": "change", "report": report})
     return machine.run(arrivals, specification, run, values=(len(schema),), out=schema)
 

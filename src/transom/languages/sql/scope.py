@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
-from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Tag
+from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Literal, Tag
 from transom.errors import LanguageRule, NameProblem, TypeProblem
 from transom.languages.sql.syntax import Function, Name, Node
 from transom.languages.sql.translate import AGGREGATES, translate
@@ -146,8 +146,10 @@ class Grouped:
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """A name that is no group cannot be used beside aggregates."""
-        self.sources.resolve(name)
+        """A name that is no group cannot be used beside aggregates, unless it stands for a value."""
+        found = self.sources.resolve(name)
+        if isinstance(found, Literal):
+            return found
         raise LanguageRule(
             f"{unparse(name)} is neither grouped nor aggregated",
             span=name.span,

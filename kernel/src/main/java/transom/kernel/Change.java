@@ -14,11 +14,12 @@ import java.util.Locale;
 public final class Change implements Machine {
     private static final char LETTER = 'C';
 
-    /** What is reported: what came, what went, or both, with the sign as its place and a word for every tick. */
+    /** What is reported: what came, what went, both with the sign as place, or a window to which something came. */
     public enum Report {
         CAME,
         WENT,
-        BOTH;
+        BOTH,
+        GROWN;
 
         static Report of(String word) {
             for (Report report : values()) {
@@ -26,7 +27,7 @@ public final class Change implements Machine {
                     return report;
                 }
             }
-            throw new IllegalArgumentException("report is came, went or both, not '" + word + "'");
+            throw new IllegalArgumentException("report is came, went, both or grown, not '" + word + "'");
         }
     }
 
@@ -70,6 +71,10 @@ public final class Change implements Machine {
             }
             List<RowKey> before = previous;
             previous = window;
+            if (report == Report.GROWN) {
+                grow(tick, window, before, out);
+                continue;
+            }
             if (report != Report.CAME) {
                 report(tick, before, window, -1, out);
             }
@@ -95,6 +100,27 @@ public final class Change implements Machine {
             } else {
                 out.put(tick, 1, true, report == Report.BOTH ? sign : ++count, row.row());
             }
+        }
+    }
+
+    /** The whole window, if a row was added to it. */
+    private static void grow(long tick, List<RowKey> window, List<RowKey> before, Out out) {
+        HashMap<RowKey, int[]> there = new HashMap<>(2 * before.size());
+        for (RowKey row : before) {
+            there.computeIfAbsent(row, unseen -> new int[1])[0]++;
+        }
+        boolean more = false;
+        for (RowKey row : window) {
+            int[] times = there.get(row);
+            more |= times == null || --times[0] < 0;
+        }
+        if (!more) {
+            return;
+        }
+        out.put(tick, 1, false, 0, null);
+        long place = 0;
+        for (RowKey row : window) {
+            out.put(tick, 1, true, ++place, row.row().clone());
         }
     }
 
