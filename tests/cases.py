@@ -12,6 +12,10 @@ import yaml
 
 import transom
 from transom.catalog.extents import Catalog
+from transom.model.types import Point
+
+PLACES = {"km-1d": ("km",), "km-2d": ("x", "y")}
+"""The columns that the places of a case are put into."""
 
 GOLDEN = Path(__file__).parent / "golden" / "cases.yaml"
 
@@ -26,27 +30,43 @@ class Case:
     until: int
     text: str
     expected: Mapping[str, Any]
+    language: str = "sneeql"
+
+
+LANGUAGES = {"sneeql": "sneeql", "cql": "cql-spatial"}
+"""What the golden file calls a language."""
 
 
 @cache
 def golden_cases(language: str = "sneeql") -> list[Case]:
     """The hand-derived cases of a language."""
+    wanted = LANGUAGES[language]
     cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
     return [
-        Case(c["name"], c["schema"], c["inputs"], c["until"], c["query"], c["expected"])
+        Case(c["name"], c["schema"], c["inputs"], c["until"], c["query"], c["expected"], language)
         for c in cases
-        if c["language"] == language
+        if c["language"] == wanted
     ]
 
 
 def catalog_of(schema: Mapping[str, Any]) -> Catalog:
     """The catalog that a case declares."""
     extents: dict[str, Any] = {}
+    regions: dict[str, Any] = {}
     for name, entry in schema.items():
-        extents[name] = {"kind": entry["kind"], "attributes": entry["attrs"]}
-        if entry["kind"] == "sensed":
-            extents[name] |= {"every": f"{entry['interval']} s", "sites": entry["sites"]}
-    return Catalog.from_dict({"extents": extents})
+        match entry["kind"]:
+            case "region":
+                regions[name] = {"polygon": entry["polygon"]}
+            case "spatiotemporal":
+                x, *y = PLACES[entry["space"]]
+                position = {"x": x, "unit": "km"} | ({"y": y[0]} if y else {})
+                attributes = [*(f"{column}:float" for column in (x, *y)), *entry["attrs"]]
+                extents[name] = {"kind": "pushed", "attributes": attributes, "position": position}
+            case kind:
+                extents[name] = {"kind": kind, "attributes": entry["attrs"]}
+                if kind == "sensed":
+                    extents[name] |= {"every": f"{entry['interval']} s", "sites": entry["sites"]}
+    return Catalog.from_dict({"extents": extents} | ({"regions": regions} if regions else {}))
 
 
 def inputs_of(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,6 +75,8 @@ def inputs_of(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str,
     for name, rows in inputs.items():
         if schema[name]["kind"] == "stored":
             given[name] = dict(rows)
+        elif schema[name]["kind"] == "spatiotemporal":
+            given[name] = [(tick, *(g if isinstance(g, list) else [g]), *values) for tick, g, *values in rows]
         else:
             given[name] = [(tick, *values) for tick, _, *values in rows]
     return given
@@ -62,7 +84,8 @@ def inputs_of(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str,
 
 def run(case: Any, *, optimize: bool = True, without: Collection[str] = ()) -> dict[str, Any]:
     """The answer to a case, in the form of the golden file."""
-    query = transom.compile(case.text, catalog_of(case.schema), optimize=optimize, without=without)
+    language = getattr(case, "language", "sneeql")
+    query = transom.compile(case.text, catalog_of(case.schema), language=language, optimize=optimize, without=without)
     return answer_of(query, case)
 
 
@@ -71,7 +94,12 @@ def answer_of(query: transom.Query, case: Any) -> dict[str, Any]:
     answer = query.simulate(inputs_of(case.schema, case.inputs), until=case.until)
     rows: list[Any]
     if answer.kind == "windows":
-        rows = [[w.tick, [list(row) for row in w.rows]] for w in answer.windows]
+        rows = [[w.tick, [[plain(value) for value in row] for row in w.rows]] for w in answer.windows]
     else:
-        rows = [[e.tick, e.index, *e.row] for e in answer.elements]
+        rows = [[*answer.tag(e), *map(plain, e.row)] for e in answer.elements]
     return {"kind": answer.kind, "columns": list(answer.columns), "rows": rows}
+
+
+def plain(value: Any) -> Any:
+    """A value as the golden file writes it: a place is a list of its coordinates."""
+    return list(value) if isinstance(value, Point) else value

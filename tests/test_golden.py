@@ -9,23 +9,26 @@ from tests.cases import Case, catalog_of, golden_cases, run
 from tests.oracle.compare import same
 from transom.errors import QueryError
 
-ANSWERS = [c for c in golden_cases() if c.expected["kind"] != "error"]
-REJECTIONS = [c for c in golden_cases() if c.expected["kind"] == "error"]
+CASES = [*golden_cases("sneeql"), *golden_cases("cql")]
+ANSWERS = [c for c in CASES if c.expected["kind"] != "error"]
+REJECTIONS = [c for c in CASES if c.expected["kind"] == "error"]
 PLACES = {
     "x01-stream-query-with-two-streams": (1, 22, "a"),
     "x02-aggregate-over-a-stream": (1, 8, "MAX(x)"),
     "x03-time-window-on-a-table": (1, 17, "[FROM NOW-5 TO NOW SLIDE 1 SEC]"),
     "x04-scan-on-a-stream": (1, 17, "[SCAN 1 MIN]"),
     "x05-ambiguous-attribute": (1, 8, "x"),
+    "x06-distance-range-without-slide": (1, 46, "RANGE BY '50 km' RATTR SPACE"),
+    "x07-value-and-domain-disagree": (1, 46, "RANGE BY '50 km' RATTR TIME"),
 }
 """Line, column and offending words of every rejection."""
 
 
 def test_no_case_is_lost() -> None:
-    first = {f"s{number:02}" for number in range(1, 32)} | {f"x{number:02}" for number in range(1, 6)}
-    assert first <= {c.name[:3] for c in golden_cases()}
-    assert len(ANSWERS) >= 35
-    assert len(REJECTIONS) == 5
+    first = {f"s{number:02}" for number in range(1, 32)} | {f"x{number:02}" for number in range(1, 8)}
+    assert first | {f"c{number:02}" for number in range(1, 25)} <= {c.name[:3] for c in CASES}
+    assert len(ANSWERS) >= 59
+    assert len(REJECTIONS) == 7
 
 
 @pytest.mark.parametrize("optimize", [True, False], ids=["optimised", "as-written"])
@@ -37,7 +40,7 @@ def test_answer(case: Case, optimize: bool) -> None:
 @pytest.mark.parametrize("case", REJECTIONS, ids=lambda c: c.name)
 def test_rejection_names_the_place(case: Case) -> None:
     with pytest.raises(QueryError) as caught:
-        transom.compile(case.text, catalog_of(case.schema))
+        transom.compile(case.text, catalog_of(case.schema), language=case.language)
     line, column, words = PLACES[case.name]
     span = caught.value.span
     assert span is not None

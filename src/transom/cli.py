@@ -17,11 +17,11 @@ from rich.text import Text
 
 from transom import __version__, cli_running
 from transom.algebra.tree import walk
-from transom.catalog.extents import Catalog
 from transom.cli_answers import print_table
-from transom.errors import LanguageRule, QueryError, TransomError, UsageError
+from transom.cli_files import load, write_text
+from transom.errors import LanguageRule, TransomError, UsageError
 from transom.model.time import read_duration
-from transom.query import LANGUAGES, Query, compile
+from transom.query import Query
 
 app = typer.Typer(
     name="transom",
@@ -59,7 +59,7 @@ class AnswerFormat(StrEnum):
     jsonl = "jsonl"
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql).")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql).")]
 CatalogFile = Annotated[
     Path | None, typer.Option("--catalog", "-c", help="The catalog; default: catalog.yaml beside the query.")
 ]
@@ -72,6 +72,10 @@ Until = Annotated[
 Start = Annotated[
     str | None,
     typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="The value of a parameter of the query."),
 ]
 Without = Annotated[list[str] | None, typer.Option("--without", help="An optimizer rule to switch off, by name.")]
 
@@ -104,37 +108,6 @@ def fail(error: TransomError) -> NoReturn:
         style = "red" if line.strip().startswith("| ") and set(line.split("| ", 1)[1].strip()) == {"^"} else ""
         console.print(Text(line, style="green" if line.startswith("  hint:") else style))
     raise SystemExit(2 if isinstance(error, UsageError) else 1)
-
-
-def load(file: Path, catalog: Path | None, without: list[str] | None = None) -> Query:
-    """The compiled query of a file."""
-    language = file.suffix.removeprefix(".")
-    if language not in LANGUAGES:
-        endings = ", ".join(f".{name}" for name in LANGUAGES)
-        raise UsageError(f"the ending of {file.name} names no language", hint=f"endings are {endings}")
-    text = read_text(file)
-    place = catalog or file.parent / "catalog.yaml"
-    if catalog is None and not place.exists():
-        raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
-    return compile(text, Catalog.load(place), language=language, without=without or (), name=str(file))
-
-
-def read_text(file: Path) -> str:
-    """The text of a query file."""
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise QueryError("the file is not UTF-8 text", source=str(file), hint="save it as UTF-8") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {file}", detail=str(error), hint="give the path of a query file") from error
-
-
-def write_text(file: Path, text: str) -> None:
-    """Write a file."""
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {file}", detail=str(error), hint="give a path that can be written") from error
 
 
 def tick_of(words: str | None, option: str, query: Query) -> int | None:
@@ -194,12 +167,12 @@ def options(
 
 
 @app.command()
-def check(file: File, catalog: CatalogFile = None) -> None:
+def check(file: File, catalog: CatalogFile = None, parameters: Parameters = None) -> None:
     """Say whether a query is right, what it gives and how much it must remember."""
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     console = Console(highlight=False, soft_wrap=True)
     show_warnings(query, sys.stdout)
-    kind = "tagged tuples" if query.gives == "tagged-tuples" else "windows"
+    kind = {"tagged-tuples": "tagged tuples", "stream": "a stream"}.get(query.gives, query.gives)
     console.print(Text(f"{file}: fine"))
     console.print(Text(f"  gives {kind}: {', '.join(query.columns)}"))
     console.print(Text(f"  remembers {query.state} rows"))
@@ -211,10 +184,11 @@ def check(file: File, catalog: CatalogFile = None) -> None:
 def fmt(
     file: File,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     verify: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if the text would change.")] = False,
 ) -> None:
     """Write a query in canonical form, into its file; comments stay."""
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     text = query.format()
     if text == query.text:
         typer.echo(f"{file}: is in canonical form")
@@ -230,13 +204,14 @@ def fmt(
 def explain(
     file: File,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
     format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
     without: Without = None,
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
-    query = load(file, catalog, without)
+    query = load(file, catalog, without, parameters)
     session = cli_running.started(None) if stage is Stage.spark else None
     typer.echo(query.explain(stage.value, format.value, spark=session, kernel=kernel.value))
     if stage is Stage.spark:
@@ -254,13 +229,14 @@ def explain(
 def simulate(
     file: File,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
     without: Without = None,
 ) -> None:
     """Answer a query over the catalog's sources with the reference engine."""
-    query = load(file, catalog, without)
+    query = load(file, catalog, without, parameters)
     show_warnings(query, sys.stderr)
     with progress(query) as watch:
         first = tick_of(start, "--start", query) or 0
@@ -281,13 +257,14 @@ def picture(
     file: File,
     output: Annotated[Path, typer.Option("--output", "-o", help="The SVG file to write.")],
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
 ) -> None:
     """Draw the windows of a query over time."""
     if output.suffix.lower() != ".svg":
         raise UsageError(f"{output} is no name for a picture", hint="pictures are SVG: let the name end in .svg")
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     with progress(query) as watch:
         first = tick_of(start, "--start", query) or 0
@@ -301,6 +278,7 @@ def run(
     file: File,
     checkpoint: cli_running.Checkpoint,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     sink: cli_running.SinkOption = "console",
     until: Until = None,
     start: Start = None,
@@ -312,7 +290,7 @@ def run(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)
@@ -335,6 +313,7 @@ def run(
 def replay(
     file: File,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     out: Annotated[str, typer.Option("--out", help="console, parquet:DIR or jsonl:DIR.")] = "console",
     until: Until = None,
     start: Start = None,
@@ -343,7 +322,7 @@ def replay(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)
@@ -354,6 +333,7 @@ def replay(
 def verify(
     file: File,
     catalog: CatalogFile = None,
+    parameters: Parameters = None,
     splits: Annotated[
         str, typer.Option(help="How to cut the stream: rows per micro-batch, all, or uneven:SEED; several by commas.")
     ] = "1,7,all",
@@ -363,7 +343,7 @@ def verify(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
-    query = load(file, catalog)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)

@@ -18,7 +18,7 @@ def print_table(answer: Answer) -> None:
     for name in answer.tags + answer.columns:
         table.add_column(Text(name), overflow="fold")
     for element in answer.elements:
-        table.add_row(*map(Text, (str(element.tick), str(element.index), *map(cell, element.row))))
+        table.add_row(*map(Text, (*map(str, answer.tag(element)), *map(cell, element.row))))
     for seq, window in answer.numbered_windows():
         tag = (str(window.tick), str(seq))
         for row in window.rows:

@@ -134,7 +134,7 @@ def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: in
     """Whether all ways of running a query agree, said line by line."""
     from transom.runtime.verify import late, verify
 
-    word = "tuples" if query.gives == "tagged-tuples" else "windows"
+    word = "windows" if query.gives == "windows" else "tuples"
     began, fine = time.monotonic(), True
     with doing("verifying") as tell:
         cuts = splits.split(",")

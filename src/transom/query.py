@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from transom.algebra import bounds, explain
 from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
+from transom.algebra.state import Arrivals, Formula, Hint, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
-from transom.connectors import open_stream, open_table
-from transom.connectors.rows import elements, versions
+from transom.connectors.gather import gather
 from transom.errors import DataError, ParseError, Span, TransomError, UsageError
-from transom.languages.sneeql import parse as sneeql_parse
-from transom.languages.sneeql import translate as sneeql_translate
-from transom.languages.sneeql import unparse as sneeql_unparse
-from transom.languages.sneeql.syntax import Query as Syntax
-from transom.languages.sneeql.translate import Remark
-from transom.model.answer import Answer
-from transom.model.bag import Element, Version
+from transom.languages.known import LANGUAGES, language_called, language_of
+from transom.languages.sql.select import Remark
+from transom.model.answer import Answer, AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value
 from transom.optimizer.pipeline import Step, check_names
@@ -47,7 +42,6 @@ if TYPE_CHECKING:
     from transom.runtime.start import Running
 
 Format = Literal["text", "json", "dot"]
-LANGUAGES = ("sneeql",)
 MOST_WINDOWS = 1_000_000
 """Windows that one operator makes in a simulation."""
 
@@ -56,26 +50,29 @@ def compile(
     text: str,
     catalog: Catalog,
     *,
-    language: str = "sneeql",
+    language: str | None = None,
+    parameters: Mapping[str, Value] | None = None,
     optimize: bool = True,
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query:
     """A query from its text: parsed, translated, checked against the catalog and optimised.
 
-    `without` switches optimizer rules off by name, `optimize=False` all of them. `name` is what messages call the
-    text, for example its file name. Errors in the text are QueryErrors that point into it.
+    `language` is sneeql or cql; if it is not given, the ending of `name` tells it. `parameters` are the values of names
+    that no source has. `without` switches optimizer rules off by name, `optimize=False` all of them. `name` is what
+    messages call the text, for example its file name. Errors in the text are QueryErrors that point into it.
     """
     if not isinstance(text, str) or not isinstance(catalog, Catalog):
         raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
     if isinstance(without, str) or not all(isinstance(name, str) for name in without):
         raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
     check_names(without)
-    if language not in LANGUAGES:
-        raise UsageError(f"no language is called {language}", hint=f"languages are {', '.join(LANGUAGES)}")
+    spoken = language_of(name) if language is None else language_called(language)
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise UsageError("parameters are values by name", hint="write parameters={'mycar': 'o1'}")
     try:
-        syntax = sneeql_parse.parse(text)
-        translation = sneeql_translate.translate(syntax, catalog)
+        syntax = spoken.parse(text)
+        translation = spoken.translate(syntax, catalog, parameters or {})
         steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
     except TransomError as error:
         raise error.within(text, name) from None
@@ -87,7 +84,7 @@ def compile(
             source=name,
             hint="compute the inner parts in a subquery",
         ) from None
-    return Query(text, language, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
+    return Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
 
 
 def constant(expression: Expression) -> Value:
@@ -102,7 +99,7 @@ class Query:
     text: str = field(repr=False)
     language: str
     catalog: Catalog = field(repr=False)
-    syntax: Syntax = field(repr=False)
+    syntax: object = field(repr=False)
     algebra: Plan = field(repr=False)
     steps: tuple[Step, ...] = field(repr=False)
     warnings: tuple[Remark, ...] = ()
@@ -122,9 +119,9 @@ class Query:
         return tuple(attribute.label for attribute in self.plan.schema)
 
     @property
-    def gives(self) -> Literal["tagged-tuples", "windows"]:
-        """Whether the answer is a stream of tagged tuples or a stream of windows."""
-        return "tagged-tuples" if is_stream(self.plan) else "windows"
+    def gives(self) -> AnswerKind:
+        """Whether the answer is a stream of tagged tuples, a stream of CQL, or a stream of windows."""
+        return LANGUAGES[self.language].stream if is_stream(self.plan) else "windows"
 
     @cached_property
     def state(self) -> State:
@@ -160,7 +157,9 @@ class Query:
     @cached_property
     def _known(self) -> Knowledge:
         extents = self.catalog.extents
-        return Knowledge({n: e.arrival_rate for n, e in extents.items()}, {n: e.rows for n, e in extents.items()})
+        hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
+        rates = {name: extent.arrival_rate for name, extent in extents.items()}
+        return Knowledge(rates, {name: extent.rows for name, extent in extents.items()}, hints)
 
     def explain(
         self,
@@ -276,7 +275,7 @@ class Query:
 
     def format(self) -> str:
         """The text of the query in canonical form, with its comments."""
-        return sneeql_unparse.format_text(self.text, self.syntax)
+        return LANGUAGES[self.language].format_text(self.text, self.syntax)
 
     def simulate(
         self,
@@ -296,7 +295,7 @@ class Query:
         self._check_span(given.start, given.until)
         plan = self.plan
         if is_stream(plan):
-            return Answer(self.columns, "tagged-tuples", elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
+            return Answer(self.columns, self.gives, elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
         return Answer(self.columns, "windows", windows=tuple(evaluate_window(plan, given)))  # type: ignore[arg-type]
 
     def inputs(
@@ -308,38 +307,7 @@ class Query:
         watch: Callable[[str], None] | None = None,
     ) -> Inputs:
         """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
-        tell = watch or (lambda _: None)
-        if inputs is not None and not isinstance(inputs, Mapping):
-            raise UsageError("inputs are rows by extent", hint="write {'road': [(0, 1, 20)]}")
-        rows_of = dict(inputs or {})
-        for name in rows_of:
-            if name not in self.catalog.extents:
-                raise UsageError(
-                    f"inputs for {name}, which is no extent", hint=f"there is {', '.join(self.catalog.extents)}"
-                )
-        for tick in (start, until):
-            if tick is not None and (type(tick) is not int or tick < 0):
-                raise UsageError(f"{tick!r} is no tick", hint="a tick is a whole number from 0 on")
-        if until is not None and until < start:
-            raise UsageError(f"until {until} is before the start {start}")
-        streams: dict[str, list[Element]] = {}
-        tables: dict[str, list[Version]] = {}
-        calendar = self.catalog.calendar
-        for extent in self.reads:
-            tell(f"reading {extent.name}")
-            if extent.kind is Kind.STORED:
-                if extent.name in rows_of:
-                    tables[extent.name] = versions(extent, rows_of[extent.name], until)
-                else:
-                    tables[extent.name] = open_table(extent, calendar, self.catalog.folder, until)
-            elif extent.name in rows_of:
-                streams[extent.name] = elements(extent, rows_of[extent.name], calendar, until)
-            else:
-                streams[extent.name] = open_stream(extent, calendar, self.catalog.folder, until)
-        if until is None:
-            last = [e[-1].tick for e in streams.values() if e] + [v[-1].tick for v in tables.values() if v]
-            until = max([start, *last])
-        return Inputs(until, streams, tables, start, lambda op: tell(f"evaluating {type(op).__name__}"))
+        return gather(self.reads, self.catalog, inputs, until, start=start, watch=watch)
 
     def _check_span(self, start: int, until: int) -> None:
         """Refuse a run of so many windows that nobody meant it: rows of today, counted from an epoch long ago."""

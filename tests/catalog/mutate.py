@@ -38,6 +38,26 @@ extents:
     rows: 100
     source: {table: {versions: {0: [[20, cool], [30, ~]], 600: [{temp: 1, category: no}]}}}
 """,
+    """\
+extents:
+  ships:
+    declare: pushed (id:string, lon:float, lat:float)
+    position: {lon: lon, lat: lat}
+    object: id
+    max_speed: 60 kn
+    max_rows_per_key: 1000
+    max_dwell: 2 d
+    forget_after: 1 d
+  cars:
+    declare: pushed (id:string, x:float, y:integer, km:float)
+    position: {x: x, y: y, unit: km}
+    max_speed: 200 km/h
+  trains: pushed (id:string, km:float)
+regions:
+  Sea: {on: earth, wkt: "POLYGON ((120 25, 125 25, 125 30, 120 30, 120 25), (122 27, 123 27, 123 28, 122 27))"}
+  Zone: {on: plane, polygon: [[0, 0], [10, 0], [10, 10]]}
+  Bay: {on: earth, geojson: {type: Polygon, coordinates: [[[179, 1], [-179, 1], [-179, 2], [179, 1]]]}}
+""",
 )
 _PIECES = (
     *"{}[]():,-&*!|>'\"%@`?#~\n\t \\/\0\x07\x85\u2028\ud800\ufeffé😀",

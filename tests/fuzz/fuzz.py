@@ -22,7 +22,8 @@ from transom.errors import PlanError, TransomError
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.syntax import Query
 from transom.languages.sneeql.translate import translate
-from transom.languages.sneeql.unparse import comments_of, format_text, unparse
+from transom.languages.sneeql.unparse import format_text, unparse
+from transom.languages.sql.layout import comments_of
 from transom.languages.sql.parse import LONGEST
 
 from .mutate import mutate

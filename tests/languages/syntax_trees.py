@@ -1,4 +1,4 @@
-"""Random syntax trees of SNEEql, the same ones for the same seed, and untidy ways to write them.
+"""Random syntax trees of expressions and of SNEEql, the same ones for the same seed, and untidy ways to write them.
 
 Only trees that the parser can produce: numbers have no sign, AND and OR have two operands or more, functions are in
 upper case. The pools lean to the corners: reserved words as names, quotes in strings, numbers at the edge.
@@ -16,7 +16,6 @@ from transom.languages.sneeql.syntax import (
     RangeWindow,
     ScanWindow,
     Select,
-    SelectItem,
     Source,
     Unit,
 )
@@ -34,6 +33,7 @@ from transom.languages.sql.syntax import (
     Logic,
     Name,
     Node,
+    SelectItem,
     TypedConstant,
     Unary,
 )
@@ -56,8 +56,8 @@ OFFSETS = (0, 0, 1, 5, 10, 59, 3600, 2**63 - 1)
 COMMENTS = ("", " ", "why", "it's", '"', "-- --", "SELECT x", "é 表", ")", "' \" '", "\t tab", "[FROM NOW]", ";")
 
 
-class Trees:
-    """A source of random trees; `room` is how many levels may still follow."""
+class Scalars:
+    """A source of random expressions; `room` is how many levels may still follow."""
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
@@ -70,40 +70,9 @@ class Trees:
         """The name of an attribute, an extent or an alias."""
         return self.rng.choice(self.rng.choices((PLAIN, WINDOW_WORDS, QUOTED), (4, 1, 2))[0])
 
-    def query(self, room: int = 4) -> Query:
-        """Any query."""
-        if room > 1 and self.chance(0.25):
-            return Convert(self.rng.choice(list(Converter)), self.query(room - 1))
-        return self.select(room)
-
-    def select(self, room: int) -> Select:
-        """SELECT with any of its clauses."""
-        items = tuple(self.item(room) for _ in range(self.rng.choice((0, 1, 1, 2, 3))))
-        sources = tuple(self.source(room) for _ in range(self.rng.choice((1, 1, 1, 2, 3))))
-        where = self.expression(room) if self.chance(0.5) else None
-        groups = tuple(self.expression(room - 1) for _ in range(self.rng.choice((0, 0, 0, 1, 2))))
-        having = self.expression(room - 1) if self.chance(0.2) else None
-        return Select(items, sources, where, groups, having)
-
     def item(self, room: int) -> SelectItem:
         """One item of the select list."""
         return SelectItem(self.expression(room - 1), self.name() if self.chance(0.3) else None)
-
-    def source(self, room: int) -> Source:
-        """An extent or a subquery, with any window and alias."""
-        nested = room > 1 and self.chance(0.3)
-        window = None if self.chance(0.3) else self.window()
-        return Source(
-            self.query(room - 1) if nested else self.name(), self.name() if self.chance(0.3) else None, window
-        )
-
-    def window(self) -> RangeWindow | ScanWindow:
-        """A window of any unit."""
-        unit = self.rng.choice(list(Unit))
-        if self.chance(0.25):
-            return ScanWindow(self.rng.choice(OFFSETS), unit)
-        past, until, slide = (self.rng.choice(OFFSETS) for _ in range(3))
-        return RangeWindow(past, until, slide, unit)
 
     def expression(self, room: int) -> Node:
         """Any scalar expression."""
@@ -180,6 +149,41 @@ class Trees:
                 return TypedConstant(kind, self.rng.choice(("2009-03-01T12:00:00Z", "0", *STRINGS)))
             case _:
                 return Name(self.name() if self.chance(0.3) else None, self.name())
+
+
+class Trees(Scalars):
+    """A source of random queries of SNEEql."""
+
+    def query(self, room: int = 4) -> Query:
+        """Any query."""
+        if room > 1 and self.chance(0.25):
+            return Convert(self.rng.choice(list(Converter)), self.query(room - 1))
+        return self.select(room)
+
+    def select(self, room: int) -> Select:
+        """SELECT with any of its clauses."""
+        items = tuple(self.item(room) for _ in range(self.rng.choice((0, 1, 1, 2, 3))))
+        sources = tuple(self.source(room) for _ in range(self.rng.choice((1, 1, 1, 2, 3))))
+        where = self.expression(room) if self.chance(0.5) else None
+        groups = tuple(self.expression(room - 1) for _ in range(self.rng.choice((0, 0, 0, 1, 2))))
+        having = self.expression(room - 1) if self.chance(0.2) else None
+        return Select(items, sources, where, groups, having)
+
+    def source(self, room: int) -> Source:
+        """An extent or a subquery, with any window and alias."""
+        nested = room > 1 and self.chance(0.3)
+        window = None if self.chance(0.3) else self.window()
+        return Source(
+            self.query(room - 1) if nested else self.name(), self.name() if self.chance(0.3) else None, window
+        )
+
+    def window(self) -> RangeWindow | ScanWindow:
+        """A window of any unit."""
+        unit = self.rng.choice(list(Unit))
+        if self.chance(0.25):
+            return ScanWindow(self.rng.choice(OFFSETS), unit)
+        past, until, slide = (self.rng.choice(OFFSETS) for _ in range(3))
+        return RangeWindow(past, until, slide, unit)
 
 
 _PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[ \n]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\w+|.", re.DOTALL)

@@ -17,7 +17,6 @@ from transom.languages.sneeql.syntax import (
     RangeWindow,
     ScanWindow,
     Select,
-    SelectItem,
     Source,
     Unit,
 )
@@ -35,6 +34,7 @@ from transom.languages.sql.syntax import (
     Logic,
     Name,
     Node,
+    SelectItem,
     TypedConstant,
     Unary,
 )

@@ -2,55 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import pytest
 
-from transom.languages.sneeql.parse import parse
-from transom.languages.sneeql.unparse import comments_of, format_text, unparse
+from transom.languages.cql import parse as cql_parse
+from transom.languages.cql import unparse as cql_unparse
+from transom.languages.sneeql import parse as sneeql_parse
+from transom.languages.sneeql import unparse as sneeql_unparse
+from transom.languages.sql.layout import comments_of
 
+from .cql_trees import CqlTrees
 from .syntax_trees import Trees, commented, untidy
 
 
-def check(seed: int) -> None:
+@dataclass(frozen=True)
+class Language:
+    """A language in both directions, and random trees of it."""
+
+    parse: Callable[[str], Any]
+    unparse: Callable[[Any], str]
+    format_text: Callable[[str, Any], str]
+    tree: Callable[[int, int], Any]
+
+
+LANGUAGES = {
+    "sneeql": Language(
+        sneeql_parse.parse,
+        sneeql_unparse.unparse,
+        sneeql_unparse.format_text,
+        lambda seed, room: Trees(seed).query(room),
+    ),
+    "cql": Language(
+        cql_parse.parse,
+        cql_unparse.unparse,
+        cql_unparse.format_text,
+        lambda seed, room: CqlTrees(seed).query(room),
+    ),
+}
+
+
+def check(language: Language, seed: int) -> None:
     """All that must hold for one generated query."""
-    trees = Trees(seed)
-    query = trees.query(room=1 + seed % 5)
-    text = unparse(query)
-    parsed = parse(text)
+    query = language.tree(seed, 1 + seed % 5)
+    text = language.unparse(query)
+    parsed = language.parse(text)
     assert parsed == query
-    assert unparse(parsed) == text
-    assert parse(untidy(text, Random(seed))) == query
+    assert language.unparse(parsed) == text
+    assert language.parse(untidy(text, Random(seed))) == query
 
 
-def check_comments(seed: int) -> None:
+def check_comments(language: Language, seed: int) -> None:
     """Formatting keeps every comment and the meaning, and formatting twice is formatting once."""
-    text, comments = commented(unparse(Trees(seed).query(room=1 + seed % 4)), Random(seed))
-    query = parse(text)
-    formatted = format_text(text, query)
+    text, comments = commented(language.unparse(language.tree(seed, 1 + seed % 4)), Random(seed))
+    query = language.parse(text)
+    formatted = language.format_text(text, query)
     assert [words for _, words in comments_of(formatted)] == comments
-    assert parse(formatted) == query
-    assert format_text(formatted, parse(formatted)) == formatted
+    assert language.parse(formatted) == query
+    assert language.format_text(formatted, language.parse(formatted)) == formatted
 
 
 BATCH = 250
 
 
 @pytest.mark.parametrize("batch", range(6))
-def test_generated_queries(batch: int) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_generated_queries(language: str, batch: int) -> None:
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
-        check(seed)
+        check(LANGUAGES[language], seed)
 
 
 @pytest.mark.parametrize("batch", range(2))
-def test_comments_are_kept(batch: int) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_comments_are_kept(language: str, batch: int) -> None:
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
-        check_comments(seed)
+        check_comments(LANGUAGES[language], seed)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("batch", range(20))
-def test_many_generated_queries(batch: int) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_many_generated_queries(language: str, batch: int) -> None:
     for seed in range(10_000 + batch * BATCH, 10_000 + (batch + 1) * BATCH):
-        check(seed)
-        check_comments(seed)
+        check(LANGUAGES[language], seed)
+        check_comments(LANGUAGES[language], seed)

@@ -9,7 +9,8 @@ from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog
 from transom.errors import LanguageRule, NameProblem, ParseError
 from transom.languages.sneeql.parse import parse
-from transom.languages.sneeql.translate import MOST_SOURCES, translate
+from transom.languages.sneeql.translate import translate
+from transom.languages.sql.select import MOST_SOURCES
 
 from ..cases import Case, catalog_of, golden_cases
 from .asking import CATALOG, EXTENTS, W, plan_of, refused

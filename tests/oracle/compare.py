@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 Answer = dict[str, Any]
@@ -17,6 +18,8 @@ def same(left: Answer, right: Answer) -> str | None:
             return f"{part}: {left[part]} against {right[part]}"
     if left["kind"] == "tagged-tuples":
         difference = _tuples(left["rows"], right["rows"])
+    elif left["kind"] == "stream":
+        difference = _windows(_instants(left["rows"]), _instants(right["rows"]))
     elif left["kind"] == "windows":
         difference = _windows(left["rows"], right["rows"])
     else:
@@ -48,9 +51,14 @@ def _windows(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> s
     return None
 
 
+def _instants(rows: Sequence[Sequence[Any]]) -> list[tuple[Any, list[Sequence[Any]]]]:
+    """The rows of a stream, one bag per instant."""
+    return [(tick, [row[1:] for row in group]) for tick, group in groupby(rows, key=lambda row: row[0])]
+
+
 def _key(row: Sequence[Any]) -> Key:
     """A row whose values compare as numbers, strings, truth values or NULL, never across these."""
-    return tuple((_family(value), value) for value in row)
+    return tuple((_family(value), tuple(value) if isinstance(value, list) else value) for value in row)
 
 
 def _values(key: Key) -> list[Any]:

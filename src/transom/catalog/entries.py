@@ -6,7 +6,7 @@ What an entry means, and whether it fits the others, is decided in `extent_entri
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,6 +15,10 @@ from transom.model.types import INTEGER_MAX
 
 LARGEST = 1e12
 """The largest number that a generator takes, so that what it makes up stays in range."""
+
+
+Coordinate = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+"""A coordinate of a place that stands in the catalog."""
 
 
 class UnknownEntry(ValueError):
@@ -180,6 +184,32 @@ class SourceEntry(Entry):
     table: TableEntry | None = None
 
 
+class PositionEntry(Entry):
+    """`position: {x: x, y: y, unit: m}`, `position: {x: km, unit: km}` or `position: {lon: lon, lat: lat}`."""
+
+    x: str | None = None
+    y: str | None = None
+    unit: str | None = None
+    lon: str | None = None
+    lat: str | None = None
+
+
+class RegionEntry(Entry):
+    """`Zone: {wkt: ...}`, `{polygon: [[0, 0], ...]}`, `{geojson: {...}}` or `{file: sea.geojson, feature: NAME}`."""
+
+    wkt: str | None = None
+    geojson: dict[str, object] | None = None
+    polygon: list[list[Coordinate]] | None = None
+    file: str | None = None
+    feature: str | None = None
+    on: Literal["plane", "earth"] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """Paths as text."""
+        return {key: _plain(value) for key, value in data.items()} if isinstance(data, dict) else data
+
+
 class ExtentEntry(Entry):
     """One extent: a declaration as the document writes it, or kind and attributes, and further entries."""
 
@@ -195,6 +225,12 @@ class ExtentEntry(Entry):
     idle_after: str | None = None
     rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     keys: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
+    position: PositionEntry | None = None
+    moving: str | None = Field(default=None, alias="object")
+    max_speed: str | None = None
+    max_rows_per_key: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
+    max_dwell: str | None = None
+    forget_after: str | None = None
     source: SourceEntry | None = None
 
     @classmethod
@@ -209,3 +245,4 @@ class CatalogEntry(Entry):
     tick: str = "1 s"
     epoch: object = "1970-01-01T00:00:00Z"
     extents: dict[str, ExtentEntry] = Field(default_factory=dict)
+    regions: dict[str, RegionEntry] = Field(default_factory=dict)

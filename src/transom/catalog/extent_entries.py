@@ -14,9 +14,11 @@ from transom.catalog.entries import ExtentEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
 from transom.catalog.source_entries import read_source
+from transom.catalog.space_entries import SPEED, read_position, read_speed
 from transom.catalog.ticks import read_interval, read_rate
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.model.schema import Schema
+from transom.model.space import Speed
 from transom.model.time import Calendar, Rate, read_duration
 from transom.model.types import DECLARABLE, Value, fits
 
@@ -60,6 +62,12 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
         lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
         idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
         keys=entry.keys,
+        position=read_position(entry, kind, schema, at),
+        object=_object(entry, schema, at),
+        max_speed=_speed(entry, at, calendar),
+        max_rows_per_key=entry.max_rows_per_key,
+        max_dwell=_ticks(entry.max_dwell, at.then("max_dwell"), calendar),
+        forget_after=_ticks(entry.forget_after, at.then("forget_after"), calendar),
     )
     if entry.source is None:
         return extent
@@ -72,6 +80,19 @@ def _ticks(words: str | None, at: At, calendar: Calendar) -> int | None:
         return None
     micro = worded(lambda text, _: read_duration(text), words, at, calendar)
     return -(-micro // calendar.length)
+
+
+def _object(entry: ExtentEntry, schema: Schema, at: At) -> str | None:
+    """The attribute that tells moving objects apart."""
+    if entry.moving is not None:
+        _attribute(entry.moving, [attribute.name for attribute in schema], at.then("object"))
+    return entry.moving
+
+
+def _speed(entry: ExtentEntry, at: At, calendar: Calendar) -> Speed | None:
+    if entry.max_speed is None:
+        return None
+    return worded(read_speed, entry.max_speed, at.then("max_speed"), calendar, SPEED)
 
 
 _Sites = Sequence[tuple[object, At]]

@@ -11,7 +11,9 @@ from pathlib import Path
 from transom.catalog.sources import Source
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.errors import CatalogError, NameProblem, UsageError
+from transom.model.regions import Region
 from transom.model.schema import Attribute, Schema
+from transom.model.space import Position, Speed
 from transom.model.time import Calendar, Rate
 from transom.model.types import Value
 
@@ -38,6 +40,11 @@ class Extent:
     bounds a stored one. `lateness` is how many ticks a row may come behind the latest one of a live run, `idle_after`
     after how many ticks a silent source no longer holds a live run up (E12). `keys` is how many values the attributes
     have by which rows are grouped: it helps to choose a plan, and no answer depends on it.
+
+    `position` says which attributes hold the place of a row and `object` which one tells moving objects apart;
+    `max_speed` rejects rows that an object cannot have reached. Hints bound what has no bound of its own (E8):
+    `max_rows_per_key` is how many rows are held for an object, `max_dwell` how many ticks one needs to leave a region
+    or to cover the range of a window, and `forget_after` after how many ticks an unseen one is forgotten.
     """
 
     name: str
@@ -53,6 +60,12 @@ class Extent:
     lateness: int = 0
     idle_after: int | None = None
     keys: int | None = None
+    position: Position | None = None
+    object: str | None = None
+    max_speed: Speed | None = None
+    max_rows_per_key: int | None = None
+    max_dwell: int | None = None
+    forget_after: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +91,7 @@ def _undecorated(attribute: Attribute) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All that queries may read: how long a tick is, and the declared extents.
+    """All that queries may read: how long a tick is, and the declared extents and regions.
 
     `folder` is what the paths of sources are relative to; `text` and `name` are the file's, for messages.
     """
@@ -88,6 +101,7 @@ class Catalog:
     folder: Path | None = None
     text: str | None = field(default=None, repr=False, compare=False)
     name: str | None = field(default=None, compare=False)
+    regions: Mapping[str, Region] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
@@ -127,6 +141,13 @@ class Catalog:
         found = self.extents.get(name)
         if found is None:
             raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=did_you_mean(name, self.extents))
+        return found
+
+    def region(self, name: str) -> Region:
+        """The region of that name; NameProblem if there is none."""
+        found = self.regions.get(name)
+        if found is None:
+            raise NameProblem(f"no region {quoted(name)} in the catalog", hint=did_you_mean(name, self.regions))
         return found
 
     def _repr_html_(self) -> str:

@@ -14,11 +14,13 @@ from transom.catalog.extent_entries import read_extent
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.places import At, Misfit, locate
 from transom.catalog.shape_errors import first_misfit
+from transom.catalog.space_entries import read_regions
 from transom.catalog.ticks import read_instant, read_microseconds
 from transom.catalog.wording import did_you_mean, nearest, quoted, show
+from transom.model.regions import Region
 from transom.model.time import Calendar
 
-_TOP = ("tick", "epoch", "extents")
+_TOP = ("tick", "epoch", "extents", "regions")
 _EXAMPLE = "write for example road: sensed (site:integer, temp:integer)"
 _LONGEST_TICK = read_microseconds("366 d")
 
@@ -28,22 +30,22 @@ def read_catalog(text: str, name: str | None = None, folder: Path | None = None)
     text = text.removeprefix("\ufeff")
     data, places = read_document(text, name)
     try:
-        calendar, extents = _read(data)
+        calendar, extents, regions = _read(data, folder)
     except Misfit as misfit:
         raise locate(misfit, places, name) from misfit.__cause__
-    return Catalog(calendar, extents, folder, text, name)
+    return Catalog(calendar, extents, folder, text, name, regions)
 
 
 def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
     """The catalog in dictionaries and lists."""
     try:
-        calendar, extents = _read(dict(entries) if isinstance(entries, Mapping) else entries)
+        calendar, extents, regions = _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
     except Misfit as misfit:
         raise locate(misfit, None, None) from misfit.__cause__
-    return Catalog(calendar, extents, folder)
+    return Catalog(calendar, extents, folder, regions=regions)
 
 
-def _read(data: object) -> tuple[Calendar, dict[str, Extent]]:
+def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent], dict[str, Region]]:
     if data is None:
         raise Misfit("the catalog is empty", At(), _EXAMPLE)
     if not isinstance(data, dict):
@@ -64,7 +66,7 @@ def _read(data: object) -> tuple[Calendar, dict[str, Extent]]:
         extents[name] = read_extent(name, declared, at, calendar)
     if not extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
-    return calendar, extents
+    return calendar, extents, read_regions(entry.regions, extents, At(("regions",)), folder)
 
 
 def _gathered(data: dict[object, object]) -> dict[object, object]:

@@ -45,6 +45,13 @@ _HINTS = {
     "source": "write {files: data/road.csv}",
     "extents": "write road: sensed (site:integer, temp:integer) under extents",
     "clock": "write clock: true",
+    "position": "write {x: x, y: y, unit: m} or {lon: lon, lat: lat}",
+    "max_speed": "write a speed such as 200 km/h",
+    "max_dwell": "write a length of time such as 1 h",
+    "forget_after": "write a length of time such as 1 d",
+    "regions": "write Zone: {polygon: [[0, 0], [10, 0], [10, 10]]} under regions",
+    "polygon": "write a list of places such as [[0, 0], [10, 0], [10, 10]]",
+    "geojson": "write {type: Polygon, coordinates: [...]}",
 }
 
 

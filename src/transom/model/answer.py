@@ -13,12 +13,13 @@ from typing import Literal
 from transom.model.bag import Bag, Element
 from transom.model.types import Value
 
-AnswerKind = Literal["tagged-tuples", "windows"]
+AnswerKind = Literal["tagged-tuples", "stream", "windows"]
+"""Tuples with tick and index; the stream of a relation, a bag per tick; windows, each a bag."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a query: `elements` of a stream of tagged tuples, or `windows` of a stream of windows."""
+    """The answer to a query: `elements` of a stream of tuples, or `windows` of a stream of windows."""
 
     columns: tuple[str, ...]
     kind: AnswerKind
@@ -29,21 +30,21 @@ class Answer:
         return f"<Answer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
-        return len(self.elements) if self.kind == "tagged-tuples" else len(self.windows)
+        return len(self.elements) if self.kind != "windows" else len(self.windows)
 
     def __iter__(self) -> Iterator[Element | Bag]:
-        return iter(self.elements if self.kind == "tagged-tuples" else self.windows)
+        return iter(self.elements if self.kind != "windows" else self.windows)
 
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the columns of `records`."""
-        return self.tags + (() if self.kind == "tagged-tuples" else (self._free("empty"),)) + self.columns
+        return self.tags + ((self._free("empty"),) if self.kind == "windows" else ()) + self.columns
 
     @property
-    def tags(self) -> tuple[str, str]:
+    def tags(self) -> tuple[str, ...]:
         """What the tags are called: tick and index, or tick and seq; marked where a column has that name."""
-        first, second = ("tick", "index") if self.kind == "tagged-tuples" else ("tick", "seq")
-        return (self._free(first), self._free(second))
+        second = {"tagged-tuples": ("index",), "stream": (), "windows": ("seq",)}[self.kind]
+        return tuple(map(self._free, ("tick", *second)))
 
     def _free(self, name: str) -> str:
         while name in self.columns:
@@ -53,12 +54,16 @@ class Answer:
     def records(self) -> Iterator[tuple[Value, ...]]:
         """One record per tuple. An empty window is one record that says so, so it can be told from no window (E5)."""
         for element in self.elements:
-            yield (element.tick, element.index, *element.row)
+            yield (*self.tag(element), *element.row)
         for seq, window in self.numbered_windows():
             for row in window.rows:
                 yield (window.tick, seq, False, *row)
             if not window.rows:
                 yield (window.tick, seq, True, *(None for _ in self.columns))
+
+    def tag(self, element: Element) -> tuple[int, ...]:
+        """The tags of a tuple; in the stream of a relation the tuples of a tick have no order."""
+        return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
     def numbered_windows(self) -> Iterator[tuple[int, Bag]]:
         """The windows, each with its number among those of its tick, from 1."""
@@ -71,7 +76,8 @@ class Answer:
     def json_lines(self) -> Iterator[str]:
         """One JSON object per tagged tuple, or per window with the list of its tuples."""
         for element in self.elements:
-            yield _json({"tick": element.tick, "index": element.index, "values": self._named(element.row)})
+            tags = {"tick": element.tick} | ({"index": element.index} if self.kind == "tagged-tuples" else {})
+            yield _json({**tags, "values": self._named(element.row)})
         for seq, window in self.numbered_windows():
             yield _json({"tick": window.tick, "seq": seq, "rows": [self._named(row) for row in window.rows]})
 

@@ -16,12 +16,10 @@ from transom.languages.sneeql.syntax import (
     RangeWindow,
     ScanWindow,
     Select,
-    SelectItem,
     Source,
     Unit,
 )
-from transom.languages.sql.parse import Expressions, parse_with, span_of, spanned, whole_number
-from transom.languages.sql.syntax import Node
+from transom.languages.sql.parse import Clause, Clauses, parse_with, span_of, spanned, whole_number
 
 WORDS = {
     "UNIT": "a unit (SEC, MIN, HOUR, in windows also ROWS)",
@@ -71,12 +69,8 @@ class _Alias(NamedTuple):
     span: Span
 
 
-_Clause = tuple[dict[str, Any], int]
-"""The fields of `Select` that a clause gives, and where it begins."""
-
-
 @v_args(meta=True)
-class _Builder(Expressions):
+class _Builder(Clauses):
     """Builds the clauses of a query."""
 
     def start(self, meta: Meta, children: list[Any]) -> Query:
@@ -86,33 +80,18 @@ class _Builder(Expressions):
     def convert(self, meta: Meta, children: list[Any]) -> Query:
         return Convert(Converter(children[0].upper()), children[1], spanned(meta))
 
-    def select(self, meta: Meta, children: list[_Clause]) -> Query:
+    def select(self, meta: Meta, children: list[Clause]) -> Query:
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
         starts = tuple(start for _, start in children)
         return Select(span=spanned(meta), starts=starts, **clauses)
 
-    def select_clause(self, meta: Meta, children: list[Any]) -> _Clause:
+    def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
         if isinstance(children[0], Span):
             return {"items": (), "star_span": children[0]}, meta.start_pos
         return {"items": tuple(children)}, meta.start_pos
 
-    def everything(self, meta: Meta, children: list[Any]) -> Span:
-        return spanned(meta)
-
-    def item(self, meta: Meta, children: list[Any]) -> SelectItem:
-        return SelectItem(children[0], children[1] if len(children) == 2 else None, spanned(meta))
-
-    def from_clause(self, meta: Meta, children: list[Source]) -> _Clause:
+    def from_clause(self, meta: Meta, children: list[Source]) -> Clause:
         return {"sources": tuple(children)}, meta.start_pos
-
-    def where_clause(self, meta: Meta, children: list[Node]) -> _Clause:
-        return {"where": children[0]}, meta.start_pos
-
-    def group_clause(self, meta: Meta, children: list[Node]) -> _Clause:
-        return {"group_by": tuple(children)}, meta.start_pos
-
-    def having_clause(self, meta: Meta, children: list[Node]) -> _Clause:
-        return {"having": children[0]}, meta.start_pos
 
     def source(self, meta: Meta, children: list[Any]) -> Source:
         aliases = [c for c in children if isinstance(c, _Alias)]

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.errors import Span
-from transom.languages.sql.syntax import NOWHERE, Node
+from transom.languages.sql.syntax import NOWHERE, Node, SelectItem
 
 
 class Unit(Enum):
@@ -63,15 +63,6 @@ class Source:
     window: RangeWindow | ScanWindow | None = None
     span: Span = field(default=NOWHERE, compare=False)
     input_span: Span = field(default=NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SelectItem:
-    """One item of the select list."""
-
-    expression: Node
-    alias: str | None = None
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from transom.algebra.expressions import Column, Expression, Item, unchanged
+from transom.algebra.expressions import Expression, Item, unchanged
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
 from transom.algebra.tree import Plan, Stream, Windows, is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
 from transom.catalog.extents import Catalog, Kind
-from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
-from transom.languages.sneeql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused
+from transom.errors import LanguageRule, Span
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
@@ -25,31 +23,9 @@ from transom.languages.sneeql.syntax import (
     Source,
     Unit,
 )
-from transom.languages.sql.syntax import Binary, Constant, Name, Node
-from transom.languages.sql.translate import COMPARISONS, condition
-from transom.languages.sql.translate import translate as translate_expression
-from transom.languages.sql.unparse import unparse as unparse_expression
-from transom.model.schema import Attribute
-from transom.model.types import Type
-
-MOST_SOURCES = 30
-"""Extents and subqueries in one query, all FROM clauses taken together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that is legal and probably not meant, with its place in the text."""
-
-    message: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """What a query means, and what its author should be told."""
-
-    plan: Plan
-    warnings: tuple[Remark, ...] = ()
+from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate
+from transom.languages.sql.select import Remark, Selecting, Translation, check_names, given, renamed
+from transom.languages.sql.translate import AGGREGATES, condition
 
 
 def translate(query: Query, catalog: Catalog) -> Translation:
@@ -73,11 +49,8 @@ class _Item:
         return not isinstance(self.input, StoredTable) and self.source.window is None
 
 
-@dataclass(slots=True)
-class _Translator:
-    catalog: Catalog
-    warnings: list[Remark] = field(default_factory=list)
-    sources: int = 0
+class _Translator(Selecting):
+    """Turns one query and its subqueries into algebra."""
 
     def query(self, query: Query) -> Plan:
         """A query is a stream query, a window query, or a converter around a window query."""
@@ -116,7 +89,7 @@ class _Translator:
     # Sec. 5: SELECT a1..an FROM s WHERE p
     #   => StreamProject [a1..an] (StreamSelect (p) (StreamAcquire (s, s.acquisitionInterval, s.sites)))
     def stream_query(self, query: Select, item: _Item) -> Stream:
-        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True, given=given(query))
+        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True, given=given(query.items))
         if query.group_by or query.having is not None:
             clause = query.group_by[0] if query.group_by else query.having
             raise LanguageRule(
@@ -128,20 +101,22 @@ class _Translator:
         assert not isinstance(stream, StoredTable)  # noqa: S101 - is_stream said so
         if query.where is not None:
             stream = StreamSelect(stream, self.where(query.where, scope))
-        return StreamProject(stream, self.items(query, scope))
+        return StreamProject(stream, self.items(query.items, query.star_span, scope))
 
     # Sec. 5: SELECT a1..an FROM w1..wm WHERE p
     #   => WindowProject [a1..an] (WindowSelect (p) (WindowCrossProduct (w1), .., (wm)))
     # Select lists with aggregates use WindowAggregation, as in Fig. 4 (S26); HAVING is a selection above it (S16).
     def window_query(self, query: Select, items: Sequence[_Item]) -> Windows:
-        self.check_names(items)
-        scope = Sources(self.catalog.calendar, [item.visible for item in items], on_stream=False, given=given(query))
+        check_names((item.visible, item.source.span) for item in items)
+        scope = Sources(
+            self.catalog.calendar, [item.visible for item in items], on_stream=False, given=given(query.items)
+        )
         where = None if query.where is None else self.where(query.where, scope)
         grouped = bool(query.group_by) or query.having is not None
-        if grouped or any(has_aggregate(item.expression) for item in query.items):
+        if grouped or any(has_aggregate(item.expression, AGGREGATES) for item in query.items):
             groups = self.groups(query.group_by, scope)
             inner = Grouped(scope, groups)
-            columns = self.items(query, inner)
+            columns = self.items(query.items, query.star_span, inner)
             having = None if query.having is None else condition(query.having, inner, "HAVING")
             if not groups and not inner.aggregates:
                 inner.count()
@@ -150,27 +125,8 @@ class _Translator:
             if having is not None:
                 plan = WindowSelect(plan, having)
             return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
-        columns = self.items(query, scope)
+        columns = self.items(query.items, query.star_span, scope)
         return WindowProject(self.product(items, where), columns)
-
-    def check_names(self, items: Sequence[_Item]) -> None:
-        """No two sources may have one name, or columns that nothing tells apart (S21)."""
-        names: set[str | None] = {None}
-        columns: set[tuple[str | None, str]] = set()
-        for item in items:
-            name, span = item.visible.qualifier, item.source.span
-            own = {(a.qualifier, a.name): a.label for a in item.visible.schema}
-            twice = next((label for column, label in own.items() if column in columns), None)
-            if name is not None and name in names:
-                raise NameProblem(
-                    f"two sources are called {name}", span=span, hint="give one of them another name with AS"
-                )
-            if twice is not None:
-                raise NameProblem(
-                    f"two sources have a column {twice}", span=span, hint="give the subquery a name with AS"
-                )
-            names.add(name)
-            columns |= own.keys()
 
     # Sec. 5: WindowCrossProduct (w1), .., (wm), folded to the left; a single window needs no product (S18).
     def product(self, items: Sequence[_Item], where: Expression | None) -> Windows:
@@ -234,20 +190,10 @@ class _Translator:
 
     def source(self, source: Source) -> _Item:
         """An extent or a subquery; StreamAcquire for sensed, StreamReceive for pushed extents (S25)."""
-        self.sources += 1
-        if self.sources > MOST_SOURCES:
-            raise LanguageRule(
-                f"more than {MOST_SOURCES} sources", span=source.span, hint="ask several queries instead of one"
-            )
+        self.count_source(source.span)
         if not isinstance(source.input, str):
             return self.subquery(source, source.input)
-        if source.input not in self.catalog.extents:
-            try:
-                self.catalog.extent(source.input)
-            except NameProblem as error:
-                error.span = source.input_span
-                raise
-        extent = self.catalog.extents[source.input]
+        extent = self.extent(source.input, source.input_span)
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
         input: Stream | StoredTable
@@ -271,87 +217,5 @@ class _Translator:
             )
         stream: Stream = plan  # type: ignore[assignment]
         if source.alias is not None:
-            stream = self.rename(stream, source.alias, source.span)
+            stream = StreamProject(stream, renamed(stream.schema, source.alias, source.span))
         return _Item(source, stream, Visible(source.alias, stream.schema, tagged=True))
-
-    def rename(self, stream: Stream, alias: str, span: Span) -> Stream:
-        """The columns of a subquery under its alias."""
-        names = Counter(a.name for a in stream.schema)
-        twice = next((name for name, times in names.items() if times > 1), None)
-        if twice is not None:
-            raise NameProblem(f"two columns of {alias} are called {twice}", span=span, hint="rename one with AS")
-        return StreamProject(stream, tuple(Item(Column(a), Attribute(a.name, a.type, alias)) for a in stream.schema))
-
-    def where(self, node: Node, scope: Sources) -> Expression:
-        """The predicate of WHERE; aggregates are not for it."""
-        if has_aggregate(node) and not scope.on_stream:
-            raise LanguageRule("an aggregate in WHERE", span=node.span, hint="conditions on aggregates go to HAVING")
-        self.warn_about_null(node)
-        return condition(node, scope, "WHERE")
-
-    def warn_about_null(self, node: Node) -> None:
-        """A comparison with NULL is unknown for every tuple."""
-        for part in nodes_in(node):
-            if not isinstance(part, Binary) or part.operator not in COMPARISONS:
-                continue
-            if Constant(None) in (part.left, part.right):
-                self.warnings.append(Remark("a comparison with NULL is never true; IS NULL asks for it", part.span))
-
-    def groups(self, nodes: Sequence[Node], scope: Sources) -> dict[Expression, Attribute]:
-        """The expressions of GROUP BY, each once, and what they become."""
-        groups: dict[Expression, Attribute] = {}
-        taken: set[str] = set()
-        for node in nodes:
-            if has_aggregate(node):
-                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint="group by attributes")
-            expression = translate_expression(node, scope)
-            if expression not in groups:
-                groups[expression] = unused(self.output(node, None, expression), taken)
-                taken.add(groups[expression].label)
-        return groups
-
-    def items(self, query: Select, scope: Sources | Grouped) -> tuple[Item, ...]:
-        """The select list; every column has a name of its own."""
-        if not query.items:
-            if isinstance(scope, Grouped):
-                raise LanguageRule(
-                    "SELECT * beside groups", span=query.star_span, hint="list the groups and aggregates"
-                )
-            return everything(scope, query.star_span)
-        items: list[Item] = []
-        taken: set[str] = set()
-        for item in query.items:
-            expression = translate_expression(item.expression, scope)
-            attribute = self.output(item.expression, item.alias, expression)
-            if expression.type is Type.NULL:
-                raise TypeProblem("a column needs a type", span=item.span, hint="write CAST(NULL AS integer)")
-            if attribute.label in taken:
-                raise NameProblem(
-                    f"two columns are called {attribute.label}", span=item.span, hint="rename one with AS"
-                )
-            taken.add(attribute.label)
-            items.append(Item(expression, attribute))
-        return tuple(items)
-
-    @staticmethod
-    def output(node: Node, alias: str | None, expression: Expression) -> Attribute:
-        """The attribute that an expression becomes: its alias, the name as written, or its canonical text."""
-        if alias is not None:
-            return Attribute(alias, expression.type)
-        if isinstance(node, Name):
-            return Attribute(node.name, expression.type, node.qualifier)
-        return Attribute(unparse_expression(node), expression.type)
-
-
-def given(query: Select) -> frozenset[str]:
-    """The names that the select list gives with AS."""
-    return frozenset(item.alias for item in query.items if item.alias is not None)
-
-
-def everything(scope: Sources, span: Span) -> tuple[Item, ...]:
-    """`*`: all attributes, under their bare names where one source has them."""
-    attributes = scope.everything()
-    bare = len({a.name for a in attributes}) == len(attributes)
-    if not bare and len({a.label for a in attributes}) < len(attributes):
-        raise NameProblem("two columns of * have one name", span=span, hint="list the columns and rename one with AS")
-    return tuple(Item(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes)

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
-from transom.errors import Span
-from transom.languages.sneeql.syntax import Convert, Query, RangeWindow, ScanWindow, SelectItem, Source
-from transom.languages.sql.unparse import identifier
-from transom.languages.sql.unparse import unparse as unparse_expression
-
-INDENT = "  "
-_COMMENT_OR_TEXT = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*")
+from transom.languages.sneeql.syntax import Convert, Query, RangeWindow, ScanWindow, Source
+from transom.languages.sql.layout import INDENT, Line, clause_lines, item_text, with_comments
+from transom.languages.sql.unparse import PRINTER, identifier
 
 
 def unparse(query: Query) -> str:
@@ -21,55 +14,21 @@ def unparse(query: Query) -> str:
 
 def format_text(text: str, query: Query) -> str:
     """The canonical text of a query with the comments of the text that it was parsed from."""
-    comments = list(comments_of(text))
-    output: list[str] = []
-    for line, start in lines(query):
-        while start is not None and comments and comments[0][0].start < start:
-            indent = line[: len(line) - len(line.lstrip())]
-            output.append(indent + comments.pop(0)[1])
-        output.append(line)
-    return "\n".join([*output, *(words for _, words in comments)]) + "\n"
+    return with_comments(text, lines(query))
 
 
-def comments_of(text: str) -> Iterator[tuple[Span, str]]:
-    """The comments of a text, with their places; what looks like one inside quotes is none."""
-    for found in _COMMENT_OR_TEXT.finditer(text):
-        if found[0].startswith("--"):
-            yield Span(found.start(), found.end()), found[0].rstrip()
-
-
-def lines(query: Query) -> list[tuple[str, int | None]]:
+def lines(query: Query) -> list[Line]:
     """The lines of the canonical text; a line that begins a clause comes with the place of that clause."""
     if isinstance(query, Convert):
         inner = [(INDENT + text, start) for text, start in lines(query.query)]
         return [(f"{query.converter.value}(", query.span.start), *inner, (")", None)]
-    clauses: list[list[tuple[str, int | None]]] = [
-        [("SELECT " + (", ".join(map(item, query.items)) or "*"), None)],
-        from_lines(query.sources),
-    ]
-    if query.where is not None:
-        clauses.append([("WHERE " + unparse_expression(query.where), None)])
-    if query.group_by:
-        clauses.append([("GROUP BY " + ", ".join(map(unparse_expression, query.group_by)), None)])
-    if query.having is not None:
-        clauses.append([("HAVING " + unparse_expression(query.having), None)])
-    starts: tuple[int | None, ...] = query.starts or (None,) * len(clauses)
-    return [
-        (text, start if place == 0 else inner)
-        for clause, start in zip(clauses, starts, strict=True)
-        for place, (text, inner) in enumerate(clause)
-    ]
+    head = "SELECT " + (", ".join(item_text(item, PRINTER) for item in query.items) or "*")
+    return clause_lines(head, from_lines(query.sources), query, PRINTER)
 
 
-def item(one: SelectItem) -> str:
-    """One item of the select list."""
-    text = unparse_expression(one.expression)
-    return text if one.alias is None else f"{text} AS {identifier(one.alias)}"
-
-
-def from_lines(sources: tuple[Source, ...]) -> list[tuple[str, int | None]]:
+def from_lines(sources: tuple[Source, ...]) -> list[Line]:
     """The FROM clause: one line per source, more for a subquery."""
-    output: list[tuple[str, int | None]] = []
+    output: list[Line] = []
     for place, source in enumerate(sources):
         head = "FROM " if place == 0 else "     "
         tail = decorations(source) + ("," if place < len(sources) - 1 else "")

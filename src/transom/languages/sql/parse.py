@@ -30,6 +30,7 @@ from transom.languages.sql.syntax import (
     Logic,
     Name,
     Node,
+    SelectItem,
     TypedConstant,
     Unary,
 )
@@ -46,11 +47,11 @@ DEEPEST = 120
 
 @cache
 def parser(language: str) -> Lark:
-    """The LALR parser of a language: its own grammar followed by that of scalar expressions."""
+    """The LALR parser of a language: the grammar of scalar expressions followed by its own."""
     own = files("transom.languages").joinpath(language, "grammar.lark").read_text("utf-8")
     shared = files("transom.languages").joinpath("sql", "grammar.lark").read_text("utf-8")
     return Lark(
-        own + "\n" + shared, parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII
+        shared + "\n" + own, parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII
     )
 
 
@@ -208,6 +209,30 @@ class Expressions(Transformer_NonRecursive[Token, Any]):
 
     def quoted(self, meta: Meta, children: list[Token]) -> str:
         return unquote(children[0])
+
+
+Clause = tuple[dict[str, Any], int]
+"""The fields of a SELECT that a clause gives, and where it begins."""
+
+
+@v_args(meta=True)
+class Clauses(Expressions):
+    """Builds the clauses of SELECT that look alike in every language."""
+
+    def everything(self, meta: Meta, children: list[Any]) -> Span:
+        return spanned(meta)
+
+    def item(self, meta: Meta, children: list[Any]) -> SelectItem:
+        return SelectItem(children[0], children[1] if len(children) == 2 else None, spanned(meta))
+
+    def where_clause(self, meta: Meta, children: list[Node]) -> Clause:
+        return {"where": children[0]}, meta.start_pos
+
+    def group_clause(self, meta: Meta, children: list[Node]) -> Clause:
+        return {"group_by": tuple(children)}, meta.start_pos
+
+    def having_clause(self, meta: Meta, children: list[Node]) -> Clause:
+        return {"having": children[0]}, meta.start_pos
 
 
 def whole_number(token: Token, largest: int = INTEGER_MAX) -> int:

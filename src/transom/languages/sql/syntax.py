@@ -140,6 +140,24 @@ class CastTo:
     kind_span: Span = field(default=NOWHERE, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class InQuery:
+    """x [NOT] IN (SELECT ...); the query is of the language that the expression stands in."""
+
+    operand: Node
+    query: object
+    negated: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """EXISTS (SELECT ...)."""
+
+    query: object
+    span: Span = field(default=NOWHERE, compare=False)
+
+
 Node: TypeAlias = (
     Constant
     | TypedConstant
@@ -154,5 +172,16 @@ Node: TypeAlias = (
     | Function
     | CaseWhen
     | CastTo
+    | InQuery
+    | Exists
 )
 """Any scalar expression as it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectItem:
+    """One item of the select list."""
+
+    expression: Node
+    alias: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)

@@ -27,8 +27,10 @@ from transom.languages.sql.syntax import (
     CaseWhen,
     CastTo,
     Constant,
+    Exists,
     Function,
     InList,
+    InQuery,
     IsNull,
     Like,
     Logic,
@@ -58,6 +60,8 @@ ELSEWHERE = {
     "NOW": "tick is the time of a tuple",
 }
 """What other dialects have as functions, and what to write instead."""
+
+SUBQUERIES = "IN (SELECT ..) and EXISTS (SELECT ..) stand in WHERE, alone or joined by AND"
 
 LARGEST = 10_000
 """Parts of an expression, once BETWEEN and CASE are spelled out."""
@@ -154,6 +158,8 @@ def _translate(node: Node, scope: Scope) -> Expression:
             return case_when(node, scope)
         case CastTo():
             return cast_to(node, scope)
+        case InQuery() | Exists():
+            raise LanguageRule("a subquery in the middle of an expression", hint=SUBQUERIES)
         case _:
             assert_never(node)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar, TypeAlias
 
-from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Tag
+from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Literal, Tag
 from transom.errors import LanguageRule, NameProblem, TypeProblem
 from transom.languages.sql.syntax import Function, Name, Node
 from transom.languages.sql.translate import AGGREGATES, translate
@@ -15,6 +16,9 @@ from transom.languages.sql.wording import a, brief
 from transom.model.schema import IMPLICIT, Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
+
+Aggregated: TypeAlias = Aggregate
+"""What an aggregation computes."""
 
 
 @dataclass(slots=True)
@@ -34,6 +38,12 @@ class Visible:
             return None
         return Attribute(name, Type.INTEGER, self.qualifier)
 
+    def column(self, tag: Attribute) -> Column:
+        """A tag as a column that the window of this source keeps."""
+        if tag not in self.used:
+            self.used.append(tag)
+        return Column(tag)
+
 
 @dataclass(slots=True)
 class Sources:
@@ -44,6 +54,8 @@ class Sources:
     on_stream: bool
     given: frozenset[str] = frozenset()
     """The names that the select list gives with AS; they are for hints only."""
+    aggregates: ClassVar[frozenset[str]] = AGGREGATES
+    """The aggregates of the language."""
 
     def known(self, node: Node) -> Expression | None:
         """Nothing is decided by the surroundings here, but an aggregate over a stream is named as such (S20)."""
@@ -65,13 +77,16 @@ class Sources:
         if declared:
             return Column(declared[0])
         if not tags:
-            raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self._nearest(name))
+            return self.unknown(name)
         source, tag = tags[0]
         if self.on_stream:
             return Tag("tick" if tag.name == "tick" else "index")
-        if tag not in source.used:
-            source.used.append(tag)
-        return Column(tag)
+        return source.column(tag)
+
+    def unknown(self, name: Name) -> Expression:
+        """What a name means that no source has: nothing, unless a language says otherwise."""
+        label = brief(unparse(name))
+        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self.nearest(name))
 
     def everything(self) -> list[Attribute]:
         """The attributes that `*` stands for."""
@@ -84,7 +99,8 @@ class Sources:
         hint = f"write {' or '.join(labels)}" if clear else "give the columns or the sources other names with AS"
         return NameProblem(f"ambiguous attribute {label}", span=name.span, hint=hint)
 
-    def _nearest(self, name: Name) -> str:
+    def nearest(self, name: Name) -> str:
+        """What was probably meant by a name that no source has."""
         if name.qualifier is None and name.name in self.given:
             return "names given with AS are not known here; repeat the expression"
         qualifiers = [v.qualifier for v in self.visible if v.qualifier]
@@ -108,10 +124,10 @@ class Grouped:
 
     sources: Sources
     groups: Mapping[Expression, Attribute]
-    found: dict[tuple[AggregateFunction, Expression | None], Aggregate] = field(default_factory=dict)
+    found: dict[Hashable, Aggregated] = field(default_factory=dict)
 
     @property
-    def aggregates(self) -> tuple[Aggregate, ...]:
+    def aggregates(self) -> tuple[Aggregated, ...]:
         """The aggregates that were asked for so far, each once."""
         return tuple(self.found.values())
 
@@ -122,16 +138,18 @@ class Grouped:
 
     def known(self, node: Node) -> Expression | None:
         """The column of a group or an aggregate."""
-        if isinstance(node, Function) and node.name in AGGREGATES:
-            return Column(self._aggregate(node).attribute)
-        if not self.groups or has_aggregate(node):
+        if isinstance(node, Function) and node.name in self.sources.aggregates:
+            return Column(self.aggregate(node).attribute)
+        if not self.groups or has_aggregate(node, self.sources.aggregates):
             return None
         group = self.groups.get(translate(node, self.sources))
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """A name that is no group cannot be used beside aggregates."""
-        self.sources.resolve(name)
+        """A name that is no group cannot be used beside aggregates, unless it stands for a value."""
+        found = self.sources.resolve(name)
+        if isinstance(found, Literal):
+            return found
         raise LanguageRule(
             f"{unparse(name)} is neither grouped nor aggregated",
             span=name.span,
@@ -140,15 +158,16 @@ class Grouped:
 
     def count(self) -> None:
         """COUNT(*) where nothing else makes one tuple of a window."""
-        self._aggregate(Function("COUNT", (), star=True))
+        self.aggregate(Function("COUNT", (), star=True))
 
-    def _aggregate(self, node: Function) -> Aggregate:
+    def aggregate(self, node: Function) -> Aggregated:
+        """The aggregate that a call asks for."""
         function = AggregateFunction(node.name)
         if len(node.arguments) != (0 if node.star else 1) or (node.star and node.name != "COUNT"):
             raise LanguageRule(
                 f"{node.name} takes one argument", span=node.span, hint=f"{node.name}(x); only COUNT takes *"
             )
-        inner = next((n for a in node.arguments for n in aggregates_in(a)), None)
+        inner = next((n for a in node.arguments for n in aggregates_in(a, self.sources.aggregates)), None)
         if inner is not None:
             raise LanguageRule(
                 "an aggregate inside an aggregate", span=inner.span, hint="aggregate in a subquery first"
@@ -163,9 +182,12 @@ class Grouped:
                 span=node.span,
                 hint="it takes numbers; COUNT, MIN and MAX take everything",
             )
-        attribute = unused(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
-        self.found[function, argument] = Aggregate(function, argument, attribute)
+        self.found[function, argument] = Aggregate(function, argument, self.named(node, kind))
         return self.found[function, argument]
+
+    def named(self, node: Function, kind: Type) -> Attribute:
+        """The column of an aggregate, under a name that no group has."""
+        return unused(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
 
 
 def unused(attribute: Attribute, taken: set[str]) -> Attribute:
@@ -175,18 +197,18 @@ def unused(attribute: Attribute, taken: set[str]) -> Attribute:
     return attribute
 
 
-def has_aggregate(node: Node) -> bool:
+def has_aggregate(node: Node, names: frozenset[str]) -> bool:
     """Whether an aggregate stands somewhere in an expression."""
-    return bool(aggregates_in(node))
+    return bool(aggregates_in(node, names))
 
 
-def aggregates_in(node: Node) -> list[Function]:
+def aggregates_in(node: Node, names: frozenset[str]) -> list[Function]:
     """The aggregates in an expression."""
-    return [part for part in nodes_in(node) if isinstance(part, Function) and part.name in AGGREGATES]
+    return [part for part in nodes_in(node) if isinstance(part, Function) and part.name in names]
 
 
 def nodes_in(node: Node) -> Iterator[object]:
-    """A node and all below it."""
+    """A node and all below it, but for subqueries."""
     stack: list[object] = [node]
     while stack:
         part = stack.pop()
@@ -194,4 +216,4 @@ def nodes_in(node: Node) -> Iterator[object]:
             stack.extend(part)
         elif hasattr(part, "__dataclass_fields__"):
             yield part
-            stack.extend(getattr(part, name) for name in part.__dataclass_fields__ if name != "span")
+            stack.extend(getattr(part, name) for name in part.__dataclass_fields__ if name not in ("span", "query"))

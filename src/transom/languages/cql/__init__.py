@@ -1,0 +1,1 @@
+"""CQL with spatial windows: text to syntax to algebra and back."""

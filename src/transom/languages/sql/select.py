@@ -1,0 +1,163 @@
+"""What translators of SELECT have in common: select lists, groups, conditions, and the names of sources."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from transom.algebra.expressions import Column, Expression, Item
+from transom.algebra.tree import Plan
+from transom.catalog.extents import Catalog, Extent
+from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
+from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused
+from transom.languages.sql.syntax import Binary, Constant, Name, Node, SelectItem
+from transom.languages.sql.translate import COMPARISONS, condition, translate
+from transom.languages.sql.unparse import unparse
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
+
+MOST_SOURCES = 30
+"""Extents and subqueries in one query, all FROM clauses taken together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that is legal and probably not meant, with its place in the text."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What a query means, and what its author should be told."""
+
+    plan: Plan
+    warnings: tuple[Remark, ...] = ()
+
+
+@dataclass(slots=True)
+class Selecting:
+    """The part of a translator that every language with SELECT has."""
+
+    catalog: Catalog
+    warnings: list[Remark] = field(default_factory=list)
+    sources: int = 0
+
+    def count_source(self, span: Span) -> None:
+        """Refuse a query of so many sources that nobody meant it."""
+        self.sources += 1
+        if self.sources > MOST_SOURCES:
+            raise LanguageRule(
+                f"more than {MOST_SOURCES} sources", span=span, hint="ask several queries instead of one"
+            )
+
+    def extent(self, name: str, span: Span) -> Extent:
+        """The extent of that name; NameProblem at its place if there is none."""
+        try:
+            return self.catalog.extent(name)
+        except NameProblem as error:
+            error.span = span
+            raise
+
+    def where(self, node: Node, scope: Sources) -> Expression:
+        """The predicate of WHERE; aggregates are not for it."""
+        if has_aggregate(node, scope.aggregates) and not scope.on_stream:
+            raise LanguageRule("an aggregate in WHERE", span=node.span, hint="conditions on aggregates go to HAVING")
+        self.warn_about_null(node)
+        return condition(node, scope, "WHERE")
+
+    def warn_about_null(self, node: Node) -> None:
+        """A comparison with NULL is unknown for every tuple."""
+        for part in nodes_in(node):
+            if not isinstance(part, Binary) or part.operator not in COMPARISONS:
+                continue
+            if Constant(None) in (part.left, part.right):
+                self.warnings.append(Remark("a comparison with NULL is never true; IS NULL asks for it", part.span))
+
+    def groups(self, nodes: Sequence[Node], scope: Sources) -> dict[Expression, Attribute]:
+        """The expressions of GROUP BY, each once, and what they become."""
+        groups: dict[Expression, Attribute] = {}
+        taken: set[str] = set()
+        for node in nodes:
+            if has_aggregate(node, scope.aggregates):
+                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint="group by attributes")
+            expression = translate(node, scope)
+            if expression not in groups:
+                groups[expression] = unused(output(node, None, expression), taken)
+                taken.add(groups[expression].label)
+        return groups
+
+    def items(self, items: Sequence[SelectItem], star: Span, scope: Sources | Grouped) -> tuple[Item, ...]:
+        """The select list, all columns if there is none; every column has a name of its own."""
+        if not items:
+            if isinstance(scope, Grouped):
+                raise LanguageRule("SELECT * beside groups", span=star, hint="list the groups and aggregates")
+            return everything(scope, star)
+        columns: list[Item] = []
+        taken: set[str] = set()
+        for item in items:
+            for column in self.columns(item, scope):
+                if column.expression.type is Type.NULL:
+                    raise TypeProblem("a column needs a type", span=item.span, hint="write CAST(NULL AS integer)")
+                if column.attribute.label in taken:
+                    raise NameProblem(
+                        f"two columns are called {column.attribute.label}", span=item.span, hint="rename one with AS"
+                    )
+                taken.add(column.attribute.label)
+                columns.append(column)
+        return tuple(columns)
+
+    def columns(self, item: SelectItem, scope: Sources | Grouped) -> tuple[Item, ...]:
+        """The columns that an item of the select list stands for."""
+        expression = translate(item.expression, scope)
+        return (Item(expression, output(item.expression, item.alias, expression)),)
+
+
+def output(node: Node, alias: str | None, expression: Expression) -> Attribute:
+    """The attribute that an expression becomes: its alias, the name as written, or its canonical text."""
+    if alias is not None:
+        return Attribute(alias, expression.type)
+    if isinstance(node, Name):
+        return Attribute(node.name, expression.type, node.qualifier)
+    return Attribute(unparse(node), expression.type)
+
+
+def given(items: Sequence[SelectItem]) -> frozenset[str]:
+    """The names that a select list gives with AS."""
+    return frozenset(item.alias for item in items if item.alias is not None)
+
+
+def everything(scope: Sources, span: Span) -> tuple[Item, ...]:
+    """`*`: all attributes, under their bare names where one source has them."""
+    attributes = scope.everything()
+    bare = len({a.name for a in attributes}) == len(attributes)
+    if not bare and len({a.label for a in attributes}) < len(attributes):
+        raise NameProblem("two columns of * have one name", span=span, hint="list the columns and rename one with AS")
+    return tuple(Item(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes)
+
+
+def check_names(sources: Iterable[tuple[Visible, Span]]) -> None:
+    """No two sources may have one name, or columns that nothing tells apart (S21)."""
+    names: set[str | None] = {None}
+    columns: set[tuple[str | None, str]] = set()
+    for visible, span in sources:
+        name = visible.qualifier
+        own = {(a.qualifier, a.name): a.label for a in visible.schema}
+        twice = next((label for column, label in own.items() if column in columns), None)
+        if name is not None and name in names:
+            raise NameProblem(f"two sources are called {name}", span=span, hint="give one of them another name with AS")
+        if twice is not None:
+            raise NameProblem(f"two sources have a column {twice}", span=span, hint="give the subquery a name with AS")
+        names.add(name)
+        columns |= own.keys()
+
+
+def renamed(schema: Schema, alias: str, span: Span) -> tuple[Item, ...]:
+    """The columns of a subquery under its alias."""
+    names = Counter(a.name for a in schema)
+    twice = next((name for name, times in names.items() if times > 1), None)
+    if twice is not None:
+        raise NameProblem(f"two columns of {alias} are called {twice}", span=span, hint="rename one with AS")
+    return tuple(Item(Column(a), Attribute(a.name, a.type, alias)) for a in schema)

@@ -1,0 +1,240 @@
+"""CQL through the facade: the language by name and by ending, parameters, answers, every stage, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import transom
+from transom.catalog.extents import Catalog
+from transom.errors import LanguageRule, NameProblem, TransomError, UsageError
+
+CATALOG = Catalog.read(
+    """
+extents:
+  cars:
+    kind: pushed
+    attributes: {id: string, x: float, y: float, speed: integer}
+    position: {x: x, y: y, unit: km}
+    object: id
+  ships:
+    kind: pushed
+    attributes: {id: string, x: float, y: float, kind: string}
+    position: {x: x, y: y, unit: km}
+  owners:
+    kind: stored
+    attributes: {id: string, name: string}
+regions:
+  Zone: {polygon: [[0, 0], [10, 0], [10, 10], [0, 10]]}
+"""
+)
+ROWS: dict[str, Any] = {
+    "cars": [
+        *((0, "a", 0, 0, 10), (0, "b", 5, 5, 20), (1, "a", 3, 4, 11)),
+        *((2, "a", 6, 8, 12), (3, "b", 50, 5, 30), (4, "a", 9, 12, 13)),
+    ],
+    "ships": [(1, "a", 1, 1, "N"), (2, "c", 2, 2, "S"), (3, "a", 20, 20, "N")],
+    "owners": {0: [("a", "Ann")], 3: [("a", "Ann"), ("b", "Bob")]},
+}
+
+
+def compiled(text: str, **options: Any) -> transom.Query:
+    return transom.compile(text, CATALOG, language="cql", **options)
+
+
+def rows(text: str, **options: Any) -> list[tuple[Any, ...]]:
+    """The answer: tick and values, with None for an empty relation."""
+    answer = compiled(text, **options).simulate(ROWS, until=5)
+    if answer.kind == "windows":
+        return [(w.tick, *row) for w in answer.windows for row in sorted(w.rows) or [(None,)]]
+    assert answer.kind == "stream"
+    return [(e.tick, *e.row) for e in answer.elements]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT RStream(id, speed) FROM cars [PARTITION BY id ROWS 1]",
+            [(0, "a", 10), (0, "b", 20), (1, "a", 11), (2, "a", 12), (3, "b", 30), (4, "a", 13)],
+        ),
+        (
+            "SELECT IStream(c.id, name) FROM c=cars [PARTITION BY id ROWS 1] LEFT JOIN owners ON c.id = owners.id",
+            [(0, "a", "Ann"), (0, "b", None), (3, "b", "Bob")],
+        ),
+        (
+            "SELECT IStream(c.id, name) FROM c=cars [PARTITION BY id ROWS 1] JOIN owners ON c.id = owners.id",
+            [(0, "a", "Ann"), (3, "b", "Bob")],
+        ),
+        ("SELECT DStream(id) FROM cars [PARTITION BY id ROWS 1] WHERE inside(g, Zone)", [(3, "b"), (4, "a")]),
+        (
+            "SELECT id FROM cars [NOW] UNION SELECT id FROM ships [NOW]",
+            [(0, "a"), (0, "b"), (1, "a"), (2, "a"), (2, "c"), (3, "a"), (3, "b"), (4, "a"), (5, None)],
+        ),
+        (
+            "SELECT id FROM cars [NOW] UNION ALL SELECT id FROM ships [NOW]",
+            [(0, "a"), (0, "b"), (1, "a"), (1, "a"), (2, "a"), (2, "c"), (3, "a"), (3, "b"), (4, "a"), (5, None)],
+        ),
+        (
+            "IStream(SELECT id FROM cars [UNBOUNDED] EXCEPT SELECT id FROM ships [UNBOUNDED])",
+            [(0, "a"), (0, "b")],
+        ),
+        (
+            "IStream(SELECT id FROM cars [UNBOUNDED] INTERSECT SELECT id FROM ships [UNBOUNDED])",
+            [(1, "a")],
+        ),
+        (
+            "SELECT IStream(id, speed) FROM cars [RANGE '3 seconds'] WHERE id IN (SELECT id FROM ships [UNBOUNDED])",
+            [(1, "a", 10), (1, "a", 11), (2, "a", 12), (4, "a", 13)],
+        ),
+        (
+            "SELECT IStream(id, speed) FROM cars [NOW] "
+            "WHERE id NOT IN (SELECT id FROM ships [UNBOUNDED]) AND speed > 10",
+            [(0, "b", 20), (3, "b", 30)],
+        ),
+        (
+            "SELECT IStream(id) FROM cars [NOW] "
+            "WHERE NOT EXISTS (SELECT * FROM ships [UNBOUNDED] WHERE ships.id = cars.id)",
+            [(0, "a"), (0, "b"), (3, "b")],
+        ),
+        (
+            "SELECT IStream(c.id, c.t) FROM c=cars [UNBOUNDED] "
+            "WHERE EXISTS (SELECT * FROM ships [NOW] WHERE within(ships.g, c.g, '2 km'))",
+            [(1, "a", 0)],
+        ),
+        (
+            "SELECT RStream(id, AvgSpd(R), COUNT(*)) "
+            "FROM R=cars [PARTITION BY id RANGE BY '10 km' RATTR SPACE, SLIDE BY '5 km' SATTR SPACE]",
+            [(1, "a", 18000.0, 2), (2, "a", 18000.0, 3), (4, "a", 12000.0, 3)],
+        ),
+        (
+            "SELECT RStream(speed / 10, COUNT(*)) FROM cars [PARTITION BY id ROWS 1] GROUP BY speed / 10",
+            [
+                *((0, 1.0, 1), (0, 2.0, 1), (1, 1.1, 1), (1, 2.0, 1), (2, 1.2, 1), (2, 2.0, 1)),
+                *((3, 1.2, 1), (3, 3.0, 1), (4, 1.3, 1), (4, 3.0, 1)),
+            ],
+        ),
+        ("SELECT RStream(DISTINCT kind) FROM ships [UNBOUNDED]", [(1, "N"), (2, "N"), (2, "S"), (3, "N"), (3, "S")]),
+        (
+            "SELECT RStream(n) FROM (SELECT RStream(COUNT(*) AS n) FROM cars [RANGE '3 s']) AS q [ROWS 2 SLIDE 2]",
+            [(1, 2), (1, 3), (3, 4), (3, 5), (5, 4), (5, 3)],
+        ),
+        (
+            "SELECT MAX(n) FROM (SELECT id, COUNT(*) AS n FROM cars [RANGE '3 seconds'] GROUP BY id) AS q",
+            [(0, 1), (1, 2), (2, 3), (3, 3), (4, 3), (5, 2)],
+        ),
+        (
+            "SELECT IStream(t) FROM (SELECT IStream(x, y) FROM cars [NOW]) AS q "
+            "[RANGE BY Zone RATTR SPACE, RANGE BY '2 seconds' RATTR TIME]",
+            [(0, 0), (0, 0), (1, 1), (2, 2)],
+        ),
+        (
+            "SELECT RStream(X(g), DISTANCE(g, POINT(1, 2))) FROM ships [NOW] WHERE inside(g, Zone)",
+            [(1, 1.0, 1000.0), (2, 2.0, 1000.0)],
+        ),
+    ],
+)
+@pytest.mark.parametrize("optimize", [True, False], ids=["optimised", "as-written"])
+def test_answers(text: str, expected: list[tuple[Any, ...]], optimize: bool) -> None:
+    assert rows(text, optimize=optimize) == expected
+
+
+def test_a_parameter_has_a_value() -> None:
+    text = "SELECT IStream(speed, mycar) FROM cars [NOW] WHERE id = mycar"
+    assert rows(text, parameters={"mycar": "b"}) == [(0, 20, "b"), (3, 30, "b")]
+    assert not compiled(text, parameters={"mycar": "b"}).warnings
+    query = compiled(text)
+    assert [remark.message for remark in query.warnings] == [
+        "no attribute is called mycar, so it stands for 'mycar'; there is cars.id, cars.x, cars.y, cars.speed",
+        "no attribute is called mycar, so it stands for 'mycar'; there is cars.id, cars.x, cars.y, cars.speed",
+    ]
+    assert not query.simulate(ROWS, until=5).elements
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [({"mycaz": "a"}, "no parameter mycaz"), ({"mycar": None}, "mycar is None"), ("mycar", "values by name")],
+)
+def test_parameters_that_do_not_fit(parameters: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        compiled("SELECT id FROM cars [NOW] WHERE id = mycar", parameters=parameters)
+
+
+def test_sneeql_has_no_parameters() -> None:
+    with pytest.raises(UsageError, match="no parameters"):
+        transom.compile("SELECT id FROM cars", CATALOG, parameters={"x": 1})
+
+
+def test_the_ending_names_the_language() -> None:
+    assert transom.compile("SELECT id FROM cars [NOW]", CATALOG, name="now.cql").language == "cql"
+    assert transom.compile("SELECT id FROM cars", CATALOG, name="all.sneeql").language == "sneeql"
+    assert transom.compile("SELECT id FROM cars", CATALOG).language == "sneeql"
+
+
+def test_every_stage() -> None:
+    query = compiled("-- why\nselect rstream(id,avgspd(r)) from r=cars[partition by id range 10 km slide 5 km]")
+    assert query.gives == "stream"
+    assert query.columns == ("id", "AvgSpd(r)")
+    assert "PARTITION" not in query.explain("syntax")
+    assert "TrackAggregation" in query.explain("algebra")
+    assert "Window(slide=every 5 km distance" in query.explain("optimized")
+    assert query.format().startswith("-- why\nSELECT RStream(id, AvgSpd(r))\nFROM cars [PARTITION BY id RANGE '10 km'")
+    assert transom.compile(query.format(), CATALOG, language="cql").algebra == query.algebra
+
+
+def test_answers_of_streams_have_no_index() -> None:
+    answer = compiled("SELECT IStream(id) FROM ships [NOW]").simulate(ROWS, until=2)
+    assert answer.header == ("tick", "id")
+    assert list(answer.csv_lines()) == ["tick,id", "1,a", "2,c"]
+    assert next(answer.json_lines()) == '{"tick": 1, "values": {"id": "a"}}'
+    assert len(answer) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("SELECT id FROM cars", LanguageRule, "a stream without a window"),
+        ("SELECT id FROM owners [NOW]", LanguageRule, "a window on a relation"),
+        ("SELECT id FROM cars [RANGE '5 km', SLIDE '1 km']", LanguageRule, "a distance across all objects of cars"),
+        ("SELECT id FROM cars [RANGE BY Zon RATTR SPACE]", NameProblem, "no region is called Zon"),
+        ("SELECT id FROM cars [RANGE '5 parsecs']", NameProblem, "no unit is called parsecs"),
+        ("SELECT id FROM cars [RANGE '1500 ms']", LanguageRule, "1500 ms is not a whole number of ticks"),
+        ("SELECT id FROM cars [ROWS 0]", LanguageRule, "a window of 0 rows"),
+        ("SELECT id FROM cars [ROWS 1 SLIDE 0]", LanguageRule, "a slide of 0"),
+        ("SELECT id FROM cars [RANGE '1 s' SLIDE 2 ROWS]", LanguageRule, "a slide of rows beside another range"),
+        ("SELECT id FROM cars [RANGE '1 s', RANGE '2 s']", LanguageRule, "ranges that do not go together"),
+        ("SELECT id FROM cars [PARTITION BY no ROWS 1]", LanguageRule, "PARTITION BY needs one attribute no"),
+        ("SELECT id FROM cars [NOW] WHERE AvgSpd(cars) > 1", LanguageRule, "an aggregate in WHERE"),
+        ("SELECT id FROM cars [NOW] WHERE spead > 1", NameProblem, "no attribute is called spead"),
+        ("SELECT id, AvgSpd(cars) FROM cars [NOW]", LanguageRule, "id is neither grouped nor aggregated"),
+        ("SELECT AvgSpd(owners) FROM owners", LanguageRule, "owners has no places"),
+        ("SELECT Stamps(*) AS s FROM cars [NOW]", LanguageRule, "Stamps are two columns, g and t"),
+        ("SELECT Stamps(*) FROM cars [NOW], ships [NOW]", LanguageRule, "Stamps(*) of several sources"),
+        ("SELECT g FROM cars [NOW], ships [NOW]", NameProblem, "ambiguous attribute g"),
+        ("SELECT cars.z FROM cars [NOW]", NameProblem, "no attribute is called cars.z"),
+        ("RStream(RStream(SELECT id FROM cars [NOW]))", LanguageRule, "RStream of a stream"),
+        ("SELECT RStream(id) FROM cars [NOW] UNION SELECT id FROM ships [NOW]", LanguageRule, "UNION of a stream"),
+        ("SELECT id FROM cars [NOW] UNION SELECT id, x FROM ships [NOW]", LanguageRule, "UNION of 1 and 2 columns"),
+        (
+            "SELECT id FROM cars [NOW] UNION SELECT x FROM ships [NOW]",
+            LanguageRule,
+            "UNION of a string and a float in column id",
+        ),
+        ("SELECT id FROM cars [NOW] WHERE x > 1 OR id IN (SELECT id FROM owners)", LanguageRule, None),
+        (
+            "SELECT id FROM cars [NOW] WHERE id IN (SELECT id, name FROM owners)",
+            LanguageRule,
+            "IN compares with one column, not 2",
+        ),
+        ("SELECT id FROM cars [NOW] WHERE inside(g, Nowhere)", NameProblem, "no region is called Nowhere"),
+        ("SELECT id FROM cars [NOW] WHERE inside(id, Zone)", TransomError, "a string is no place"),
+    ],
+)
+def test_refusals(text: str, kind: type[TransomError], words: str | None) -> None:
+    with pytest.raises(kind) as caught:
+        compiled(text)
+    if words is not None:
+        assert caught.value.message == words
+    assert caught.value.span is not None
+    assert caught.value.hint
