@@ -61,7 +61,7 @@ class Call:
         if len(said) == 2 and not name[0].isalpha():
             return f"({said[0]} {name} {said[1]})"
         if len(said) == 1 and (name == "!" or name.startswith("unary ")):
-            return f"{name[-1]}{said[0]}"
+            return f"{name[-1]}({said[0]})" if said[0][0] in "!+-" else f"{name[-1]}{said[0]}"
         return f"{name}({', '.join(said)})"
 
 

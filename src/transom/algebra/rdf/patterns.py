@@ -161,7 +161,7 @@ class PathPattern:
              steps and alternatives, one per pair for `*`, `+` and `?`.
     Bounds   a path of no step leads from each term of the statements, and from a term that is given, to itself. It
              reads statements that have their windows: through solutions of one pattern no path leads.
-    Source   W3C 9, 18.4; not in 002.
+    Source   W3C 9, 18.4.
     State    the statements that are valid.
     """
 

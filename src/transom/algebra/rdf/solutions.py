@@ -41,7 +41,7 @@ class Filter:
 class Union:
     """The solutions of both sides.
 
-    Meaning  n = n1 + n2 (R7).
+    Meaning  multiplicities add up: n = n1 + n2 (R7).
     Bounds   variables of one side only are unbound in solutions of the other.
     Source   002 Def. 9.
     State    none; the sides are read in step (R24).
@@ -59,7 +59,8 @@ class Union:
 class Join:
     """Pairs of compatible solutions, merged.
 
-    Meaning  n = the sum of n1 * n2 over all compatible pairs that are valid at the same instant and merge to it (R7).
+    Meaning  a solution comes as often as the sum of n1 * n2 over all compatible pairs that are valid at one instant and
+             merge to it (R7).
     Bounds   an unbound variable is compatible with any term (R22).
     Source   002 Def. 10.
     State    what is valid of each side.
@@ -77,8 +78,8 @@ class Join:
 class LeftJoin:
     """Pairs of compatible solutions, and the solutions of the left side that have no partner.
 
-    Meaning  n = the sum of n1 * n2 over compatible pairs whose merge fulfils the condition, plus n1 of a left solution
-             that has no such partner at that instant (R14).
+    Meaning  a solution comes as often as the sum of n1 * n2 over compatible pairs whose merge fulfils the condition; a
+             left solution that has no such partner at that instant comes n1 times (R14).
     Bounds   a condition that is an error is not fulfilled; with an empty right side all of the left is there (R26).
     Source   002 Defs. 12, 13, corrected.
     State    what is valid of each side.
@@ -97,9 +98,10 @@ class LeftJoin:
 class Minus:
     """The solutions of the left side that nothing on the right speaks against.
 
-    Meaning  n1, where no solution valid at that instant on the right is compatible and has a variable in common.
+    Meaning  a solution of the left side stays where no solution on the right, valid at that instant, is compatible with
+             it and has a variable in common.
     Bounds   solutions without a common bound variable take nothing away.
-    Source   W3C 18.5; not in 002.
+    Source   W3C 18.5.
     State    what is valid of each side.
     """
 
@@ -117,7 +119,7 @@ class Extend:
 
     Meaning  the variable gets the value of the expression; it stays unbound where that is an error.
     Bounds   the variable is new.
-    Source   W3C 18.5; not in 002.
+    Source   W3C 18.5.
     State    none; with EXISTS, what is valid of its pattern.
     """
 

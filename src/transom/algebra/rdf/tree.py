@@ -114,8 +114,23 @@ def volatile_calls(operator: Operator) -> list[Call]:
     return [found for found in walk_all(operator) if isinstance(found, Call) and FUNCTIONS[found.function].volatile]
 
 
-def has_exists(expression: object) -> bool:
-    """Whether an expression asks for a pattern."""
-    if isinstance(expression, Call):
-        return any(map(has_exists, expression.arguments))
-    return isinstance(expression, Exists)
+def patterns_of(operator: Operator) -> list[Solutions]:
+    """The patterns that the expressions of an operator ask for with EXISTS."""
+    found: list[Solutions] = []
+    for field in fields(operator):
+        value = getattr(operator, field.name)
+        if not isinstance(value, OPERATORS):
+            found += _asked(value)
+    return found
+
+
+def _asked(value: object) -> Iterator[Solutions]:
+    """The patterns inside an expression, or inside a tuple or a value that holds expressions."""
+    if isinstance(value, Exists):
+        yield value.pattern
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _asked(part)
+    elif is_dataclass(value) and not isinstance(value, OPERATORS):
+        for field in fields(value):
+            yield from _asked(getattr(value, field.name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TypeAlias, assert_never
 
@@ -69,17 +69,17 @@ def ways(path: Path, start: Term | None, end: Term | None, statements: Sequence[
     def along(one: Path, first: Term | None, last: Term | None) -> list[Pair]:
         return ways(one, first, last, statements)
 
-    def steps(choose: Callable[[Triple], bool]) -> list[Pair]:
-        pairs = [(s.subject, s.object) for s in statements if choose(s)]
+    def fitting(pairs: Iterable[Pair]) -> list[Pair]:
         return [p for p in pairs if (start is None or p[0] == start) and (end is None or p[1] == end)]
 
     match path:
         case Link(predicate=predicate):
-            return steps(lambda s: s.predicate == predicate)
+            return fitting((s.subject, s.object) for s in statements if s.predicate == predicate)
         case NoneOf(forward=forward, backward=backward):
-            onward = steps(lambda s: s.predicate not in forward) if forward or not backward else []
-            back = [s for s in statements if s.predicate not in backward] if backward else []
-            return onward + [(o, s) for s, o in ways(NoneOf(()), end, start, back)]
+            onward = statements if forward or not backward else ()
+            back = statements if backward else ()
+            found = fitting((s.subject, s.object) for s in onward if s.predicate not in forward)
+            return found + fitting((s.object, s.subject) for s in back if s.predicate not in backward)
         case Inverse(path=inner):
             return [(s, o) for o, s in along(inner, end, start)]
         case Steps(first=first, second=second):
