@@ -17,9 +17,9 @@ from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
 from transom.errors import UsageError
-from transom.languages.sql.select import Remark
 from transom.languages.sparql.syntax import Query as Syntax
 from transom.languages.sparql.unparse import format_text
+from transom.languages.sql.select import Remark
 from transom.model.rdf.answer import RdfAnswer, RdfAnswerKind
 from transom.model.rdf.terms import DATE_TIME
 from transom.model.rdf.terms import Literal as LiteralTerm

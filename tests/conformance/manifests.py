@@ -35,6 +35,7 @@ class Entry:
     data: tuple[Path, ...] = ()
     named: tuple[tuple[str, Path], ...] = ()
     result: Path | None = None
+    lax: bool = False
 
     @property
     def text(self) -> str:
@@ -86,7 +87,8 @@ def _entry(graph: Graph, test: Node, manifest: Path) -> Entry:
             label = graph[one].get("http://www.w3.org/2000/01/rdf-schema#label", [path])[0]
             named.append((_value(label), _path(path)))
     data = tuple(_path(one) for one in given.get(QT + "data", []))
-    return Entry(name, kind, _path(query[0]), data, tuple(named), result)
+    lax = any(_value(one) == MF + "LaxCardinality" for one in about.get(MF + "resultCardinality", []))
+    return Entry(name, kind, _path(query[0]), data, tuple(named), result, lax)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ from tests.cases import catalog_of, golden_cases
 from tests.oracle.generate import generate
 from tests.oracle_cql.build import Names
 from tests.oracle_cql.build import plan as plan_of_cql
-from tests.oracle_cql.question import question
 from transom.algebra.expressions import Column
 from transom.algebra.relations import WindowFirst
 from transom.algebra.streams import RStream
-from transom.algebra.windows import time_window
+from transom.algebra.tree import walk as walk_algebra
+from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
 from transom.catalog.extents import Catalog
+from transom.errors import Unsupported
 from transom.physical.arrange import arrange
 from transom.physical.choices import FEW_KEYS
 from transom.physical.lines import Grown, Lines, Relate, Steady, Turn
@@ -232,12 +234,18 @@ def test_more_slack_needs_more_memory() -> None:
     assert least < most
 
 
-UNSUPPORTED = [
-    (Arrival(), Between(Coordinate.INDEX, Bound(1, -2), Bound(1, 0))),
-    (Every(Coordinate.TICK, 2), Between(Coordinate.INDEX, Bound(1, -2), Bound(1, 0))),
-    (Every(Coordinate.TICK, 2), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
-    (Every(Coordinate.TICK, 2, 5), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
-]
+@pytest.mark.parametrize(
+    ("slide", "range_"),
+    [
+        (Every(Coordinate.TICK, 2), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
+        (Every(Coordinate.TICK, 2, 5), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
+    ],
+)
+def test_windows_of_no_language_are_refused(slide: Every, range_: Between) -> None:
+    query = transom.compile("SELECT weight FROM traffic [FROM NOW-2 TO NOW SLIDE 2 SEC]", CATALOG, optimize=False)
+    window = next(op for op in walk_algebra(query.plan) if isinstance(op, Window))
+    with pytest.raises(Unsupported, match="tick, or by row"):
+        arrange(replace(window, slide=slide, range=range_))
 
 
 def test_every_golden_case_has_a_plan() -> None:

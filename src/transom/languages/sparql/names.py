@@ -41,12 +41,10 @@ class Names:
 
 
 def resolve(reference: str, base: str | None) -> str:
-    """A reference seen from a base; without a base it stays as it is."""
-    if base is None:
-        return reference
+    """A reference seen from a base; without a base, or with a scheme of its own, it stays as it is."""
     scheme, authority, path, query, fragment = _split(reference)
-    if scheme is not None:
-        return _join(scheme, authority, _without_dots(path), query, fragment)
+    if base is None or scheme is not None:
+        return reference
     base_scheme, base_authority, base_path, base_query, _ = _split(base)
     if authority is not None:
         path = _without_dots(path)

@@ -28,7 +28,6 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.tree import Question, Solutions
 from transom.catalog.extents import Catalog
 from transom.errors import LanguageRule, Unsupported
-from transom.languages.sql.select import Remark
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
 from transom.languages.sparql.names import Names
@@ -36,6 +35,7 @@ from transom.languages.sparql.rules import check
 from transom.languages.sparql.scope import columns, found, is_aggregated, visible
 from transom.languages.sparql.translate_expressions import Expressions
 from transom.languages.sparql.triples import Row, Triples, path, term
+from transom.languages.sql.select import Remark
 from transom.model.rdf.terms import IRI
 from transom.model.time import Calendar
 
