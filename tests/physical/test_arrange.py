@@ -107,7 +107,7 @@ def generated() -> Iterator[Physical]:
             wanted = index and query.gives == "tagged-tuples"
             yield query.physical(index=wanted, start=seed % 3, kernel=seed % 2 == 1)
     for seed in range(150):
-        yield arrange(plan_of_cql(question(seed)), start=seed % 3, kernel=seed % 2 == 1)
+        yield arrange(plan_of_cql(question_of_cql(seed)), start=seed % 3, kernel=seed % 2 == 1)
     jumps = transom.compile("SELECT RStream(id) FROM steady [PARTITION BY id ROWS 2]", SPACE, language="cql")
     yield jumps.physical()
     nearest = WindowFirst(time_window(Names("a").stream, 5, 0, 1), (), Column(Names("a").v), 2)
