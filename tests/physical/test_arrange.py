@@ -14,6 +14,7 @@ from tests.cases import catalog_of, golden_cases
 from tests.oracle.generate import generate
 from tests.oracle_cql.build import Names
 from tests.oracle_cql.build import plan as plan_of_cql
+from tests.oracle_cql.question import question as question_of_cql
 from transom.algebra.expressions import Column
 from transom.algebra.relations import WindowFirst
 from transom.algebra.streams import RStream
