@@ -22,7 +22,7 @@ golden:
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
+    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py
 
 # 200,000 mutated inputs to the parsers and the catalog reader
 fuzz count="200000" seed="1":
