@@ -24,9 +24,9 @@ soak seed="10000":
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
 
-# queries killed ten times each, and started again
+# queries killed ten times each, four at once, and started again
 chaos kills="10" seed="1":
-    python -m tests.spark.chaos --kills {{kills}} --seed {{seed}}
+    python -m tests.spark.chaos --kills {{kills}} --seed {{seed}} --together 4
 
 # two million rows through each shape, the rows in state against their bounds
 state rows="2000000":

@@ -11,7 +11,8 @@ from typing import Any
 
 from tests.machines.slide_driver import Script
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column
-from transom.machines.slide import SlideAggregate, SlideSpec
+from transom.machines.aggregates import SlideAggregate
+from transom.machines.slide import SlideSpec
 from transom.model.bag import Row
 from transom.model.schema import Attribute, Schema
 from transom.model.types import INTEGER_MAX, INTEGER_MIN, Type, Value, fits, one_form, tidy

@@ -99,23 +99,24 @@ def _jackson() -> list[str]:
     return [str(jar) for name in names for jar in Path(given).glob(f"jackson-{name}-2.*.jar")] if given else []
 
 
-def java(folder: Path) -> Java:
+def java(folder: Path, name: str = "SlideTwins") -> Java:
     """The machines in Java, compiled into a folder; without a JDK the test is left out, unless it is required."""
     jars = _jackson()
     if not shutil.which("javac") or not shutil.which("java") or len(jars) != 3:
         assert os.environ.get("TRANSOM_KERNEL_REQUIRED") != "1", "there is no JDK, or there are no Jackson jars"
         pytest.skip("there is no JDK, or there are no Jackson jars")
     path = os.pathsep.join(jars)
-    main, driver = KERNEL / "main" / "java", KERNEL / "test" / "java" / "transom" / "kernel" / "SlideTwins.java"
+    sources = os.pathsep.join(str(KERNEL / side / "java") for side in ("main", "test"))
+    driver = KERNEL / "test" / "java" / "transom" / "kernel" / f"{name}.java"
     command = ["javac", "--release", "17", "-proc:none", "-implicit:class", "-encoding", "UTF-8", "-cp", path]
-    places = ["-sourcepath", str(main), "-d", str(folder), str(driver)]
+    places = ["-sourcepath", sources, "-d", str(folder), str(driver)]
     built = subprocess.run([*command, *places], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
 
     def ask(tasks: Sequence[dict[str, Any]]) -> list[Any]:
         run = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", os.pathsep.join([str(folder), path])]
         lines = "".join(json.dumps(task) + "\n" for task in tasks)
-        command = [*run, "transom.kernel.SlideTwins"]
+        command = [*run, f"transom.kernel.{name}"]
         done = subprocess.run(command, input=lines, capture_output=True, text=True, encoding="utf-8")
         assert done.returncode == 0, done.stderr
         answers = [told(json.loads(line)) for line in done.stdout.splitlines()]

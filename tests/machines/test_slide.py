@@ -27,7 +27,8 @@ from tests.machines.slide_cases import (
 from tests.machines.slide_driver import Java, Script, java, plain, slide_in_python
 from transom.errors import DataError, PlanError
 from transom.machines import encoding
-from transom.machines.slide import RANGE_ERROR, SlideAggregate, SlideMachine, SlideSpec, units
+from transom.machines.aggregates import RANGE_ERROR, SlideAggregate, units
+from transom.machines.slide import SlideMachine, SlideSpec
 from transom.model.bag import Row
 from transom.model.types import Type
 

@@ -146,7 +146,9 @@ def windows(rng: random.Random, side: int, key: Make, make: Make, order: Callabl
 def change_case(rng: random.Random) -> Case:
     make, order = rows(rng), orders(rng)
     ticks = [Tick(tick, windows(rng, 0, tuple, make, order)) for tick in times(rng)]
-    return Case({"machine": "change", "report": rng.choice(["came", "went"])}, ticks, restarts(rng, ticks))
+    return Case(
+        {"machine": "change", "report": rng.choice(["came", "went", "both", "grown"])}, ticks, restarts(rng, ticks)
+    )
 
 
 class Stays:
@@ -181,21 +183,27 @@ class Stays:
 def product_case(rng: random.Random) -> Case:
     width, shared = rng.choice([0, 1, 1, 2]), rng.random() < 0.7
     columns = [column(rng) for _ in range(width)]
-    kinds, sides = [], []
+    kinds, sides, widths = [], [], []
+    how = rng.choice(["windows", "windows", "pairs", "partners", "both"])
     for side in range(2):
         own = columns if shared else [rng.sample(NUMBER, 6) for _ in range(width)]
 
         def key(own: list[list[Value]] = own) -> Row:
             return tuple(rng.choice(values) for values in own)
 
-        kinds.append(rng.choice(["windows", "stays"]))
+        kinds.append(rng.choice(["windows", "stays"]) if how == "windows" else "stays")
         if kinds[-1] == "stays":
-            sides.append(Stays(rng, side, key).say)
+            stays = Stays(rng, side, key)
+            widths.append(len(stays.make()))
+            sides.append(stays.say)
         else:
             make, order = rows(rng), orders(rng)
             sides.append(lambda side=side, key=key, make=make, order=order: windows(rng, side, key, make, order))
     ticks = [Tick(tick, [a for say in sides if rng.random() < 0.8 for a in say()]) for tick in times(rng)]
-    return Case({"machine": "product", "left": kinds[0], "right": kinds[1]}, ticks, restarts(rng, ticks))
+    spec: dict[str, Any] = {"machine": "product", "left": kinds[0], "right": kinds[1]}
+    if how != "windows":
+        spec |= {"how": how, "widths": widths}
+    return Case(spec, ticks, restarts(rng, ticks))
 
 
 def meet_case(rng: random.Random) -> Case:

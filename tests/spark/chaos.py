@@ -1,6 +1,6 @@
 """Queries killed with SIGKILL at random moments and started again, until they are done: nothing lost, nothing twice.
 
-`python -m tests.spark.chaos --kills 10 --seed 1 [--shape NAME] [--kernel on|off]`
+`python -m tests.spark.chaos --kills 10 --seed 1 [--shape NAME] [--kernel on|off] [--together 4]`
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -56,10 +56,12 @@ class Outcome:
 
 
 class Child:
-    """The query in a process group of its own: Python and its JVM."""
+    """The queries in a process group of their own: Python and its JVM."""
 
-    def __init__(self, shape: str, kernel: Kernel, seed: int, folder: Path, log: Path) -> None:
-        command = [sys.executable, "-m", "tests.spark.chaos_child", shape, kernel, str(seed), str(TICKS), str(folder)]
+    def __init__(self, shapes: Sequence[str], kernel: Kernel, seed: int, folder: Path) -> None:
+        words = [",".join(shapes), kernel, str(seed), str(TICKS), str(folder)]
+        command = [sys.executable, "-m", "tests.spark.chaos_child", *words]
+        log = folder / "child.log"
         environment = dict(os.environ)
         environment.pop("PYSPARK_GATEWAY_PORT", None)
         self.log = log
@@ -114,63 +116,87 @@ def _choose_a_moment(rng: Random, checkpoint: Path, child: Child) -> None:
         time.sleep(rng.uniform(0.0, 2.0))
 
 
-def torment(shape: str, seed: int, kills: int, folder: Path, outcome: Outcome, files: int) -> None:
-    """Run a query to its end through so many kills."""
-    rng = Random(f"{shape} {seed}")
-    checkpoint = folder / "checkpoint"
-    for place in sorted(rng.randrange(max(1, files - 4)) for _ in range(kills)):
-        child = Child(shape, outcome.kernel, seed, folder, folder / "child.log")
+def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, files: int) -> None:
+    """Run queries to their ends through so many kills, which hit all of them at once.
+
+    A kill comes when the first of them has committed so many micro-batches, so that none is done; each in turn is the
+    one whose micro-batch is waited for.
+    """
+    shapes, kernel = [outcome.shape for outcome in outcomes], outcomes[0].kernel
+    rng = Random(f"{' '.join(shapes)} {seed}")
+    checkpoints = {shape: folder / shape / "checkpoint" for shape in shapes}
+    for number, place in enumerate(sorted(rng.randrange(max(1, files - 4)) for _ in range(kills))):
+        child = Child(shapes, kernel, seed, folder)
         try:
             for word in child.words():
-                committed = last_entry(checkpoint / "spark" / "commits")
-                if word == "done" or (word == "started" and committed >= place):
+                committed = max(last_entry(checkpoint / "spark" / "commits") for checkpoint in checkpoints.values())
+                if word == "done" or committed >= place:
                     break
-                if word.startswith("batch") and int(word[6:]) >= place:
-                    break
-            _choose_a_moment(rng, checkpoint, child)
+            _choose_a_moment(rng, checkpoints[shapes[number % len(shapes)]], child)
             if child.process.poll() is not None:
-                raise RuntimeError(f"{shape} ended before it was killed: {(folder / 'child.log').read_text()[-2000:]}")
+                raise RuntimeError(f"{shapes} ended before they were killed: {child.log.read_text()[-2000:]}")
         finally:
             child.end()  # all at once, without a chance to tidy up
-        outcome.kills += 1
-        outcome.inside += is_inside(checkpoint)
-    child = Child(shape, outcome.kernel, seed, folder, folder / "child.log")
+        for outcome in outcomes:
+            outcome.kills += 1
+            outcome.inside += is_inside(checkpoints[outcome.shape])
+    child = Child(shapes, kernel, seed, folder)
     try:
         if "done" not in list(child.words()):
-            raise RuntimeError(f"{shape} did not end: {(folder / 'child.log').read_text()[-3000:]}")
+            raise RuntimeError(f"{shapes} did not end: {child.log.read_text()[-3000:]}")
     finally:
         child.end()
-    outcome.batches = last_entry(checkpoint / "spark" / "commits") + 1
+    for outcome in outcomes:
+        outcome.batches = last_entry(checkpoints[outcome.shape] / "spark" / "commits") + 1
+
+
+def try_shapes(
+    spark: SparkSession, shapes: Sequence[str], seed: int, kills: int, files: int = 16, kernel: Kernel = "auto"
+) -> list[Outcome]:
+    """Kill queries together, run each without kills, and compare both with each other and with the reference."""
+    folder = Path(tempfile.mkdtemp(prefix="transom-chaos-"))
+    outcomes = [Outcome(shape, kernel) for shape in shapes]
+    try:
+        for shape in shapes:
+            write_inputs(shape, seed, folder, files)
+        torment(outcomes, seed, kills, folder / "killed", files)
+        for outcome in outcomes:
+            begin(spark, outcome.shape, kernel, seed, TICKS, folder / "calm" / outcome.shape).wait()
+            judge(spark, outcome, seed, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return outcomes
 
 
 def try_shape(
     spark: SparkSession, shape: str, seed: int, kills: int, files: int = 16, kernel: Kernel = "auto"
 ) -> Outcome:
-    """Kill a query, run it without kills, and compare both with each other and with the reference."""
-    query, inputs = KILLED[shape].query(), KILLED[shape].inputs(seed, TICKS)
-    given = query.inputs(inputs, TICKS - 1)
-    expected = query.simulate(inputs, until=TICKS - 1)
+    """One query, killed alone."""
+    return try_shapes(spark, [shape], seed, kills, files, kernel)[0]
+
+
+def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
+    """What a shape reads, for the run with kills and for the one without."""
+    query = KILLED[shape].query()
+    given = query.inputs(KILLED[shape].inputs(seed, TICKS), TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
-    folder = Path(tempfile.mkdtemp(prefix="transom-chaos-"))
-    outcome = Outcome(shape, kernel)
-    try:
-        found: dict[str, list[Any]] = {}
-        for way in ("killed", "calm"):
-            write_streams(folder / way / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
-            if way == "killed":
-                torment(shape, seed, kills, folder / way, outcome, files)
-            else:
-                begin(spark, shape, kernel, seed, TICKS, folder / way).wait()
-            frame = spark.read.parquet(str(folder / way / "out"))
-            found[way] = plain(frame, query.plan.schema, query.catalog.calendar).collect()
-        outcome.tuples = len(found["killed"])
-        answer = answers(found["killed"], query.plan.schema, query.columns, query.gives, [0])[0]
-        outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
-        if not len(expected):
-            outcome.wrong = "nothing was expected, so nothing is shown"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return outcome
+    for way in ("killed", "calm"):
+        write_streams(folder / way / shape / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
+
+
+def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
+    """What was written through the kills, against the run without them and against the reference."""
+    query = KILLED[outcome.shape].query()
+    expected = query.simulate(KILLED[outcome.shape].inputs(seed, TICKS), until=TICKS - 1)
+    found: dict[str, list[Any]] = {}
+    for way in ("killed", "calm"):
+        frame = spark.read.parquet(str(folder / way / outcome.shape / "out"))
+        found[way] = plain(frame, query.plan.schema, query.catalog.calendar).collect()
+    outcome.tuples = len(found["killed"])
+    answer = answers(found["killed"], query.plan.schema, query.columns, query.gives, [0])[0]
+    outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
+    if not len(expected):
+        outcome.wrong = "nothing was expected, so nothing is shown"
 
 
 def _unlike(found: dict[str, list[Any]]) -> str | None:
@@ -187,14 +213,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shape", choices=KILLED, action="append", help="only these (default: all)")
     parser.add_argument("--kernel", choices=("on", "off"), action="append", help="only this way (default: both)")
+    parser.add_argument("--together", type=int, default=1, help="shapes that are killed at once")
     options = parser.parse_args()
     spark = session()
     wrong = 0
-    for kernel, shape in product(options.kernel or ("on", "off"), options.shape or KILLED):
+    shapes = list(options.shape or KILLED)
+    groups = [shapes[first : first + options.together] for first in range(0, len(shapes), options.together)]
+    for kernel, group in product(options.kernel or ("on", "off"), groups):
         began = time.monotonic()
-        outcome = try_shape(spark, shape, options.seed, options.kills, kernel=kernel)
-        wrong += outcome.wrong is not None
-        print(f"{outcome} ({time.monotonic() - began:.0f} s)", flush=True)
+        for outcome in try_shapes(spark, group, options.seed, options.kills, kernel=kernel):
+            wrong += outcome.wrong is not None
+            print(f"{outcome} (of {time.monotonic() - began:.0f} s)", flush=True)
     spark.stop()
     return min(wrong, 1)
 

@@ -1,6 +1,7 @@
-"""A query in a process of its own, to be killed: `python -m tests.spark.chaos_child SHAPE KERNEL SEED TICKS FOLDER`.
+"""Queries in a process of their own, to be killed: `python -m tests.spark.chaos_child SHAPES KERNEL SEED TICKS FOLDER`.
 
-It reads FOLDER/in, writes FOLDER/out, goes on from FOLDER/checkpoint and says on its output what it has done.
+SHAPES are names with commas between them. Each reads FOLDER/SHAPE/in, writes FOLDER/SHAPE/out and goes on from
+FOLDER/SHAPE/checkpoint; the process says on its output what has been done.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int
     return query.start(spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel)
 
 
-def report(running: Running) -> None:
+def report(shape: str, running: Running) -> None:
     """A line for every micro-batch."""
     seen = -1
     while running.is_active:
         last = running.stream.lastProgress
         if last and last["batchId"] > seen:
             seen = last["batchId"]
-            print(f"batch {seen}", flush=True)
+            print(f"batch {shape} {seen}", flush=True)
         time.sleep(0.02)
 
 
@@ -69,13 +70,15 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
-    shape, seed, ticks, folder = sys.argv[1], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5])
+    shapes, seed, ticks, folder = sys.argv[1].split(","), int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5])
     kernel: Kernel = "on" if sys.argv[2] == "on" else "off"
     spark = session()
-    running = begin(spark, shape, kernel, seed, ticks, folder)
+    all_running = {shape: begin(spark, shape, kernel, seed, ticks, folder / shape) for shape in shapes}
     print("started", flush=True)
-    threading.Thread(target=report, args=(running,), daemon=True).start()
-    running.wait()
+    for shape, running in all_running.items():
+        threading.Thread(target=report, args=(shape, running), daemon=True).start()
+    for running in all_running.values():
+        running.wait()
     print("done", flush=True)
     spark.stop()
 

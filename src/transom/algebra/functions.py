@@ -5,7 +5,8 @@ float, NULL to anything, integer to time). A function is strict unless it says o
 operation without an answer (x / 0, an integer beyond 64 bits, the root of a negative number) gives NULL.
 
 A measure says how far places are apart: the micrometres of one coordinate unit on the plane, or 0 for longitude and
-latitude on WGS 84. Ways are measured in whole micrometres (E9) and given in metres.
+latitude on WGS 84. Ways are measured in whole micrometres (E9) and given in metres; to a latitude beyond a pole, or a
+longitude beyond a full turn, there is none: NULL.
 """
 
 from __future__ import annotations

@@ -8,16 +8,19 @@ from typing import Literal
 from transom.machines import encoding
 from transom.model.bag import Bag, Element, Row, difference
 
+Report = Literal["came", "went", "both", "grown"]
+
 
 class ChangeMachine:
     """Windows in order in, what came (ISTREAM) or went (DSTREAM) out, numbered; keeps the previous window.
 
-    Several windows of one tick are compared in their order (S12, S13).
+    Several windows of one tick are compared in their order (S12, S13). With the report `both` that is what went and
+    then what came; with `grown` it is the whole window, if anything came.
     """
 
     kind = "change"
 
-    def __init__(self, report: Literal["came", "went"]) -> None:
+    def __init__(self, report: Report) -> None:
         self.report = report
         self.previous: tuple[Row, ...] = ()
         self.count = 0
@@ -34,6 +37,17 @@ class ChangeMachine:
         for row in changed:
             self.count += 1
             yield Element(window.tick, self.count, row)
+
+    def turn(self, window: Bag) -> Iterator[tuple[int, Row]]:
+        """The next window as changes: rows that went with -1, then rows that came with 1."""
+        before, self.previous = self.previous, window.rows
+        yield from ((-1, row) for row in difference(before, window.rows))
+        yield from ((1, row) for row in difference(window.rows, before))
+
+    def grow(self, window: Bag) -> tuple[Row, ...] | None:
+        """The next window, if a row was added to it."""
+        before, self.previous = self.previous, window.rows
+        return window.rows if difference(window.rows, before) else None
 
     def save(self) -> bytes:
         """The state as bytes."""

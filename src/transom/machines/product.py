@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from transom.errors import PlanError
 from transom.machines import encoding
 from transom.model.bag import Row
 
 SideKind = Literal["windows", "stays"]
+How = Literal["windows", "pairs", "partners", "both"]
+"""Pairs of windows; or of two relations pairs of rows, left rows with their partners, or both as they are."""
 
 
 class Event(NamedTuple):
@@ -27,10 +30,15 @@ class Event(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One thing that is said about a pair of windows: that it exists (`row` is None), or that it holds a row."""
+    """One thing that is said about a pair of windows: that it exists (`row` is None), or that it holds a row.
+
+    Of two relations there is one window per tick, and `seq` says what a row is: of `partners`, 1 a pair and 0 a left
+    row by itself, with its number as `place`; of `both`, 0 a row of the left and 1 one of the right.
+    """
 
     seq: int
     row: Row | None
+    place: int | None = None
 
 
 Entry = tuple[Any, Row, Row]
@@ -43,13 +51,18 @@ Held = list[Entry]
 class ProductMachine:
     """The events of both sides tick by tick in, the windows of their pairs out; keeps the current windows of both.
 
-    All windows of the last tick of a side are current (S10); nothing comes before both sides have begun (S8).
+    All windows of the last tick of a side are current (S10); nothing comes before both sides have begun (S8). Two
+    relations are told at every tick at which one of them has a window; one that has not begun is empty (C16).
     """
 
     kind = "product"
 
-    def __init__(self, left: SideKind, right: SideKind) -> None:
+    def __init__(self, left: SideKind, right: SideKind, how: How = "windows", widths: tuple[int, int] = (0, 0)) -> None:
+        if how != "windows" and (left, right) != ("stays", "stays"):
+            raise PlanError("relations come as stays")
         self.kinds: tuple[SideKind, SideKind] = (left, right)
+        self.how = how
+        self.nothing: Row = (None,) * widths[1]
         self.current: list[dict[int, Held] | None] = [None, None]
         self.coming: list[Held] = [[], []]
         self.stock: list[Counter[Entry] | None] = [None, None]
@@ -65,6 +78,10 @@ class ProductMachine:
     def take(self, left: Sequence[Event], right: Sequence[Event]) -> Iterator[Pair]:
         """What the pairs hold at a tick, of which these are all events; in order, left-major."""
         fresh = [self._renew(place, events) for place, events in enumerate((left, right))]
+        if self.how != "windows":
+            if any(fresh):
+                yield from self._relations()
+            return
         one, other = self.current
         if not any(fresh) or one is None or other is None:
             return
@@ -80,6 +97,24 @@ class ProductMachine:
                 for _, key, row in mine:
                     for match in by_key.get(key, ()):
                         yield Pair(seq, row + match)
+
+    def _relations(self) -> Iterator[Pair]:
+        """What two relations hold now."""
+        for place in range(2):
+            self._settle(place)
+        yield Pair(1, None)
+        if self.how == "both":
+            for place, rows in enumerate(self.coming):
+                yield from (Pair(place, row) for _, _, row in rows)
+            return
+        by_key: dict[Row, list[Row]] = {}
+        for _, key, row in self.coming[1]:
+            by_key.setdefault(key, []).append(row)
+        for number, (_, key, row) in enumerate(self.coming[0], 1):
+            own = number if self.how == "partners" else None
+            if own is not None:
+                yield Pair(0, row + self.nothing, own)
+            yield from (Pair(1, row + match, own) for match in by_key.get(key, ()))
 
     def _renew(self, place: int, events: Sequence[Event]) -> bool:
         """Take in the events of a side; whether it has new windows."""
@@ -142,10 +177,10 @@ class ProductMachine:
         return encoding.save(self.kind, [list(self.kinds), begun, sides, [_pack(rows) for rows in self.coming]])
 
     @classmethod
-    def load(cls, state: bytes) -> ProductMachine:
+    def load(cls, state: bytes, how: How = "windows", widths: tuple[int, int] = (0, 0)) -> ProductMachine:
         """The machine as it was when it was saved."""
         kinds, begun, sides, coming = encoding.load(cls.kind, state)
-        machine = cls(*kinds)
+        machine = cls(kinds[0], kinds[1], how, widths)
         machine.coming = [_unpack(rows) for rows in coming]
         for place, kind in enumerate(machine.kinds):
             if kind == "windows" and sides[place] is not None:

@@ -1,9 +1,7 @@
 """The machine that aggregates sliding windows of one group: a partial aggregate per tick, and each window from these.
 
 A row is in so many windows, a period apart, or in those before the tick at which it says it is gone. What rows that
-come and go together add up to is kept once, as a pane, and not once per window. Sums slide: a pane is added when it
-enters the window and subtracted when it leaves, which is exact, because sums are whole numbers here. The least and the
-greatest values slide with a queue in which no value can be overtaken: panes leave in the order in which they entered.
+come and go together add up to is kept once, as a pane, and not once per window.
 """
 
 from __future__ import annotations
@@ -12,43 +10,14 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
-from transom.errors import DataError, PlanError
+from transom.errors import PlanError
 from transom.machines import encoding
-from transom.model.bag import Row, value_key
-from transom.model.types import DIGITS, INTEGER_MAX, INTEGER_MIN, Type, Value, fits, one_form
-
-RANGE_ERROR = "TRANSOM_FLOAT_SUM_RANGE"
-"""How the message begins when a float is beyond what exact sums take."""
-
-LEAST, LIMIT = 1e-21, 1e25
-"""Exact sums take 0 and floats of these sizes, the limit not included."""
-
-_UNITS: int = 10**DIGITS
-_DECIMALS = Context(prec=DIGITS, traps=[])
-_FUNCTIONS = ("count", "sum", "avg", "min", "max")
-
-
-@dataclass(frozen=True, slots=True)
-class SlideAggregate:
-    """One value of a window: a function of the values at a place of the rows, NULLs left out.
-
-    `type` is the type of these values. Without a place it is the number of rows.
-    """
-
-    function: str
-    type: str
-    argument: int | None
-
-    def __post_init__(self) -> None:
-        summed = self.function in ("sum", "avg")
-        if self.function not in _FUNCTIONS or (summed and not Type(self.type).is_number):
-            raise PlanError(f"there is no sliding {self.function} of {self.type}")
-        if self.argument is None and self.function != "count":
-            raise PlanError(f"a sliding {self.function} needs an argument")
+from transom.machines.aggregates import SlideAggregate, part_of
+from transom.model.bag import Row
+from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +35,8 @@ class SlideSpec:
     def __post_init__(self) -> None:
         if (self.copies is not None and self.copies < 1) or self.period < 1:
             raise PlanError("a row is in at least one window, and windows are at least one tick apart")
+        if any(aggregate.in_order for aggregate in self.aggregates):
+            raise PlanError("rows that come in any order have no path, no first and no last")
 
     def to_json(self) -> str:
         """The document that every implementation of the machine reads."""
@@ -94,7 +65,7 @@ class SlideMachine:
         self.spec = spec
         self.panes: dict[tuple[int, int], list[Any]] = {}
         self.reached: int | None = None
-        self._parts = [_part(aggregate) for aggregate in spec.aggregates]
+        self._parts = [part_of(aggregate) for aggregate in spec.aggregates]
         first = 1 if spec.copies is None else 0
         self._places = [None if a.argument is None else a.argument + first for a in spec.aggregates]
 
@@ -197,174 +168,3 @@ class SlideMachine:
                         "of two rows the one that comes later must not go earlier"
                     )
         return panes
-
-
-class _Window(Protocol):
-    """One aggregate of the panes that are in the window; these leave in the order in which they entered."""
-
-    def enter(self, content: Any) -> None: ...
-
-    def leave(self, content: Any) -> None: ...
-
-    def value(self) -> Value: ...
-
-
-class _Part(Protocol):
-    """What a pane keeps for one aggregate."""
-
-    def empty(self) -> Any: ...
-
-    def add(self, content: Any, value: Value) -> Any: ...
-
-    def window(self) -> _Window: ...
-
-    def pack(self, content: Any) -> Any: ...
-
-    def unpack(self, cell: Any) -> Any: ...
-
-
-def _part(aggregate: SlideAggregate) -> _Part:
-    match aggregate.function:
-        case "min":
-            return _Extreme(1)
-        case "max":
-            return _Extreme(-1)
-        case function:
-            return _Total(function, Type(aggregate.type))
-
-
-class _Total:
-    """How many values there are, and their sum in units: a unit is 1, or the last place that a decimal can have."""
-
-    def __init__(self, function: str, kind: Type) -> None:
-        self.function = function
-        self.kind = kind
-
-    def empty(self) -> tuple[int, int]:
-        return 0, 0
-
-    def add(self, content: tuple[int, int], value: Value) -> tuple[int, int]:
-        count, total = content
-        return count + 1, total if self.function == "count" else total + units(value)
-
-    def window(self) -> _Window:
-        return _TotalWindow(self.function, self.kind)
-
-    def pack(self, content: tuple[int, int]) -> Any:
-        return list(content)
-
-    def unpack(self, cell: Any) -> tuple[int, int]:
-        count, total = cell
-        return count, total
-
-
-class _TotalWindow:
-    def __init__(self, function: str, kind: Type) -> None:
-        self.function = function
-        self.kind = kind
-        self.count = 0
-        self.total = 0
-
-    def enter(self, content: tuple[int, int]) -> None:
-        self.count += content[0]
-        self.total += content[1]
-
-    def leave(self, content: tuple[int, int]) -> None:
-        self.count -= content[0]
-        self.total -= content[1]
-
-    def value(self) -> Value:
-        if self.function == "count":
-            return self.count
-        if not self.count:
-            return None
-        if self.function == "avg":
-            return _nearest(self.total, self.kind) / self.count
-        match self.kind:
-            case Type.INTEGER:
-                return self.total if INTEGER_MIN <= self.total <= INTEGER_MAX else None
-            case Type.DECIMAL:
-                number = one_form(_DECIMALS.divide(Decimal(self.total), Decimal(_UNITS)))
-                return number if fits(number, Type.DECIMAL) else None
-            case _:
-                return _nearest(self.total, self.kind)
-
-
-def units(value: Value) -> int:
-    """How many units a number is; a float means the decimal number it prints as.
-
-    A float that exact sums take has 17 digits and is at least 1e-21, so its last place is one of a decimal too.
-    """
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        if value and not LEAST <= abs(value) < LIMIT:
-            raise DataError(
-                f"{RANGE_ERROR}: exact sums do not take {value!r}, only 0 and sizes from {LEAST} to {LIMIT}",
-                hint="use approximate_sums",
-            )
-        value = Decimal(repr(value))
-    if not isinstance(value, Decimal):
-        raise PlanError(f"{value!r} is not a number")
-    sign, digits, exponent = value.as_tuple()
-    size: int = int("".join(map(str, digits))) * 10 ** (int(exponent) + DIGITS)
-    return -size if sign else size
-
-
-def _nearest(total: int, kind: Type) -> float:
-    """A sum in units as a float, rounded once."""
-    return total / (1 if kind is Type.INTEGER else _UNITS)
-
-
-class _Extreme:
-    """The least value, or with the sign -1 the greatest."""
-
-    def __init__(self, sign: int) -> None:
-        self.sign = sign
-
-    def empty(self) -> Value:
-        return None
-
-    def add(self, content: Value, value: Value) -> Value:
-        if isinstance(value, float):
-            value += 0.0  # -0.0 is 0.0
-        return value if content is None or _beyond(value, content, self.sign) else content
-
-    def window(self) -> _Window:
-        return _ExtremeWindow(self.sign)
-
-    def pack(self, content: Value) -> Any:
-        return encoding.pack((content,))[0]
-
-    def unpack(self, cell: Any) -> Value:
-        return encoding.unpack([cell])[0]
-
-
-class _ExtremeWindow:
-    """The values of panes that no later pane has overtaken, and how many panes before it each has overtaken."""
-
-    def __init__(self, sign: int) -> None:
-        self.sign = sign
-        self.queue: deque[tuple[int, Value]] = deque()
-        self.entered = 0
-        self.left = 0
-
-    def enter(self, content: Value) -> None:
-        self.entered += 1
-        if content is not None:
-            while self.queue and not _beyond(self.queue[-1][1], content, self.sign):
-                self.queue.pop()
-            self.queue.append((self.entered, content))
-
-    def leave(self, content: Value) -> None:
-        self.left += 1
-        if self.queue and self.queue[0][0] == self.left:
-            self.queue.popleft()
-
-    def value(self) -> Value:
-        return self.queue[0][1] if self.queue else None
-
-
-def _beyond(value: Value, other: Value, sign: int) -> bool:
-    mine, others = value_key(value), value_key(other)
-    return mine < others if sign > 0 else mine > others

@@ -115,7 +115,7 @@ class CutStep:
 
 
 class CompareStep:
-    """What came or went between consecutive windows."""
+    """What came or went between consecutive windows; of both, the place is the sign."""
 
     def __init__(self, machine: ChangeMachine) -> None:
         self.machine = machine
@@ -132,7 +132,18 @@ class CompareStep:
             rows = windows.setdefault(arrival.seq, [])
             if arrival.present:
                 rows.append(arrival.row)
+        if windows and self.machine.report == "both":
+            yield Departure(1, False, 0, None)
         for _, rows in sorted(windows.items()):
+            if self.machine.report == "grown":
+                grown = self.machine.grow(Bag(tick, tuple(rows)))
+                if grown is not None:
+                    yield Departure(1, False, 0, None)
+                    yield from (Departure(1, True, place, row) for place, row in enumerate(grown, 1))
+                continue
+            if self.machine.report == "both":
+                yield from (Departure(1, True, sign, row) for sign, row in self.machine.turn(Bag(tick, tuple(rows))))
+                continue
             for element in self.machine.take(Bag(tick, tuple(rows))):
                 yield Departure(1, True, element.index, element.row)
 
@@ -158,7 +169,8 @@ class ProductStep:
         for a in arrivals:
             sides[a.side].append(Event(a.seq, a.sign, a.order, a.key, a.row if a.present else None))
         for place, pair in enumerate(self.machine.take(*sides), 1):
-            yield Departure(pair.seq, pair.row is not None, place, pair.row)
+            where = place if pair.place is None else pair.place
+            yield Departure(pair.seq, pair.row is not None, where, pair.row)
 
     def save(self) -> bytes:
         """The state as bytes."""
@@ -249,8 +261,9 @@ def step(specification: str, state: bytes | None = None) -> Step:
         case "change":
             return CompareStep(ChangeMachine(entries["report"]) if state is None else ChangeMachine.load(state))
         case "product":
-            machine = ProductMachine(entries["left"], entries["right"])
-            return ProductStep(machine if state is None else ProductMachine.load(state))
+            how, widths = entries.get("how", "windows"), tuple(entries.get("widths", (0, 0)))
+            machine = ProductMachine(entries["left"], entries["right"], how, widths)
+            return ProductStep(machine if state is None else ProductMachine.load(state, how, widths))
         case "pairs":
             return PairsStep(PairsMachine() if state is None else PairsMachine.load(state))
         case "meet":

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transom.algebra.expressions import Aggregate, Call, Case, Expression, Item, Literal, conjunction, operands, rewrite
-from transom.algebra.relations import WindowAggregation, WindowJoin, WindowProject, WindowSelect
+from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    WindowAggregation,
+    WindowJoin,
+    WindowProject,
+    WindowSelect,
+)
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import Operator
 from transom.model.types import Type
@@ -21,6 +30,8 @@ def fold_constants(op: Operator, context: Context) -> Operator | None:
     match op:
         case StreamSelect() | WindowSelect() | WindowJoin():
             new: Operator = replace(op, predicate=fold(op.predicate))
+        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            new = replace(op, predicate=fold(op.predicate))
         case StreamProject() | WindowProject():
             new = replace(op, items=tuple(Item(fold(i.expression), i.attribute) for i in op.items))
         case WindowAggregation():

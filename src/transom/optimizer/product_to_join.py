@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import columns, conjunction, conjuncts
-from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowSelect
+from transom.algebra.relations import RelationJoin, WindowCrossProduct, WindowJoin, WindowSelect
 from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
@@ -18,5 +18,7 @@ def product_to_join(op: Operator, context: Context) -> Operator | None:
             return None
         case WindowSelect(input=WindowJoin(left=left, right=right, predicate=inner), predicate=predicate):
             return WindowJoin(left, right, conjunction([*conjuncts(inner), *conjuncts(predicate)]))
+        case WindowSelect(input=RelationJoin(left=left, right=right, predicate=inner), predicate=predicate):
+            return RelationJoin(left, right, conjunction([*conjuncts(inner), *conjuncts(predicate)]))
         case _:
             return None

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from transom.algebra.expressions import columns, unchanged
+from transom.algebra.expressions import Aggregate, Expression, columns, unchanged
 from transom.algebra.relations import (
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
     WindowJoin,
+    WindowMerge,
     WindowProject,
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import Renumber, StreamProject, StreamSelect
+from transom.algebra.tracks import Track
 from transom.algebra.tree import Operator, Stream, Windows
 from transom.algebra.windows import Window
 from transom.model.schema import Attribute
@@ -24,7 +30,7 @@ from transom.optimizer.rule import Context
 def prune_columns(op: Operator, context: Context) -> Operator | None:
     """Keep below a projection or an aggregation only the columns that it and the operators between read.
 
-    Converters are not crossed: ISTREAM and DSTREAM compare whole tuples.
+    Converters are not crossed: ISTREAM and DSTREAM compare whole tuples. Nor is what compares tuples inside windows.
     """
     match op:
         case WindowProject(input=below, items=items):
@@ -32,10 +38,20 @@ def prune_columns(op: Operator, context: Context) -> Operator | None:
         case WindowAggregation(input=below, groups=groups, aggregates=aggregates):
             read = [item.expression for item in groups] + [a.argument for a in aggregates if a.argument is not None]
             needed = {a for expression in read for a in columns(expression)}
+        case TrackAggregation(input=below, groups=groups, aggregates=tracks):
+            read = [item.expression for item in groups] + [e for track in tracks for e in read_by(track)]
+            needed = {a for expression in read for a in columns(expression)}
         case _:
             return None
     narrowed = narrow(below, needed)
     return None if narrowed == below else replace(op, input=narrowed)
+
+
+def read_by(aggregate: Aggregate | Track) -> list[Expression]:
+    """What an aggregate reads of a tuple."""
+    if isinstance(aggregate, Track):
+        return [aggregate.place, aggregate.tick]
+    return [] if aggregate.argument is None else [aggregate.argument]
 
 
 def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
@@ -51,6 +67,12 @@ def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False
         case WindowJoin(left=left, right=right, predicate=predicate):
             wanted = needed | columns(predicate)
             return WindowJoin(narrow(left, wanted, in_product=True), narrow(right, wanted, in_product=True), predicate)
+        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin():
+            wanted = needed | columns(windows.predicate)
+            left, right = (narrow(side, wanted, in_product=True) for side in (windows.left, windows.right))
+            return replace(windows, left=left, right=right)
+        case WindowMerge(input=below):
+            return WindowMerge(narrow(below, needed, in_product=in_product))
         case WindowProject(items=items) if in_product:
             kept = keep(tuple(item.attribute for item in items), needed)
             return replace(windows, items=tuple(item for item in items if item.attribute in kept))
@@ -59,8 +81,10 @@ def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False
             return windows if len(kept) == len(table.schema) else WindowProject(windows, unchanged(kept))
         case Window(input=stream) if not isinstance(stream, StoredTable):
             tags = tuple(tag for tag in windows.tags if tag in needed)
-            own = {*windows.key, *windows.place}
-            return replace(windows, input=narrow_stream(stream, needed | own), tags=tags)
+            if not windows.in_space:
+                windows = replace(windows, position=None)
+            kept_below = narrow_stream(stream, needed | set(windows.key) | set(windows.place))
+            return replace(windows, input=kept_below, tags=tags)
         case _:
             return windows
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transom.algebra.expressions import Expression, columns, conjunction, conjuncts
-from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowSelect
+from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    WindowCrossProduct,
+    WindowJoin,
+    WindowSelect,
+)
 from transom.algebra.tree import Operator, Windows
 from transom.model.schema import Schema
 from transom.optimizer.rule import Context
 
 
 def push_selection_below_product(op: Operator, context: Context) -> Operator | None:
-    """Move the parts of a condition that read one side of a product below it; empty windows stay windows."""
+    """Move the parts of a condition that read one side of a product below it; empty windows stay windows.
+
+    From above an outer, a semi or an anti join only to the left, whose tuples it gives as they are.
+    """
     match op:
         case WindowSelect(input=WindowCrossProduct() as product, predicate=predicate):
             left, right, both = split(predicate, product.left.schema, product.right.schema)
@@ -18,11 +31,17 @@ def push_selection_below_product(op: Operator, context: Context) -> Operator | N
                 return None
             pushed: Windows = WindowCrossProduct(select(product.left, left), select(product.right, right))
             return select(pushed, both)
-        case WindowJoin(predicate=predicate):
+        case WindowJoin(predicate=predicate) | RelationJoin(predicate=predicate):
             left, right, both = split(predicate, op.left.schema, op.right.schema)
             if not left and not right:
                 return None
-            return WindowJoin(select(op.left, left), select(op.right, right), conjunction(both))
+            one, other = select(op.left, left), select(op.right, right)
+            return replace(op, left=one, right=other, predicate=conjunction(both))
+        case WindowSelect(
+            input=RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin() as join, predicate=predicate
+        ):
+            left, right, both = split(predicate, join.left.schema, join.right.schema)
+            return select(replace(join, left=select(join.left, left)), [*right, *both]) if left else None
         case _:
             return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression
-from transom.algebra.relations import WindowAggregation
+from transom.algebra.relations import TrackAggregation, WindowAggregation
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.tree import Operator
 from transom.model.types import Value
@@ -21,11 +21,14 @@ class Context:
 
     @property
     def order_is_seen(self) -> bool:
-        """Whether the order of tuples inside a window decides something above: the running index of a converter."""
+        """Whether the order of tuples inside a window decides something above.
+
+        That is the running index of a converter, and a track through tuples of one tick.
+        """
         for operator in reversed(self.above):
             if isinstance(operator, WindowAggregation):
                 return False
-            if isinstance(operator, RStream | IStream | DStream):
+            if isinstance(operator, RStream | IStream | DStream | TrackAggregation):
                 return True
         return False
 

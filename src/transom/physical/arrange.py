@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from transom.algebra import bounds
-from transom.algebra.expressions import Call as CallOf
-from transom.algebra.expressions import Expression, Tag, columns, conjunction, conjuncts, parts
+from transom.algebra.expressions import Expression, Tag, conjuncts, parts
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -29,15 +28,12 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import NOTHING, Formula, plus, times
-from transom.algebra.state import Number as Rows
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tree import Plan, Stream, Windows, is_stream
+from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import Unsupported
 from transom.machines.window import WindowSpec
-from transom.model.schema import Schema
-from transom.physical import choices, stays
+from transom.physical import choices, pairing, relate, stays
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
 from transom.physical.plan import (
     Changes,
@@ -51,11 +47,8 @@ from transom.physical.plan import (
     Form,
     Group,
     Map,
-    Meet,
-    Meeting,
     Number,
     Physical,
-    Product,
     Read,
     ReadTable,
     Slide,
@@ -95,7 +88,7 @@ def arrange(
     once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them. `keys` says how
     many keys an extent has, where that is declared.
     """
-    planner = _Planner(start, Span(slack), kernel, keys or {})
+    planner = Planner(start, Span(slack), kernel, keys or {})
     if is_stream(plan):
         found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
     else:
@@ -104,7 +97,9 @@ def arrange(
 
 
 @dataclass(frozen=True, slots=True)
-class _Planner:
+class Planner:
+    """Chooses the nodes of a plan, operator by operator."""
+
     start: int
     span: Span
     kernel: bool
@@ -113,6 +108,7 @@ class _Planner:
     # --- streams -----------------------------------------------------------------------------------
 
     def stream(self, op: Stream, want: Want) -> Physical:
+        """A stream of tagged tuples."""
         match op:
             case StreamAcquire(extent=extent, schema=schema) | StreamReceive(extent=extent, schema=schema):
                 node = Read(extent, schema, want.ordered, choices.read(extent))
@@ -131,8 +127,9 @@ class _Planner:
                 return self._numbered(op, self.change(input, "came", want.ordered), want)
             case DStream(input=input):
                 return self._numbered(op, self.change(input, "went", want.ordered), want)
-            case WithoutJumps():
-                raise not_yet(op)
+            case WithoutJumps(input=input):
+                below = self.stream(input, Want(order=True, index=True))
+                return relate.steady(self, op, below)
             case _:
                 assert_never(op)
 
@@ -150,6 +147,8 @@ class _Planner:
 
     def change(self, op: Windows, report: str, ordered: bool) -> Physical:
         """ISTREAM and DSTREAM: natively where at most one window comes per tick and no order is asked for."""
+        if not ordered and relate.by_changes(op):
+            return relate.net(self, op, report)
         rows = self.windows(op, ordered)
         several = rows.form is Form.WINDOWS
         if not several and not ordered:
@@ -162,12 +161,14 @@ class _Planner:
         if not several:
             rows = self.exist(op, rows)
         choice = choices.compare(op, ordered, several, self.span)
-        return Compare(rows, report, 1 if ordered else BUCKETS, rows.schema, ordered, choice)
+        return Compare(rows, report, 1 if ordered or keyed(op) else BUCKETS, rows.schema, ordered, choice)
 
     # --- windows -----------------------------------------------------------------------------------
 
     def answer(self, op: Windows) -> Physical:
         """A window query as it is asked for: rows with their windows, the empty ones flagged."""
+        if keyed(op):
+            raise Unsupported("Window", "Spark answers with windows of keys only as a stream: use RStream", "not yet")
         rows = self.windows(op, ordered=False)
         clock = None
         if rows.form is not Form.WINDOWS:
@@ -177,9 +178,10 @@ class _Planner:
         return Collect(rows, clock, rows.schema, choices.collect(op, self.span))
 
     def windows(self, op: Windows, ordered: bool, last: bool = False) -> Physical:
+        """A relation, in the form that it takes by itself."""
         match op:
             case Window(input=StoredTable(), slide=Change()):
-                raise Unsupported("Window", "Spark scans tables at ticks, it does not see them change", "not yet")
+                return relate.windows(self, WindowMerge(op), ordered)
             case Window(input=StoredTable(extent=extent, schema=schema)):
                 schedule = self.schedule(op)
                 assert schedule is not None  # noqa: S101 - tables are scanned by tick
@@ -188,28 +190,32 @@ class _Planner:
                 return self.window(op, ordered)
             case WindowSelect(input=input, predicate=predicate):
                 below = self.windows(input, ordered, last)
-                return Filter(below, predicate, op.schema, below.form, ordered, STATELESS)
+                return Filter(below, predicate, op.schema, below.form, below.ordered, STATELESS)
             case WindowProject(input=input, items=items):
                 below = self.windows(input, ordered, last)
-                return Map(below, items, op.schema, below.form, ordered, STATELESS)
+                return Map(below, items, op.schema, below.form, below.ordered, STATELESS)
             case WindowAggregation():
                 return self.group(op, ordered)
             case WindowCrossProduct(left=left, right=right):
-                return self.pair(op, left, right, [], Want(ordered, last=last))
+                return pairing.pair(self, op, (left, right), [], ordered=ordered, last=last)
             case WindowJoin(left=left, right=right, predicate=predicate):
-                return self.pair(op, left, right, conjuncts(predicate), Want(ordered, last=last))
+                return pairing.pair(self, op, (left, right), conjuncts(predicate), ordered=ordered, last=last)
             case TrackAggregation() | WindowDistinct() | WindowFirst() | WindowGrown() | WindowMerge():
-                raise not_yet(op)
+                return relate.windows(self, op, ordered)
+            case RelationJoin(left=left, right=right, predicate=predicate) if relate.by_time(self, op):
+                return pairing.pair(self, op, (left, right), conjuncts(predicate), ordered=ordered, last=last)
             case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
-                raise not_yet(op)
+                return relate.relation(self, op, ordered)
             case RelationUnion() | RelationExcept() | RelationIntersect():
-                raise not_yet(op)
+                return relate.relation(self, op, ordered)
             case _:
                 assert_never(op)
 
     def window(self, op: Window, ordered: bool) -> Physical:
-        """A window over a stream: by time natively, by rows in a machine."""
+        """A window over a stream: by time natively, by rows, by key and in space in a machine."""
         assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller takes tables
+        if relate.takes(op):
+            return relate.lines(self, op, Form.WINDOWS, ordered=ordered)
         indexed = any(tag.name == "index" for tag in op.tags)
         match op.slide, op.range:
             case (
@@ -240,9 +246,14 @@ class _Planner:
         return Exist(rows, clock, rows.schema, rows.ordered, STATELESS)
 
     def clock(self, op: Windows, why: str) -> Clock:
+        """The ticks at which a relation has windows."""
         schedule = self.schedule(op)
         assert schedule is not None  # noqa: S101 - only windows have none
         return Clock(schedule, choices.clock(why))
+
+    def in_order(self, op: Stream, *, index: bool) -> Physical:
+        """A stream of which rows say what puts them in order, and perhaps their index."""
+        return self.stream(op, Want(order=True, index=index))
 
     def schedule(self, op: Windows) -> Schedule | None:
         """When the windows of a relation come, where that follows from the query alone."""
@@ -258,12 +269,15 @@ class _Planner:
             case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
-            case TrackAggregation() | WindowDistinct() | WindowFirst() | WindowGrown() | WindowMerge():
-                raise not_yet(op)
-            case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
-                raise not_yet(op)
-            case RelationUnion() | RelationExcept() | RelationIntersect():
-                raise not_yet(op)
+            case TrackAggregation(input=input) | WindowDistinct(input=input) | WindowFirst(input=input):
+                return self.schedule(input)
+            case RelationJoin(left=left, right=right) if relate.by_time(self, op):
+                one, other = self.schedule(left), self.schedule(right)
+                return one.with_other(other) if one and other else None
+            case WindowGrown() | WindowMerge() | RelationJoin() | RelationLeftJoin() | RelationSemiJoin():
+                return None
+            case RelationAntiJoin() | RelationUnion() | RelationExcept() | RelationIntersect():
+                return None
             case _:
                 assert_never(op)
 
@@ -297,102 +311,13 @@ class _Planner:
         read = [node.extent for node in walk(rows) if isinstance(node, Read)]
         if copies == 1 and any(self.keys.get(extent, FEW_KEYS) < FEW_KEYS for extent in read):
             return None
-        choice = choices.slide(copies, self._rows(op.input, stays.longest(rows)))
+        choice = choices.slide(copies, pairing.rows(self, op.input, stays.longest(rows)))
         period = schedule.periods[0]
         each = copies if stays.length(rows) is not None else None
         return Slide(rows, op.groups, op.aggregates, each, period, op.schema, ordered, choice)
-
-    def pair(self, op: Windows, left: Windows, right: Windows, predicate: list[Expression], want: Want) -> Physical:
-        """Products and joins: overlapping stays natively, windows of which a tick may hold several in a machine."""
-        ordered = want.ordered
-        one, other = self.windows(left, ordered), self.windows(right, ordered)
-        equal, rest = _equalities(predicate, left.schema, right.schema)
-        forms = {one.form, other.form}
-        if forms <= {Form.STAYS, Form.TABLE}:
-            form = Form.TABLE if forms == {Form.TABLE} else Form.STAYS
-            lengths = [n for n in (stays.longest(one), stays.longest(other)) if n]
-            cell = max(lengths, default=1)
-            longest = min(lengths, default=0)
-            if self.kernel and forms == {Form.STAYS} and not ordered and _same_types(equal):
-                rows = [self._rows(side, stays.longest(node)) for side, node in ((left, one), (right, other))]
-                choice = choices.pairs(plus(*rows))
-                return Meet(one, other, equal, rest, Meeting.PAIRS, cell, longest, op.schema, form, ordered, choice)
-            states = [self._kept(side, node, cell) for side, node in ((left, one), (right, other))]
-            how, choice = choices.meet(plus(*states), Form.TABLE in forms, cell, want.last)
-            return Meet(one, other, equal, rest, how, cell, longest, op.schema, form, ordered, choice)
-        if Form.TICKS in forms:
-            raise Unsupported("WindowJoin", "Spark joins windows, not aggregates of windows", "not yet")
-        state = plus(bounds.remembered(op), *(self._fed(side, node) for side, node in ((left, one), (right, other))))
-        clocks = [
-            None if node.form is Form.WINDOWS else self.clock(side, "windows pair at every tick at which one comes")
-            for side, node in ((left, one), (right, other))
-        ]
-        sides = [
-            self.spread(side, node) if node.form is Form.TABLE else node for side, node in ((left, one), (right, other))
-        ]
-        buckets = BUCKETS if equal and not ordered else 1
-        choice = choices.product(state, bool(equal))
-        (one, other), (clock, other_clock) = sides, clocks
-        return Product(one, other, clock, other_clock, equal, rest, buckets, op.schema, ordered, choice)
-
-    def _kept(self, op: Windows, node: Physical, cell: int) -> Formula:
-        """Rows of one side of a native join: twice each, for as long as its span of time is open."""
-        if node.form is Form.TABLE:
-            return NOTHING
-        return times(Rows(2), self._rows(op, 2 * cell))
-
-    def _fed(self, op: Windows, node: Physical) -> Formula:
-        """Rows that wait for their tick to close, and goings that wait for theirs."""
-        longest = stays.longest(node)
-        if node.form is Form.STAYS:
-            return times(Rows(2), self._rows(op, longest))
-        return times(bounds.windows_within(op, 1 + self.span.slack), bounds.size(op))
-
-    def _rows(self, op: Windows, span: int) -> Formula:
-        """Rows of a relation of stays that begin in a span and in what is not closed."""
-        match op:
-            case Window(input=StoredTable()):
-                return bounds.size(op)
-            case Window(input=input):
-                return self.span.rows(input, span)  # type: ignore[arg-type]
-            case WindowSelect(input=input) | WindowProject(input=input):
-                return self._rows(input, span)
-            case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
-                return times(self._rows(left, span), self._rows(right, span))
-            case _:
-                return times(bounds.windows_within(op, span + self.span.slack), bounds.size(op))
-
-
-def not_yet(op: Stream | Windows) -> Unsupported:
-    """An operator that only the reference engine runs so far."""
-    return Unsupported(type(op).__name__, "the reference engine has it; Spark comes after it", "not yet")
-
-
-def _same_types(equal: tuple[tuple[Expression, Expression], ...]) -> bool:
-    """Whether rows can be told apart by keys: there are some, and both sides give values of one type."""
-    return bool(equal) and all(mine.type is yours.type for mine, yours in equal)
 
 
 def _reading(want: Want, *expressions: Expression) -> Want:
     """What is wanted of the stream below expressions: its index, if one of them reads it."""
     reads = any(isinstance(part, Tag) and part.name == "index" for e in expressions for part in parts(e))
     return replace(want, index=want.index or reads)
-
-
-def _equalities(
-    predicate: list[Expression], left: Schema, right: Schema
-) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
-    """The parts of a predicate that say that something of the left equals something of the right, and the rest."""
-    equal: list[tuple[Expression, Expression]] = []
-    rest: list[Expression] = []
-    mine, yours = set(left), set(right)
-    for part in predicate:
-        sides = part.arguments if isinstance(part, CallOf) and part.function.name == "=" else ()
-        reads = [columns(side) for side in sides]
-        if len(sides) == 2 and all(reads) and reads[0] <= mine and reads[1] <= yours:
-            equal.append((sides[0], sides[1]))
-        elif len(sides) == 2 and all(reads) and reads[0] <= yours and reads[1] <= mine:
-            equal.append((sides[1], sides[0]))
-        else:
-            rest.append(part)
-    return tuple(equal), conjunction(rest)

@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from transom.algebra import bounds
-from transom.algebra.relations import WindowAggregation
+from transom.algebra.relations import WindowAggregation, WindowGrown
+from transom.algebra.sources import StoredTable
 from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
+from transom.algebra.streams import WithoutJumps
 from transom.algebra.tree import Stream, Windows
+from transom.algebra.windows import Window
 from transom.physical.plan import Choice, Form, Meeting, Path
 from transom.physical.schedule import Schedule
 
@@ -159,3 +162,50 @@ def collect(op: Windows, span: Span) -> Choice:
     """All rows of a window, to know whether it is empty."""
     state = times(bounds.windows_within(op, 2 + span.slack), bounds.size(op))
     return Choice(Path.NATIVE, "collect windows", "an empty window is told from none when its tick is closed", state)
+
+
+def lines(op: Window, held: Formula, span: Span) -> Choice:
+    """The windows of each key, in order."""
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
+    whose = "of each key" if op.key else "of the stream"
+    why = f"rows {whose} are taken in order: what a window holds depends on what came before"
+    return Choice(Path.MACHINE, "windows by key", why, plus(held, span.rows(op.input, 1)))
+
+
+def steady(op: WithoutJumps, span: Span) -> Choice:
+    """The way of each key, in order."""
+    why = "whether a row is too far away depends on the last one that was kept"
+    return Choice(Path.MACHINE, "without jumps", why, plus(bounds.remembered(op), span.rows(op.input, 1)))
+
+
+def turn(op: Windows, span: Span) -> Choice:
+    """Windows compared with those before them."""
+    state = plus(bounds.size(op), times(bounds.windows_within(op, 1 + span.slack), bounds.size(op)))
+    return Choice(Path.MACHINE, "windows as changes", "a relation is known by what comes and what goes", state)
+
+
+def grown(op: WindowGrown, span: Span) -> Choice:
+    """Windows compared with those before them."""
+    state = plus(bounds.size(op), times(bounds.windows_within(op, 1 + span.slack), bounds.size(op)))
+    return Choice(Path.MACHINE, "grown windows", "a window is told again only when a row was added to it", state)
+
+
+def relate(how: str, state: Formula, spread: bool) -> Choice:
+    """Relations that are kept, each as it stands."""
+    where = "in buckets of equal rows" if spread else "in one place, as nothing says which rows belong together"
+    why = f"a relation stands until it changes, and nobody knows when: the {how} is built in order, {where}"
+    return Choice(Path.MACHINE, "relations", why, state)
+
+
+def each_window(op: Windows, span: Span) -> Choice:
+    """All rows of a window."""
+    state = times(bounds.windows_within(op, 2 + span.slack), bounds.size(op))
+    return Choice(
+        Path.NATIVE, "within a window", "rows of one window are taken together when its tick is closed", state
+    )
+
+
+def net(op: Windows, span: Span) -> Choice:
+    """Changes of equal rows."""
+    state = times(Rows(2), times(bounds.windows_within(op, 2 + span.slack), bounds.size(op)))
+    return Choice(Path.NATIVE, "net changes", "comings and goings of equal rows add up per tick", state)

@@ -7,68 +7,24 @@ A relation travels in one of these forms:
     table      the same, known beforehand: the versions of a stored table
     ticks      one row per tuple and window: the tick of the window
     windows    rows of windows of which a tick may hold several: tick, seq; and a row per window that says it exists
+    changes    rows that come or go, with a sign: tick; and a row per window that says it exists
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 from transom.algebra.expressions import Aggregate, Expression, Item
-from transom.algebra.state import Formula
 from transom.machines.window import WindowSpec
 from transom.model.schema import Attribute, Schema
+from transom.physical.forms import Choice as Choice
+from transom.physical.forms import Form as Form
+from transom.physical.forms import Kernel as Kernel
+from transom.physical.forms import Meeting as Meeting
+from transom.physical.forms import Path as Path
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
 from transom.physical.schedule import Schedule
-
-Kernel = Literal["auto", "on", "off"]
-"""Whether machines run in the JVM: where the session allows it, always, or never."""
-
-
-class Form(Enum):
-    """How a relation travels."""
-
-    STREAM = "stream"
-    STAYS = "stays"
-    TABLE = "table"
-    TICKS = "ticks"
-    WINDOWS = "windows"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-class Path(Enum):
-    """Who does the work: Spark's own operators, or a machine inside transformWithState, in Python or in the JVM."""
-
-    NATIVE = "native"
-    MACHINE = "machine"
-    KERNEL = "kernel"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-class Meeting(Enum):
-    """How stays are joined: with a table, by ranges of event time, by equality on spans of it, or in the kernel."""
-
-    STATIC = "static"
-    RANGES = "ranges"
-    SPANS = "spans"
-    PAIRS = "pairs"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A path with the rule that chose it, its reason, and the most rows that are remembered on it."""
-
-    path: Path
-    rule: str
-    reason: str
-    state: Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +290,16 @@ Physical: TypeAlias = (
     | Changes
     | Compare
     | Collect
+    | Lines
+    | Steady
+    | Come
+    | Turn
+    | Grown
+    | Relate
+    | Distinct
+    | First
+    | Follow
+    | Net
 )
 
 NODES: tuple[type[Physical], ...] = get_args(Physical)

@@ -15,9 +15,11 @@ def measured(measure: int) -> Position:
     return Position("x", "y", geodesic=measure == 0, unit=measure or 1)
 
 
-def apart(one: Point, other: Point, measure: int) -> int:
-    """The micrometres between two places."""
-    return step(measured(measure), one, other)
+def apart(one: Point, other: Point, measure: int) -> int | None:
+    """The micrometres between two places; NULL where a point is none, such as a latitude beyond a pole."""
+    position = measured(measure)
+    here, there = position.place(*one), position.place(*other)
+    return None if here is None or there is None else step(position, here, there)
 
 
 def kilometres_per_hour(micrometres: int, ticks: int, tick_length: int) -> float:
@@ -29,28 +31,32 @@ def _point(x: float, y: float = 0.0) -> Point:
     return Point(x, y)
 
 
-def _distance(one: Point, other: Point, measure: int) -> float:
-    return apart(one, other, measure) / 1e6
+def _distance(one: Point, other: Point, measure: int) -> float | None:
+    way = apart(one, other, measure)
+    return None if way is None else way / 1e6
 
 
-def _within(one: Point, other: Point, most: int, measure: int) -> bool:
-    return apart(one, other, measure) <= most
+def _within(one: Point, other: Point, most: int, measure: int) -> bool | None:
+    way = apart(one, other, measure)
+    return None if way is None else way <= most
 
 
 def _speed(one: Point, since: int, other: Point, until: int, measure: int, tick_length: int) -> float | None:
-    if since == until:
+    way = apart(one, other, measure)
+    if since == until or way is None:
         return None
-    return kilometres_per_hour(apart(one, other, measure), abs(until - since), tick_length)
+    return kilometres_per_hour(way, abs(until - since), tick_length)
 
 
 def _heading(one: Point, other: Point, measure: int) -> float | None:
-    if one == other:
+    if one == other or apart(one, other, measure) is None:
         return None
     east, north = other.x - one.x, other.y - one.y
-    if measure == 0:
+    if measure == 0:  # the tangent of the azimuth, written so that near places lose no digits
         here, there, turn = math.radians(one.y), math.radians(other.y), math.radians(east)
+        half = math.sin(turn / 2.0)
+        north = math.sin(math.radians(north)) + 2.0 * math.sin(here) * math.cos(there) * half * half
         east = math.sin(turn) * math.cos(there)
-        north = math.cos(here) * math.sin(there) - math.sin(here) * math.cos(there) * math.cos(turn)
     return math.degrees(math.atan2(east, north)) % 360.0
 
 

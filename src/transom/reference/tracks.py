@@ -52,4 +52,4 @@ def _tick(track: Track, schema: Schema, row: Row) -> int:
 
 def _place(track: Track, schema: Schema, row: Row) -> Point | None:
     place = value(track.place, Scope(schema, row))
-    return place if isinstance(place, Point) else None
+    return place if isinstance(place, Point) and track.position.place(*place) is not None else None

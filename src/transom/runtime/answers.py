@@ -13,13 +13,16 @@ from transom.model.answer import Answer, AnswerKind
 from transom.model.bag import Bag, Element, Row, row_identity, row_key
 from transom.model.schema import Schema
 from transom.model.time import Calendar
-from transom.model.types import Type
+from transom.model.types import Line, Point, Type
 from transom.spark.marks import EPOCH, TickTime
 from transom.spark.result import column_names
 
 
 def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:
-    """A result with ticks as numbers and instants as microseconds, so that no time zone can bend them."""
+    """A result with ticks as numbers and instants as microseconds, so that no time zone can bend them.
+
+    Places and lines stay well-known texts, whose numbers are read as the floats that they were.
+    """
     columns: list[Column] = [TickTime(calendar).number().alias("t")]
     columns += [F.col(n) for n in ("lane", "seq", "empty", "index") if n in frame.columns]
     for place, (attribute, name) in enumerate(zip(schema, column_names(schema))):
@@ -59,8 +62,17 @@ def _cells(row: Any, schema: Schema) -> Row:
         value = row[f"c{place}"]
         if value is not None and attribute.type is Type.TIMESTAMP:
             value = EPOCH + timedelta(microseconds=value)
+        elif value is not None and attribute.type in (Type.POINT, Type.LINE):
+            places = _places(value)
+            value = places[0] if attribute.type is Type.POINT else Line(places)
         cells.append(value)
     return tuple(cells)
+
+
+def _places(text: str) -> list[Point]:
+    """The places that a well-known text names."""
+    pairs = text[text.index("(") + 1 : -1].split(", ")
+    return [Point(float(x), float(y)) for x, y in (pair.split(" ") for pair in pairs)]
 
 
 def difference(expected: Answer, found: Answer, *, index: bool) -> str | None:

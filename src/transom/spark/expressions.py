@@ -2,7 +2,7 @@
 
 Nothing here depends on ANSI mode or on the session's time zone. Two limits come from Spark's types: a decimal has 18
 digits behind the point and at most 19 before it (more digits behind are rounded, half away from zero; a larger
-result is NULL), and a text is read as an instant only in the usual forms of ISO 8601.
+result is NULL), and a text is read as an instant only in the usual forms of ISO 8601. Places have one more limit.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import Call, Case, Cast, Column, Expression, InRegion, Literal, Tag
-from transom.algebra.functions import SPACE_FUNCTIONS
 from transom.errors import PlanError, Unsupported
 from transom.model.schema import Attribute
-from transom.model.types import Type, Value
+from transom.model.types import Line, Point, Type, Value
 from transom.spark.floats import LIMIT, digits
-from transom.spark.functions import LOWERINGS, REPEATING, whole
+from transom.spark.functions import LOWERINGS, REPEATING, bound, whole
+from transom.spark.places import SPACE_LOWERINGS, constant, constant_line
+from transom.spark.regions import inside
 from transom.spark.types import DECIMAL, SCALE, let, nothing, read_text, spark_type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,8 +54,8 @@ def lower(
             return chosen.otherwise(last)
         case Cast(operand=operand, type=kind):
             return cast(lower(operand, column, tag), operand.type, kind, bind=isinstance(operand, Call | Case | Cast))
-        case InRegion():
-            raise Unsupported("INSIDE", "places come to Spark with the kernel's machines in space", "not yet")
+        case InRegion(place=place, region=region):
+            return inside(region, place, lower(place, column, tag))
         case _:
             assert_never(expression)
 
@@ -62,19 +63,11 @@ def lower(
 def _apply(call: Call, arguments: list[SparkColumn]) -> SparkColumn:
     """A function applied; what it names more than once is bound first, unless it is as short as a name."""
     name = call.function.name
-    if name in SPACE_FUNCTIONS:
-        raise Unsupported(name, "places come to Spark with the kernel's machines in space", "not yet")
+    if name in SPACE_LOWERINGS:
+        return SPACE_LOWERINGS[name](call, arguments)
     if name not in REPEATING and not (name == "*" and call.type is Type.DECIMAL):
         return LOWERINGS[name](call, arguments)
-    long = [place for place, own in enumerate(call.arguments) if isinstance(own, Call | Case | Cast)]
-    if not long:
-        return LOWERINGS[name](call, arguments)
-
-    def body(*bound: SparkColumn) -> SparkColumn:
-        names = dict(zip(long, bound, strict=True))
-        return LOWERINGS[name](call, [names.get(place, own) for place, own in enumerate(arguments)])
-
-    return let([arguments[place] for place in long], body)
+    return bound(call.arguments, arguments, lambda *named: LOWERINGS[name](call, list(named)))
 
 
 def holds(
@@ -101,6 +94,10 @@ def literal(value: Value, kind: Type) -> SparkColumn:
         return F.lit(format(value, "f")).cast(DECIMAL)
     if isinstance(value, datetime):
         return F.timestamp_micros(F.lit((value - _EPOCH) // timedelta(microseconds=1)).cast("bigint"))
+    if isinstance(value, Point):
+        return constant(value)
+    if isinstance(value, Line):
+        return constant_line(value)
     return F.lit(value + 0.0 if isinstance(value, float) else value).cast(spark_type(kind))
 
 

@@ -2,7 +2,8 @@
 
 Columns of a frame: `tick` (marked), `c0`, `c1`, ... the values; `g` the tick at which a stay is over; `w` and `p` the
 window of a row and whether it is more than the word that the window exists; `o` what puts rows of one tick or window in
-order; `i` the index; `lane` keeps independent streams apart that travel together.
+order; `i` the index; `n` the sign of a change; `lane` keeps independent streams apart that travel together, `line` the
+windows of keys.
 """
 
 from __future__ import annotations
@@ -89,6 +90,6 @@ def _tag(tag: str, run: Run) -> Column:
 
 
 def carried(frame: DataFrame, *more: str) -> list[Column]:
-    """The columns that travel with the values: tick, lane, and those of some names that the frame has."""
-    kept = [TICK, "lane", *more]
+    """The columns that travel with the values: tick, lane, line, and those of some names that the frame has."""
+    kept = [TICK, "lane", "line", *more]
     return [F.col(name) for name in kept if name in frame.columns]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Call, Literal
+from transom.algebra.expressions import Call, Case, Cast, Expression, InRegion, Literal, size
 from transom.model.types import INTEGER_MIN, Type
 from transom.spark.floats import LIMIT, digits
 from transom.spark.types import DECIMAL, aside, finite, instant, let, nothing
@@ -19,12 +19,34 @@ Lowering = Callable[[Call, list[Column]], Column]
 _SHORT = 2**30
 """No string is longer than this, so positions and lengths are cut off there."""
 
+_SHORT_POINT = 5
+"""Up to this size, a place is named as often as one likes: it is made of columns."""
+
 _DAY, _HOUR, _MINUTE, _SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
 
 
 def _plain(function: Callable[..., Column]) -> Lowering:
     """A function that treats all types alike."""
     return lambda call, arguments: function(*arguments)
+
+
+def bound(expressions: Sequence[Expression], columns: Sequence[Column], body: Callable[..., Column]) -> Column:
+    """What `body` makes of the columns of expressions, each of which it names often: what is long is bound first."""
+    long = [place for place, own in enumerate(expressions) if _long(own)]
+    if not long:
+        return body(*columns)
+
+    def named(*names: Column) -> Column:
+        chosen = dict(zip(long, names, strict=True))
+        return body(*(chosen.get(place, own) for place, own in enumerate(columns)))
+
+    return let([columns[place] for place in long], named)
+
+
+def _long(expression: Expression) -> bool:
+    if isinstance(expression, Call) and expression.function.name == "POINT":
+        return size(expression) > _SHORT_POINT
+    return isinstance(expression, Call | Case | Cast | InRegion)
 
 
 def _kind(call: Call) -> Type:

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
 from transom.physical.plan import (
     Changes,
     Clock,
@@ -28,7 +29,7 @@ from transom.physical.plan import (
     Spread,
     Stay,
 )
-from transom.spark import relations, sources, streams, windows
+from transom.spark import lines, relate, relations, sources, streams, windows
 from transom.spark.frames import Run
 from transom.spark.pairs import pairs
 
@@ -75,6 +76,27 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return streams.compare(node, lower(node.input, run), run)
         case Collect():
             return windows.collect(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Lines():
+            return lines.lines(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Steady():
+            return lines.steady(node, lower(node.input, run), run)
+        case Follow():
+            return lines.follow(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Come():
+            return relate.come(node, lower(node.input, run), lower(node.clock, run), run)
+        case Turn():
+            return relate.turn(node, lower(node.input, run), run)
+        case Grown():
+            return relate.grown(node, lower(node.input, run), run)
+        case Relate():
+            other = None if node.right is None else lower(node.right, run)
+            return relate.relate(node, lower(node.left, run), other, run)
+        case Distinct():
+            return relate.distinct(node, lower(node.input, run), run)
+        case First():
+            return relate.first(node, lower(node.input, run), run)
+        case Net():
+            return relate.net(node, lower(node.input, run), run)
         case _:
             assert_never(node)
 

@@ -8,12 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, StructField, StructType
 
+from transom.machines.buckets import is_shared
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import TICK
-from transom.spark.runner import MachineRunner, Shape
+from transom.spark.runner import BucketRunner, MachineRunner, Shape
 from transom.spark.types import spark_type
 
 
@@ -36,7 +37,7 @@ def arrivals(
     columns = [
         F.col(TICK),
         run.time.number().alias("t"),
-        *(F.col(n) for n in run.lane),
+        *(F.col(n) for n in lanes(frame, run)),
         F.lit(side).alias("side"),
         (F.col("w") if windowed else F.lit(1)).alias("w"),
         present.alias("p"),
@@ -44,6 +45,8 @@ def arrivals(
         (F.lit(None).cast("int") if order is None else order).alias(f"o{side}"),
         F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{side}"),
     ]
+    if buckets > 1 and not windowed:
+        return frame.select(*columns, F.pmod(F.hash(*spread_on), F.lit(buckets)).alias("b"))
     if buckets > 1:
         own = F.array(F.pmod(F.hash(*spread_on), F.lit(buckets)))
         every = F.array(*map(F.lit, range(buckets)))
@@ -61,25 +64,38 @@ def run(
     keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values."""
-    fields = [*(StructField(n, IntegerType()) for n in run.lane)]
-    fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
-    fields += [StructField("n", LongType())]
-    fields += [StructField(f"c{place}", crossing_type(a.type)) for place, a in enumerate(out)]
+    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values.
+
+    Where many keys share the state of a machine, the values of the key come first, and `out` says their types too.
+    """
+    apart = lanes(frame, run)
+    fields = [frame.schema[name] for name in apart] + _told(out)
     names = tuple(field.name for field in fields)
-    shape = Shape(len(run.lane), keys, values, len(out), buckets)
-    by = [*run.lane, "b"]
+    shape = Shape(len(apart), keys, values, len(out), buckets)
+    by = [*apart, "b"]
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
+        runner = BucketRunner if is_shared(specification) else MachineRunner
         made = frame.groupBy(*by).transformWithState(
-            statefulProcessor=MachineRunner(specification, run.calendar, names, shape, run.live),
+            statefulProcessor=runner(specification, run.calendar, names, shape, run.live),
             outputStructType=StructType(fields),
             outputMode="append",
             timeMode="EventTime" if run.live else "None",
         )
     cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
-    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), "w", "p", "n", *cells)
+    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in apart), "w", "p", "n", *cells)
+
+
+def lanes(frame: DataFrame, run: Run) -> list[str]:
+    """The columns that keep streams, and the windows of keys, apart."""
+    return [*run.lane, *(["line"] if "line" in frame.columns else [])]
+
+
+def _told(out: Schema) -> list[StructField]:
+    fields = [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
+    fields += [StructField("n", LongType())]
+    return fields + [StructField(f"c{place}", crossing_type(a.type)) for place, a in enumerate(out)]
 
 
 def crossing(value: Column, kind: Type) -> Column:

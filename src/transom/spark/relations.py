@@ -17,7 +17,7 @@ from transom.spark.frames import Run, carried, holds, names, reader, value, valu
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import between, comings_and_goings, with_existence
 
-TRAVEL = ("f", "g", "w", "p", "o", "i")
+TRAVEL = ("f", "g", "w", "p", "n", "o", "i")
 """Columns that go with a row, where a frame has them."""
 
 
@@ -64,7 +64,7 @@ def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
                 clock.withColumn("p", F.lit(False)), allowMissingColumns=True
             )
             present = F.col("p")
-        sums = rows.groupBy(TICK, *run.lane, *window, *keys).agg(*_partials(node, present, approximate))
+        sums = rows.groupBy(*carried(rows, *window), *keys).agg(*_partials(node, present, approximate))
     made = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
     made += [
         aggregates.final(a, f"s{n}", approximate).alias(f"c{len(keys) + n}") for n, a in enumerate(node.aggregates)

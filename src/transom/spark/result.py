@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transom.model.schema import Schema
+from transom.model.types import Type
 from transom.physical.plan import Collect, Number, Physical
+from transom.spark.places import wkt
 
 OWN = ("tick", "seq", "empty", "index", "lane")
 
@@ -34,5 +36,11 @@ def result(node: Physical, frame: DataFrame) -> DataFrame:
         columns += [F.col("w").alias("seq"), F.col("empty")]
     elif isinstance(node, Number) or "i" in frame.columns:
         columns += [F.col("i").alias("index")]
-    columns += [F.col(f"c{n}").alias(name) for n, name in enumerate(column_names(node.schema))]
+    for n, (attribute, name) in enumerate(zip(node.schema, column_names(node.schema))):
+        columns.append(_shown(F.col(f"c{n}"), attribute.type).alias(name))
     return frame.select(*columns)
+
+
+def _shown(column: Column, kind: Type) -> Column:
+    """A value as users take it: places and lines as well-known text, which every tool for maps reads."""
+    return wkt(column, kind) if kind in (Type.POINT, Type.LINE) else column

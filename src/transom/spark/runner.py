@@ -13,6 +13,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 
 from transom.machines import encoding
+from transom.machines.buckets import Bucket, Maker
 from transom.machines.steps import Arrival, in_order, step
 from transom.model.time import Calendar
 from transom.spark.marks import TickTime
@@ -67,7 +68,18 @@ class MachineRunner(StatefulProcessor):
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
         """Hand on the rows of all ticks that are closed now."""
-        closed = self.time.closed(timerValues.getCurrentWatermarkInMs())
+        ready, rest = self._ready(self.time.closed(timerValues.getCurrentWatermarkInMs()))
+        state, _ = self._state()
+        machine = step(self.specification, state)
+        made = list(self._feed(key, machine, ready))
+        self._keep(machine.save(), rest)
+        yield from made
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _ready(self, closed: int) -> tuple[dict[int, list[Arrival]], int | None]:
+        """The rows that wait no longer, by tick, and the first tick of those that do."""
         ready: dict[int, list[Arrival]] = {}
         rest: list[tuple[int, int, str]] = []
         for tick, count, body in self.waiting.get():
@@ -79,18 +91,15 @@ class MachineRunner(StatefulProcessor):
             self.waiting.put(rest)
         else:
             self.waiting.clear()
-        state, _ = self._state()
-        machine = step(self.specification, state)
-        made = list(self._feed(key, machine, ready))
-        timer = None
-        if rest:
-            timer = self.time.milliseconds(min(tick for tick, _, _ in rest))
-            self.handle.registerTimer(timer)
-        self.machine.update((machine.save(), timer))
-        yield from made
+        return ready, min((tick for tick, _, _ in rest), default=None)
 
-    def close(self) -> None:
-        """Nothing is held open."""
+    def _keep(self, state: bytes | None, next_tick: int | None) -> None:
+        """Keep the state until there is something to do again."""
+        timer = None
+        if next_tick is not None:
+            timer = self.time.milliseconds(next_tick)
+            self.handle.registerTimer(timer)
+        self.machine.update((state, timer))
 
     def _state(self) -> tuple[bytes | None, int | None]:
         if not self.machine.exists():
@@ -123,6 +132,35 @@ class MachineRunner(StatefulProcessor):
             arrival = Arrival(side, row[w], row[p], row[n], order, cells[:keys], cells[keys : keys + widths[side]])
             found.setdefault(row[t], []).append(arrival)
         return found
+
+
+class BucketRunner(MachineRunner):
+    """The machines of many keys for every bucket of them: one state and one timer, whatever the number of keys."""
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
+        """Keep the rows of a micro-batch; a replay goes through them at once, to the end that the machine knows."""
+        if self.live:
+            yield from super().handleInputRows(key, rows, timerValues)
+            return
+        yield from self._run(key, Bucket(Maker(self.specification)), self._by_tick(rows), None)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
+        """Hand on the rows of all ticks that are closed now, and let the keys act whose time has come."""
+        closed = self.time.closed(timerValues.getCurrentWatermarkInMs())
+        ready, rest = self._ready(closed)
+        state, _ = self._state()
+        bucket = Bucket(Maker(self.specification), state)
+        made = list(self._run(key, bucket, ready, closed))
+        self._keep(bucket.save(), min((t for t in (rest, bucket.wake) if t is not None), default=None))
+        yield from made
+
+    def _run(self, key: Any, bucket: Bucket, ready: Mapping[int, list[Arrival]], closed: int | None) -> Iterator[Any]:
+        lanes = tuple(key)[: self.shape.lanes]
+        nothing = (None,) * (self.shape.out - self.shape.keys)
+        make = self.make
+        rows = ((tick, arrival) for tick in sorted(ready) for arrival in in_order(ready[tick]))
+        for of, (tick, seq, present, place, row) in bucket.run(rows, closed):
+            yield make(*lanes, tick, seq, present, place, *of, *(row if present else nothing))
 
 
 def arrivals(body: str) -> Iterator[Arrival]:

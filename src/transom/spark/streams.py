@@ -26,8 +26,9 @@ def emit(node: Emit, frame: DataFrame, run: Run) -> DataFrame:
     """The rows of all windows; several windows of a tick come one after the other."""
     if node.input.form is not Form.WINDOWS:
         return frame
-    order = [F.struct(F.col("w"), F.col("o")).alias("o")] if node.ordered else []
-    return frame.where("p").select(*carried(frame), *order, *values(node.schema))
+    line = [F.col("line")] if "line" in frame.columns else []
+    order = [F.struct(F.col("w"), *line, F.col("o")).alias("o")] if node.ordered else []
+    return frame.where("p").select(TICK, *run.lane, *order, *values(node.schema))
 
 
 def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
@@ -49,5 +50,6 @@ def compare(node: Compare, frame: DataFrame, run: Run) -> DataFrame:
         frame, run, order=order, values=names(node.schema), buckets=node.buckets, spread_on=values(node.schema)
     )
     rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema, buckets=node.buckets)
-    place = [F.col("n").alias("o")] if node.ordered else []
-    return rows.select(*carried(rows), *place, *values(node.schema))
+    line = [F.col("line")] if "line" in rows.columns else []
+    place = [F.struct(*line, F.col("n")).alias("o") if line else F.col("n").alias("o")] if node.ordered else []
+    return rows.select(TICK, *run.lane, *place, *values(node.schema))

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Compares consecutive windows: windows in order in, what came or what went out, numbered; keeps the previous window.
@@ -13,19 +14,36 @@ import java.util.List;
 public final class Change implements Machine {
     private static final char LETTER = 'C';
 
-    private final boolean came;
+    /** What is reported: what came, what went, both with the sign as place, or a window to which something came. */
+    public enum Report {
+        CAME,
+        WENT,
+        BOTH,
+        GROWN;
+
+        static Report of(String word) {
+            for (Report report : values()) {
+                if (report.name().toLowerCase(Locale.ROOT).equals(word)) {
+                    return report;
+                }
+            }
+            throw new IllegalArgumentException("report is came, went, both or grown, not '" + word + "'");
+        }
+    }
+
+    private final Report report;
     private List<RowKey> previous = List.of();
     private long count;
 
-    /** A machine that has seen nothing; it reports what came, or else what went. */
-    public Change(boolean came) {
-        this.came = came;
+    /** A machine that has seen nothing. */
+    public Change(Report report) {
+        this.report = report;
     }
 
     /** The machine as it was when it was saved. */
-    public static Change load(boolean came, byte[] state) {
+    public static Change load(Report report, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "change");
-        Change machine = new Change(came);
+        Change machine = new Change(report);
         machine.count = reader.number();
         int size = reader.count();
         ArrayList<RowKey> rows = new ArrayList<>(size);
@@ -40,6 +58,9 @@ public final class Change implements Machine {
     public void feed(long tick, List<Arrival> arrivals, Out out) {
         List<Arrival> sorted = bySeq(arrivals);
         int at = 0;
+        if (report == Report.BOTH && !sorted.isEmpty()) {
+            out.put(tick, 1, false, 0, null);
+        }
         while (at < sorted.size()) {
             int seq = sorted.get(at).seq();
             ArrayList<RowKey> window = new ArrayList<>();
@@ -50,16 +71,21 @@ public final class Change implements Machine {
             }
             List<RowKey> before = previous;
             previous = window;
-            if (came) {
-                report(tick, window, before, out);
-            } else {
-                report(tick, before, window, out);
+            if (report == Report.GROWN) {
+                grow(tick, window, before, out);
+                continue;
+            }
+            if (report != Report.CAME) {
+                report(tick, before, window, -1, out);
+            }
+            if (report != Report.WENT) {
+                report(tick, window, before, 1, out);
             }
         }
     }
 
     /** The rows of one bag that another does not have; each row of the other removes the first that is the same. */
-    private void report(long tick, List<RowKey> left, List<RowKey> right, Out out) {
+    private void report(long tick, List<RowKey> left, List<RowKey> right, long sign, Out out) {
         if (left.isEmpty()) {
             return;
         }
@@ -72,8 +98,29 @@ public final class Change implements Machine {
             if (times != null && times[0] > 0) {
                 times[0]--;
             } else {
-                out.put(tick, 1, true, ++count, row.row());
+                out.put(tick, 1, true, report == Report.BOTH ? sign : ++count, row.row());
             }
+        }
+    }
+
+    /** The whole window, if a row was added to it. */
+    private static void grow(long tick, List<RowKey> window, List<RowKey> before, Out out) {
+        HashMap<RowKey, int[]> there = new HashMap<>(2 * before.size());
+        for (RowKey row : before) {
+            there.computeIfAbsent(row, unseen -> new int[1])[0]++;
+        }
+        boolean more = false;
+        for (RowKey row : window) {
+            int[] times = there.get(row);
+            more |= times == null || --times[0] < 0;
+        }
+        if (!more) {
+            return;
+        }
+        out.put(tick, 1, false, 0, null);
+        long place = 0;
+        for (RowKey row : window) {
+            out.put(tick, 1, true, ++place, row.row().clone());
         }
     }
 

@@ -36,7 +36,10 @@ public final class Kernel {
         StructType schema = schema(out);
         StructType taken = frame.schema();
         Shape shape = Shape.of(taken, lanes, buckets, schema.size() - lanes - 4, keys, widths);
-        MachineRunner runner = new MachineRunner(specification, new Moments(zero, length), shape, live);
+        Moments moments = new Moments(zero, length);
+        StatefulProcessor<Row, Row, Row> runner = Machines.shared(specification)
+                ? new BucketRunner(specification, moments, shape, live)
+                : new MachineRunner(specification, moments, shape, live);
         return put(frame, by, runner, schema, live);
     }
 
@@ -58,8 +61,11 @@ public final class Kernel {
         return put(frame, by, runner, schema(out), live);
     }
 
-    /** How many rows the state of a key holds, of one that a machine made. */
+    /** How many rows the state of a key, or of a bucket of keys, holds. */
     public static long held(String specification, byte[] state) {
+        if (Machines.shared(specification)) {
+            return new Bucket(Machines.timed(specification), state).held();
+        }
         byte[] content = Head.of(state).content();
         if (content == null) {
             return 0;

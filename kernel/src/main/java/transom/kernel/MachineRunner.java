@@ -1,7 +1,6 @@
 package transom.kernel;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -21,11 +20,6 @@ import scala.collection.Iterator;
  */
 final class MachineRunner extends StatefulProcessor<Row, Row, Row> {
     private static final long serialVersionUID = 1L;
-    private static final Comparator<Coming> IN_ORDER = Comparator.comparingLong(Coming::tick)
-            .thenComparing(Coming::row, Values.IN_ORDER);
-
-    /** A row and its tick. */
-    record Coming(long tick, Arrival row) {}
 
     private final String specification;
     private final Moments moments;
@@ -55,14 +49,14 @@ final class MachineRunner extends StatefulProcessor<Row, Row, Row> {
         while (rows.hasNext()) {
             coming.add(shape.coming(rows.next()));
         }
-        coming.sort(IN_ORDER);
+        coming.sort(Coming.IN_ORDER);
         return live ? finish(key, coming, timers, Timer.NONE) : new All(key, machines.fresh(), coming);
     }
 
     @Override
     public Iterator<Row> handleExpiredTimer(Row key, TimerValues timers, ExpiredTimerInfo info) {
         ArrayList<Coming> coming = Waiting.read(waiting.get());
-        coming.sort(IN_ORDER);
+        coming.sort(Coming.IN_ORDER);
         return finish(key, coming, timers, info.getExpiryTimeInMs());
     }
 

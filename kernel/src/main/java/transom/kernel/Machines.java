@@ -38,6 +38,22 @@ public final class Machines {
         Gathering load(byte[] state);
     }
 
+    /** Makes the machines of many keys that share a bucket from one specification. */
+    public interface TimedMaker {
+        /** A machine that has seen nothing. */
+        Timed fresh();
+
+        /**
+         * The machine as it was when it was saved.
+         *
+         * @throws IllegalStateException for the bytes of another machine or version
+         */
+        Timed load(byte[] state);
+
+        /** The last tick of which something is told; Long.MAX_VALUE if there is none. */
+        long until();
+    }
+
     /** The machines that take the rows of a tick in order. */
     public static Maker of(String specification) {
         JsonNode entries = read(specification);
@@ -49,12 +65,14 @@ public final class Machines {
                 Window.Cut cut = Window.Cut.of(entries.path("window"));
                 return maker(() -> new Window(cut), state -> Window.load(cut, state));
             case "change":
-                boolean came = word(entries, "report", "came", "went");
-                return maker(() -> new Change(came), state -> Change.load(came, state));
+                Change.Report report = Change.Report.of(entries.path("report").asText());
+                return maker(() -> new Change(report), state -> Change.load(report, state));
             case "product":
                 boolean one = word(entries, "left", "stays", "windows");
-                boolean[] stays = {one, word(entries, "right", "stays", "windows")};
-                return maker(() -> new Product(stays), state -> Product.load(stays, state));
+                boolean other = word(entries, "right", "stays", "windows");
+                String how = entries.path("how").asText("windows");
+                Product.Plan both = new Product.Plan(one, other, how, entries.path("widths").path(1).asInt());
+                return maker(() -> new Product(both), state -> Product.load(both, state));
             case "meet":
                 return maker(Meet::new, Meet::load);
             case "gaps":
@@ -87,6 +105,47 @@ public final class Machines {
             @Override
             public Gathering load(byte[] state) {
                 return Slide.load(plan, state);
+            }
+        };
+    }
+
+    /** Whether many keys share the state of a machine. */
+    public static boolean shared(String specification) {
+        return read(specification).path("shared").asBoolean();
+    }
+
+    /** The machines of which many share a bucket. */
+    public static TimedMaker timed(String specification) {
+        JsonNode entries = read(specification);
+        String name = entries.path("machine").asText();
+        long until = entries.path("until").asLong(Long.MAX_VALUE);
+        switch (name) {
+            case "distance":
+                Odometer.Place place = Odometer.Place.of(entries.path("place"));
+                return timed(until, () -> new Distance(place), state -> Distance.load(place, state));
+            case "lineage":
+                LineagePlan plan = new LineagePlan(entries);
+                return timed(until, () -> new Lineage(plan), state -> Lineage.load(plan, state));
+            default:
+                throw unknown(name);
+        }
+    }
+
+    private static TimedMaker timed(long until, Supplier<Timed> fresh, Function<byte[], Timed> load) {
+        return new TimedMaker() {
+            @Override
+            public Timed fresh() {
+                return fresh.get();
+            }
+
+            @Override
+            public Timed load(byte[] state) {
+                return load.apply(state);
+            }
+
+            @Override
+            public long until() {
+                return until;
             }
         };
     }

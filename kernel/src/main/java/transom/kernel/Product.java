@@ -11,24 +11,47 @@ import java.util.TreeMap;
  *
  * <p>A side of windows says that a window exists, or what it holds. A side of stays says that there is a window, or
  * that a row comes or goes. All windows of the last tick of a side are current; nothing comes before both sides have
- * begun.
+ * begun. Two relations of stays are told at every tick at which one of them has a window, and one that has not begun
+ * is empty: their pairs, the left rows with and without partners, or both as they are.
  */
 public final class Product implements Machine {
     private static final char LETTER = 'P';
 
+    /**
+     * What a machine is told.
+     *
+     * @param leftStays whether the left side is one of stays
+     * @param rightStays whether the right side is
+     * @param how windows, pairs, partners or both
+     * @param width how many values a row of the right has
+     */
+    public record Plan(boolean leftStays, boolean rightStays, String how, int width) {
+        /** What is told must make sense. */
+        public Plan {
+            if (!List.of("windows", "pairs", "partners", "both").contains(how)) {
+                throw new IllegalArgumentException("how is windows, pairs, partners or both, not '" + how + "'");
+            }
+            if (!how.equals("windows") && !(leftStays && rightStays)) {
+                throw new IllegalArgumentException("relations come as stays");
+            }
+        }
+    }
+
+    private final Plan plan;
     private final Side left;
     private final Side right;
 
-    /** A machine that has seen nothing; for each side, whether it is one of stays. */
-    public Product(boolean[] stays) {
-        left = side(stays[0]);
-        right = side(stays[1]);
+    /** A machine that has seen nothing. */
+    public Product(Plan plan) {
+        this.plan = plan;
+        left = side(plan.leftStays());
+        right = side(plan.rightStays());
     }
 
     /** The machine as it was when it was saved. */
-    public static Product load(boolean[] stays, byte[] state) {
+    public static Product load(Plan plan, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "product");
-        Product machine = new Product(stays);
+        Product machine = new Product(plan);
         for (Side side : List.of(machine.left, machine.right)) {
             if (reader.flag() != side instanceof Stays) {
                 throw new IllegalStateException(
@@ -46,6 +69,12 @@ public final class Product implements Machine {
     @Override
     public void feed(long tick, List<Arrival> arrivals, Out out) {
         boolean fresh = left.renew(arrivals, 0) | right.renew(arrivals, 1);
+        if (!plan.how().equals("windows")) {
+            if (fresh) {
+                relations(tick, left.windows().get(0), right.windows().get(0), out);
+            }
+            return;
+        }
         if (!fresh || !left.begun() || !right.begun()) {
             return;
         }
@@ -67,6 +96,34 @@ public final class Product implements Machine {
                         out.put(tick, seq, true, ++place, Values.joined(held.row, match));
                     }
                 }
+            }
+        }
+    }
+
+    /** What two relations hold now. */
+    private void relations(long tick, List<Held> ours, List<Held> theirs, Out out) {
+        long place = 0;
+        out.put(tick, 1, false, ++place, null);
+        if (plan.how().equals("both")) {
+            for (Held held : ours) {
+                out.put(tick, 0, true, ++place, held.row.clone());
+            }
+            for (Held held : theirs) {
+                out.put(tick, 1, true, ++place, held.row.clone());
+            }
+            return;
+        }
+        Map<RowKey, List<Object[]>> matches = byKey(theirs);
+        boolean partners = plan.how().equals("partners");
+        Object[] nothing = new Object[plan.width()];
+        long number = 0;
+        for (Held held : ours) {
+            number++;
+            if (partners) {
+                out.put(tick, 0, true, number, Values.joined(held.row, nothing));
+            }
+            for (Object[] match : matches.getOrDefault(new RowKey(held.key), List.of())) {
+                out.put(tick, 1, true, partners ? number : ++place, Values.joined(held.row, match));
             }
         }
     }

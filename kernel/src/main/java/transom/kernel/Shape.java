@@ -58,7 +58,7 @@ record Shape(
     }
 
     /** A row as a machine takes it. */
-    MachineRunner.Coming coming(Row row) {
+    Coming coming(Row row) {
         int from = row.getInt(side);
         Row values = row.getStruct(cells[from]);
         Object[] key = Rows.values(values, 0, keys);
@@ -66,6 +66,6 @@ record Shape(
         Object place = Rows.value(row.get(order[from]));
         Arrival arrival =
                 new Arrival(from, row.getInt(window), row.getBoolean(present), row.getInt(sign), place, key, own);
-        return new MachineRunner.Coming(row.getLong(tick), arrival);
+        return new Coming(row.getLong(tick), arrival);
     }
 }

@@ -1,10 +1,7 @@
 package transom.kernel;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Locale;
 
 /**
  * Sliding aggregates of one group: rows in, in any order, one row of aggregates per window out.
@@ -40,7 +37,7 @@ public final class Slide implements Gathering {
     /** A machine that has seen nothing. */
     public Slide(Plan plan) {
         this.plan = plan;
-        this.columns = plan.columns();
+        this.columns = plan.asked.columns();
     }
 
     /** The machine as it was when it was saved. */
@@ -78,7 +75,7 @@ public final class Slide implements Gathering {
             }
             forget(tick);
             if (from < to) {
-                out.put(tick, 1, true, 0, values());
+                out.put(tick, 1, true, 0, plan.asked.values(columns));
                 tick += plan.period;
             } else if (to < size) {
                 tick = ticks[to];
@@ -244,14 +241,6 @@ public final class Slide implements Gathering {
         free[freeSlots++] = slot;
     }
 
-    private Object[] values() {
-        Object[] values = new Object[plan.functions.length];
-        for (int place = 0; place < values.length; place++) {
-            values[place] = columns[plan.sources[place]].value(plan.functions[place]);
-        }
-        return values;
-    }
-
     /** Put the panes to come in order, each once. */
     private void settle() {
         if (!unsorted) {
@@ -318,18 +307,13 @@ public final class Slide implements Gathering {
         }
     }
 
-    /** What a specification says, read once: windows, functions, and the columns that these share. */
+    /** What a specification says, read once: windows and aggregates. */
     public static final class Plan {
         private final long period;
         private final long span;
         /** Whether rows have ends of their own. */
         private final boolean ends;
-        private final SlideColumn.Function[] functions;
-        private final int[] sources;
-        private final List<Source> distinct = new ArrayList<>();
-
-        /** A column of panes: SUM and AVG of the same values share one. */
-        private record Source(SlideColumn.Function function, String type, int argument) {}
+        private final Asked asked;
 
         private Plan(JsonNode entries) {
             JsonNode aggregates = entries.path("aggregates");
@@ -341,14 +325,10 @@ public final class Slide implements Gathering {
                         "a row is in at least one window, and windows are at least one tick apart");
             }
             this.span = Math.multiplyExact(copies - 1, period);
-            this.functions = new SlideColumn.Function[aggregates.size()];
-            this.sources = new int[functions.length];
-            for (int place = 0; place < functions.length; place++) {
-                JsonNode aggregate = aggregates.get(place);
-                functions[place] = function(aggregate.path("function").asText());
-                sources[place] = source(functions[place], aggregate);
+            this.asked = new Asked(aggregates, ends ? 1 : 0);
+            if (asked.inOrder()) {
+                throw new IllegalArgumentException("rows that come in any order have no path, no first and no last");
             }
-            columns();
         }
 
         /** The plan in a specification. */
@@ -358,39 +338,6 @@ public final class Slide implements Gathering {
 
         private char letter() {
             return ends ? ENDS_LETTER : LETTER;
-        }
-
-        private static SlideColumn.Function function(String name) {
-            try {
-                return SlideColumn.Function.valueOf(name.toUpperCase(Locale.ROOT));
-            } catch (IllegalArgumentException unknown) {
-                throw new IllegalArgumentException("no sliding aggregate is called " + name, unknown);
-            }
-        }
-
-        private int source(SlideColumn.Function function, JsonNode aggregate) {
-            int argument = aggregate.path("argument").asInt(-1);
-            if (argument < 0 && function != SlideColumn.Function.COUNT) {
-                throw new IllegalArgumentException("a sliding " + function + " needs an argument");
-            }
-            boolean mean = function == SlideColumn.Function.AVG;
-            boolean count = function == SlideColumn.Function.COUNT;
-            String type = count ? "" : aggregate.path("type").asText();
-            int place = ends && argument >= 0 ? argument + 1 : argument;
-            Source source = new Source(mean ? SlideColumn.Function.SUM : function, type, place);
-            if (!distinct.contains(source)) {
-                distinct.add(source);
-            }
-            return distinct.indexOf(source);
-        }
-
-        private SlideColumn[] columns() {
-            SlideColumn[] columns = new SlideColumn[distinct.size()];
-            for (int place = 0; place < columns.length; place++) {
-                Source source = distinct.get(place);
-                columns[place] = SlideColumn.of(source.function(), source.type(), source.argument());
-            }
-            return columns;
         }
     }
 }

@@ -12,7 +12,15 @@ abstract class SlideColumn {
         SUM,
         AVG,
         MIN,
-        MAX
+        MAX,
+        FIRST,
+        LAST,
+        PATH;
+
+        /** Whether it depends on the order of rows. */
+        boolean inOrder() {
+            return this == FIRST || this == LAST || this == PATH;
+        }
     }
 
     /** The place of the argument in a row; below 0 every row counts. */
@@ -30,9 +38,19 @@ abstract class SlideColumn {
             case SUM:
             case AVG:
                 return SlideTotals.of(type, argument);
+            case FIRST:
+            case LAST:
+                return new SlideEnds.End(argument, function == Function.FIRST);
+            case PATH:
+                return new SlideEnds.Path();
             default:
                 return SlideExtremes.of(type, argument, function == Function.MIN);
         }
+    }
+
+    /** Whether NULL is a value like any other. */
+    boolean takesNull() {
+        return false;
     }
 
     /** Make room for so many slots. */
@@ -41,7 +59,7 @@ abstract class SlideColumn {
     /** Make a slot as it was before any value. */
     abstract void clear(int slot);
 
-    /** A value, not NULL, of the pane in a slot. */
+    /** A value, not NULL unless it takes that, of the pane in a slot. */
     abstract void add(int slot, Object value);
 
     /** Add what is in one slot to another. */

@@ -10,11 +10,11 @@ final class Waiting {
     private Waiting() {}
 
     /** Rows as bytes, a version first. */
-    static byte[] write(List<MachineRunner.Coming> rows) {
+    static byte[] write(List<Coming> rows) {
         Codec.Writer out = new Codec.Writer(LETTER);
         out.count(rows.size());
         long before = 0;
-        for (MachineRunner.Coming coming : rows) {
+        for (Coming coming : rows) {
             Arrival row = coming.row();
             out.number(coming.tick() - before);
             before = coming.tick();
@@ -30,8 +30,8 @@ final class Waiting {
     }
 
     /** The rows that were written; none for null. */
-    static ArrayList<MachineRunner.Coming> read(byte[] bytes) {
-        ArrayList<MachineRunner.Coming> rows = new ArrayList<>();
+    static ArrayList<Coming> read(byte[] bytes) {
+        ArrayList<Coming> rows = new ArrayList<>();
         if (bytes == null) {
             return rows;
         }
@@ -46,7 +46,7 @@ final class Waiting {
             int sign = (int) in.number();
             Object order = in.value();
             Object[] key = in.row();
-            rows.add(new MachineRunner.Coming(tick, new Arrival(side, seq, present, sign, order, key, in.row())));
+            rows.add(new Coming(tick, new Arrival(side, seq, present, sign, order, key, in.row())));
         }
         return rows;
     }

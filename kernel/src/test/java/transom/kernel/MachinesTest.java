@@ -125,7 +125,7 @@ final class MachinesTest {
                 "{\"machine\": \"wheel\"}",
                 "{}",
                 "{",
-                "{\"machine\": \"change\", \"report\": \"both\"}",
+                "{\"machine\": \"change\", \"report\": \"neither\"}",
                 "{\"machine\": \"product\", \"left\": \"stays\"}",
                 "{\"machine\": \"window\", \"window\": {\"slide\": \"tick\", \"range\": \"distance\"}}",
                 "{\"machine\": \"window\", \"window\": {\"slide\": \"once\", \"range\": \"tick\"}}")) {

@@ -70,7 +70,8 @@ public final class SlideTwins {
         return said;
     }
 
-    private record Refusal(String message) {}
+    /** What a script that fails ends with. */
+    record Refusal(String message) {}
 
     private static void slide(Machines.Gatherer gatherer, JsonNode script, List<Object> said) {
         Gathering machine = gatherer.fresh();
@@ -132,7 +133,7 @@ public final class SlideTwins {
         };
     }
 
-    private static byte[] bytes(JsonNode numbers) {
+    static byte[] bytes(JsonNode numbers) {
         byte[] bytes = new byte[numbers.size()];
         for (int place = 0; place < bytes.length; place++) {
             bytes[place] = (byte) numbers.get(place).asInt();
@@ -140,7 +141,7 @@ public final class SlideTwins {
         return bytes;
     }
 
-    private static Object value(JsonNode cell) {
+    static Object value(JsonNode cell) {
         switch (cell.getNodeType()) {
             case NULL:
                 return null;
@@ -167,7 +168,7 @@ public final class SlideTwins {
         }
     }
 
-    private static void write(Object value, JsonGenerator answer) throws IOException {
+    static void write(Object value, JsonGenerator answer) throws IOException {
         if (value == null) {
             answer.writeNull();
         } else if (value instanceof Object[] parts) {

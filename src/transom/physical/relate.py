@@ -1,0 +1,264 @@
+"""From algebra to a plan for Spark: windows of which every key has its own, and operators on whole relations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from transom.algebra import bounds
+from transom.algebra.expressions import TRUE, Column, Expression, InRegion, call, conjunction, conjuncts
+from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationExcept,
+    RelationIntersect,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    RelationUnion,
+    TrackAggregation,
+    WindowDistinct,
+    WindowFirst,
+    WindowGrown,
+    WindowMerge,
+    WindowProject,
+    WindowSelect,
+)
+from transom.algebra.sources import StoredTable
+from transom.algebra.state import Formula, plus, times
+from transom.algebra.state import Number as Rows
+from transom.algebra.streams import WithoutJumps
+from transom.algebra.tree import Relations, Windows
+from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Inside, Passing, Window, parts
+from transom.errors import Unsupported
+from transom.machines.distance import PlaceSpec
+from transom.machines.lineage_spec import LineageSpec, Reach
+from transom.model.space import Position, Speed
+from transom.physical import choices
+from transom.physical.choices import BUCKETS, STATELESS
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
+from transom.physical.pairing import equalities
+from transom.physical.plan import Clock, Filter, Form, Map, Physical, ReadTable
+from transom.physical.schedule import Schedule
+
+if TYPE_CHECKING:
+    from transom.physical.arrange import Planner
+
+Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
+
+
+def takes(op: Window) -> bool:
+    """Whether a window needs the machine that follows keys: by time or by SNEEql's rows it does not."""
+    if op.key or op.in_space or isinstance(op.slide, Arrival | Change | Passing):
+        return True
+    if not isinstance(op.slide, Every) or not isinstance(op.range, Between):
+        return True
+    return op.slide.coordinate is not op.range.coordinate
+
+
+def by_changes(op: Windows) -> bool:
+    """Whether the changes of a relation come straight from a machine: conditions and columns apply to them too."""
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return by_changes(below)
+        case Window(input=input):
+            return not isinstance(input, StoredTable) and takes(op)
+        case _:
+            return False
+
+
+def lines(planner: Planner, op: Window, form: Form, *, ordered: bool) -> Physical:
+    """The windows of each key, from the machine that follows one."""
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller takes tables
+    indexed = any(tag.name == "index" for tag in op.tags)
+    below = planner.in_order(op.input, index=indexed)
+    slide, step, first = _slide(op)
+    eager = slide == "tick" and not op.key
+    flag = _flag(op)
+    width = len(op.schema)
+    spec = LineageSpec(
+        slide,
+        tuple(_reach(part) for part in parts(op.range) if isinstance(part, Between)),
+        step,
+        first,
+        planner.start,
+        eager=eager,
+        flag=None if flag is None else width,
+        place=None if op.position is None else _place(op.position, op),
+        output="changes" if form is Form.CHANGES else "content",
+    )
+    clock = planner.clock(op, "windows come at ticks that no row carries") if eager else None
+    choice = choices.lines(op, bounds.remembered(op), planner.span)
+    return Lines(below, spec, op.key, flag, clock, op.tags, op.schema, ordered, choice, form)
+
+
+def _slide(op: Window) -> tuple[str, int, int]:
+    match op.slide:
+        case Every(coordinate=coordinate, step=step, first=first):
+            return str(coordinate), step, first
+        case Passing(step=step):
+            return "index", step, step
+        case Arrival():
+            return ("inside" if _flag(op) is not None else "arrival"), 1, 0
+        case Change():
+            return "change", 1, 0
+        case _:
+            raise Unsupported("Window", f"nothing slides {op.slide} on a stream", "never")
+
+
+def _reach(part: Between) -> Reach:
+    low, high = part.low, part.high
+    return Reach(str(part.coordinate), (low.step, low.offset), (high.step, high.offset))
+
+
+def _flag(op: Window) -> Expression | None:
+    """What says of a row that it lies in the regions of a window."""
+    regions = [part.region for part in parts(op.range) if isinstance(part, Inside)]
+    if not regions:
+        return None
+    place = call("POINT", *map(Column, op.place))
+    return conjunction([InRegion(place, region) for region in regions])
+
+
+def _place(position: Position, op: Window | WithoutJumps, speed: Speed | None = None) -> PlaceSpec:
+    where = [op.input.schema.position(attribute) for attribute in op.place]
+    limit = None if speed is None else (speed.length, speed.ticks)
+    return PlaceSpec(where[0], where[1] if len(where) > 1 else None, position.geodesic, position.unit, limit)
+
+
+def by_time(planner: Planner, op: RelationJoin) -> bool:
+    """Whether both sides are windows by time that begin together: then it is the join of windows, natively."""
+    return planner.start == 0 and all(map(_is_timed, (op.left, op.right)))
+
+
+def _is_timed(op: Windows) -> bool:
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return _is_timed(below)
+        case RelationJoin(left=left, right=right):
+            return _is_timed(left) and _is_timed(right)
+        case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
+            return not isinstance(input, StoredTable) and not takes(op)
+        case _:
+            return False
+
+
+def changes(planner: Planner, op: Windows) -> Physical:
+    """A relation as what comes and goes."""
+    match op:
+        case Window(input=StoredTable(), slide=Change()):
+            return _table(planner, op)
+        case Window() if by_changes(op):
+            return lines(planner, op, Form.CHANGES, ordered=False)
+        case WindowSelect(input=input, predicate=predicate) if by_changes(op):
+            below = changes(planner, input)
+            return Filter(below, predicate, op.schema, Form.CHANGES, False, STATELESS)
+        case WindowProject(input=input, items=items) if by_changes(op):
+            below = changes(planner, input)
+            return Map(below, items, op.schema, Form.CHANGES, False, STATELESS)
+        case _:
+            rows = planner.windows(op, False)
+    if rows.form is Form.WINDOWS:
+        return Turn(rows, rows.schema, choices.turn(op, planner.span))
+    schedule = planner.schedule(op)
+    assert schedule is not None  # noqa: S101 - only windows have none
+    clock = planner.clock(op, "relations are taken together at every tick at which one has a window")
+    return Come(rows, schedule, clock, rows.schema, STATELESS)
+
+
+def _table(planner: Planner, op: Window) -> Physical:
+    """The versions of a table, each from its own tick on."""
+    assert isinstance(op.input, StoredTable)  # noqa: S101 - the caller looked
+    every = Schedule.every(1, planner.start)
+    rows = ReadTable(op.input.extent, op.schema, every, False, choices.table(op.input.extent))
+    clock = Clock(every, choices.clock("a table may change at any tick"))
+    return Come(rows, every, clock, rows.schema, STATELESS)
+
+
+def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
+    """Two relations together."""
+    _refuse_order(op, ordered)
+    how = _HOW[type(op)]
+    predicate: Expression = getattr(op, "predicate", TRUE)
+    equal, rest = equalities(conjuncts(predicate), op.left.schema, op.right.schema)
+    if any(mine.type is not yours.type for mine, yours in equal):
+        equal, rest = (), predicate
+    sides = [changes(planner, side) for side in (op.left, op.right)]
+    spread = bool(equal) or how in (Relating.UNION, Relating.EXCEPT, Relating.INTERSECT)
+    state = plus(bounds.remembered(op), *(_waiting(planner, side) for side in (op.left, op.right)))
+    choice = choices.relate(how.value, state, spread)
+    return Relate(sides[0], sides[1], how, equal, rest, BUCKETS if spread else 1, op.schema, choice)
+
+
+def _waiting(planner: Planner, op: Windows) -> Formula:
+    """Changes that wait for their tick to close."""
+    return times(bounds.windows_within(op, 1 + planner.span.slack), times(Rows(2), bounds.size(op)))
+
+
+def _refuse_order(op: Windows, ordered: bool) -> None:
+    if ordered:
+        raise Unsupported(
+            type(op).__name__, "Spark does not say in which order the tuples of a relation come", "not yet"
+        )
+
+
+_HOW: dict[type, Relating] = {
+    RelationJoin: Relating.JOIN,
+    RelationLeftJoin: Relating.LEFT,
+    RelationSemiJoin: Relating.SEMI,
+    RelationAntiJoin: Relating.ANTI,
+    RelationUnion: Relating.UNION,
+    RelationExcept: Relating.EXCEPT,
+    RelationIntersect: Relating.INTERSECT,
+}
+
+
+def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
+    """Operators on each window that SNEEql does not have."""
+    span = planner.span
+    match op:
+        case WindowMerge(input=input):
+            _refuse_order(op, ordered)
+            state = plus(bounds.remembered(op), _waiting(planner, input))
+            below = changes(planner, input)
+            choice = choices.relate(Relating.MERGE.value, state, True)
+            return Relate(below, None, Relating.MERGE, (), TRUE, BUCKETS, op.schema, choice)
+        case WindowGrown(input=input):
+            rows = planner.windows(input, ordered)
+            rows = rows if rows.form is Form.WINDOWS else planner.exist(input, rows)
+            return Grown(rows, op.schema, rows.ordered, choices.grown(op, span))
+        case WindowDistinct(input=input):
+            _refuse_order(op, ordered)
+            below = by_row(planner, input)
+            return Distinct(below, op.schema, below.form, choices.each_window(op, span))
+        case WindowFirst(input=input, per=per, by=by, count=count):
+            _refuse_order(op, ordered)
+            below = by_row(planner, input)
+            return First(below, per, by, count, op.schema, below.form, choices.each_window(op, span))
+        case TrackAggregation(input=input, groups=groups, aggregates=aggregates):
+            below = by_row(planner, input, ordered=True)
+            if not below.ordered:
+                _refuse_order(op, True)
+            clock = None
+            if not groups and below.form is not Form.WINDOWS:
+                clock = planner.clock(op, "a window without rows has a count of 0")
+            choice = choices.each_window(op, span)
+            return Follow(below, groups, aggregates, clock, op.schema, below.form, ordered, choice)
+        case _:
+            assert_never(op)
+
+
+def by_row(planner: Planner, op: Windows, *, ordered: bool = False) -> Physical:
+    """A relation with one row per tuple and window."""
+    rows = planner.windows(op, ordered)
+    return planner.spread(op, rows) if rows.form in (Form.STAYS, Form.TABLE) else rows
+
+
+def net(planner: Planner, op: Windows, report: str) -> Physical:
+    """ISTREAM and DSTREAM of changes: those of equal rows added up, tick by tick and key by key."""
+    rows = changes(planner, op)
+    return Net(rows, report, rows.schema, choices.net(op, planner.span))
+
+
+def steady(planner: Planner, op: WithoutJumps, below: Physical) -> Physical:
+    """A stream without jumps, from the machine that measures the way of each key."""
+    choice = choices.steady(op, planner.span)
+    return Steady(below, _place(op.position, op, op.speed), op.key, op.schema, True, choice)

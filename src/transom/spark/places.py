@@ -1,0 +1,207 @@
+"""Functions on places as Spark columns, with the values that the reference engine gives.
+
+A place is a struct of `x` and `y`, a line an array of places. All is native but ways on the ellipsoid, which the one
+written-out formula gives in Python, through Arrow. A limit comes from Java: well-known text has the digits that a
+coordinate prints as where its size is 0 or from 1e-38 to 1e28; other digits beyond stand for the same number.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from transom.algebra.expressions import Call, Literal
+from transom.errors import Unsupported
+from transom.model.space import LONGEST_STEP, Position, step
+from transom.model.types import Line, Point, Type
+from transom.spark.floats import LIMIT, digits
+from transom.spark.functions import Lowering, bound
+from transom.spark.types import aside, let, nothing
+
+WAY = "decimal(38,0)"
+"""The type of sums of micrometres."""
+
+_GLOBE = Position("x", "y", geodesic=True)
+_SHORTEST_PLAIN, _LONGEST_PLAIN = 1e-3, 1e7
+"""Between these, Java writes numbers without an exponent."""
+
+
+def make(x: Column, y: Column) -> Column:
+    """The place with two coordinates; NULL without one of them."""
+    return F.when(x.isNotNull() & y.isNotNull(), F.struct(x.alias("x"), y.alias("y")))
+
+
+def constant(place: Point) -> Column:
+    """A place that is known."""
+    return F.struct(F.lit(place.x + 0.0).alias("x"), F.lit(place.y + 0.0).alias("y"))
+
+
+def constant_line(line: Line) -> Column:
+    """A line that is known."""
+    return F.array(*map(constant, line))
+
+
+def on_globe(place: Column) -> Column:
+    """Whether a place is a longitude of at most a full turn and a latitude, as `Position.place` asks."""
+    return (F.abs(place["x"]) <= 360.0) & (F.abs(place["y"]) <= 90.0)
+
+
+def planar_step(unit: int, before: Column, now: Column) -> Column:
+    """The micrometres between two places of the plane as a whole float, as `space.step` has them; 0 if one is NULL."""
+    dx, dy = now["x"] - before["x"], now["y"] - before["y"]
+    length = F.sqrt(dx * dx + dy * dy) * F.lit(float(unit))
+    return F.least(F.coalesce(F.rint(length), F.lit(0.0)), F.lit(float(LONGEST_STEP)))
+
+
+def _steps(ways: pa.Array) -> pa.Array:
+    """The micrometres between places on the ellipsoid; NULL for NULL."""
+    ends = [ways.field(place).to_pylist() for place in range(4)]
+    found = [
+        step(_GLOBE, (x1, y1), (x2, y2)) if known else None
+        for known, x1, y1, x2, y2 in zip(ways.is_valid().to_pylist(), *ends)
+    ]
+    return pa.array(found, pa.int64())
+
+
+def _setting(call: Call, place: int) -> int | None:
+    """A measure or the length of a tick, which are the same for all rows."""
+    argument = call.arguments[place]
+    if not isinstance(argument, Literal):
+        raise Unsupported(call.function.name, "on Spark, a measure is a constant", "never")
+    return argument.value if isinstance(argument.value, int) else None
+
+
+def _apart(call: Call, arguments: list[Column], one: int, other: int, measure: int) -> Column:
+    """The micrometres between two arguments of a call; NULL where one of them is no place."""
+
+    def planar(here: Column, there: Column) -> Column:
+        known = here.isNotNull() & there.isNotNull()
+        return F.when(known, planar_step(measure, here, there).cast("bigint"))
+
+    def way(here: Column, there: Column) -> Column:
+        ends = [here["x"].alias("x1"), here["y"].alias("y1"), there["x"].alias("x2"), there["y"].alias("y2")]
+        return F.when(on_globe(here) & on_globe(there), F.struct(*ends))
+
+    expressions, columns = (call.arguments[one], call.arguments[other]), [arguments[one], arguments[other]]
+    if measure:
+        return bound(expressions, columns, planar)
+    return F.arrow_udf(_steps, "bigint")(bound(expressions, columns, way))
+
+
+def _point(call: Call, arguments: list[Column]) -> Column:
+    if len(arguments) == 1:
+        return bound(call.arguments, arguments, lambda x: make(x, F.lit(0.0)))
+    return bound(call.arguments, arguments, make)
+
+
+def _distance(call: Call, arguments: list[Column]) -> Column:
+    measure = _setting(call, 2)
+    if measure is None:
+        return nothing(Type.FLOAT)
+    return _apart(call, arguments, 0, 1, measure).cast("double") / F.lit(1e6)
+
+
+def _within(call: Call, arguments: list[Column]) -> Column:
+    measure = _setting(call, 3)
+    return nothing(Type.BOOLEAN) if measure is None else _apart(call, arguments, 0, 1, measure) <= arguments[2]
+
+
+def _speed(call: Call, arguments: list[Column]) -> Column:
+    measure, length = _setting(call, 4), _setting(call, 5)
+    if measure is None or length is None:
+        return nothing(Type.FLOAT)
+    way = _apart(call, arguments, 0, 2, measure)
+    ticks = bound([call.arguments[1], call.arguments[3]], [arguments[1], arguments[3]], ticks_between)
+    return kilometres_per_hour(way, ticks, length)
+
+
+def ticks_between(since: Column, until: Column) -> Column:
+    """The ticks from one to another, which more than 64 bits may take."""
+    return F.abs(until.cast("decimal(19,0)") - since.cast("decimal(19,0)"))
+
+
+def kilometres_per_hour(way: Column, ticks: Column, tick_length: int) -> Column:
+    """Micrometres in some ticks as a speed: both numbers as floats, divided once; NULL in no time."""
+    scale = str(5 * tick_length)
+    time = ticks * F.lit(scale).cast(f"decimal({len(scale)},0)")
+    return F.try_divide((way.cast(WAY) * F.lit(18).cast("decimal(2,0)")).cast("double"), time.cast("double"))
+
+
+def _heading(call: Call, arguments: list[Column]) -> Column:
+    measure = _setting(call, 2)
+    if measure is None:
+        return nothing(Type.FLOAT)
+
+    def heading(one: Column, other: Column) -> Column:
+        east, north = other["x"] - one["x"], other["y"] - one["y"]
+        different = (one["x"] != other["x"]) | (one["y"] != other["y"])
+        if measure == 0:
+            here, there, turn = F.radians(one["y"]), F.radians(other["y"]), F.radians(east)
+            half = F.sin(turn / 2.0)
+            north = F.sin(F.radians(north)) + F.lit(2.0) * F.sin(here) * F.cos(there) * half * half
+            east = F.sin(turn) * F.cos(there)
+            different = different & on_globe(one) & on_globe(other)
+        return F.when(different, F.degrees(F.atan2(east, north)))
+
+    found = bound(call.arguments[:2], arguments[:2], heading)
+    return let([found], lambda angle: F.when(angle < 0, angle + 360.0).otherwise(angle + 0.0))
+
+
+def _wkt(call: Call, arguments: list[Column]) -> Column:
+    return wkt(arguments[0], call.arguments[0].type)
+
+
+def wkt(geometry: Column, kind: Type) -> Column:
+    """The well-known text of a place or a line; a line of one place is written as a place."""
+    if kind is Type.POINT:
+        return F.concat(F.lit("POINT ("), _pair(geometry), F.lit(")"))
+    pairs = F.transform(geometry, _pair)
+    word = F.when(F.size(geometry) == 1, F.lit("POINT (")).otherwise(F.lit("LINESTRING ("))
+    return F.concat(word, F.array_join(pairs, ", "), F.lit(")"))
+
+
+def _pair(place: Column) -> Column:
+    return F.concat(_number(place["x"]), F.lit(" "), _number(place["y"]))
+
+
+def _number(number: Column) -> Column:
+    """A coordinate without an exponent, and without a point where it is a whole number."""
+    size = F.abs(number)
+    usual = (size == 0.0) | ((size >= _SHORTEST_PLAIN) & (size < _LONGEST_PLAIN))
+    text = F.when(usual, (number + 0.0).cast("string")).otherwise(aside([number], _written_out))
+    return F.regexp_replace(text, r"\.0*\z|(\.[0-9]*[1-9])0+\z", "$1")
+
+
+def _written_out(number: Column) -> Column:
+    """The digits that a number prints as, with its point where it belongs."""
+    size = F.abs(number)
+    text = F.when(size < LIMIT, digits(size)).otherwise(size.cast("string"))
+    before, behind = F.regexp_extract(text, r"\A([0-9]*)", 1), F.regexp_extract(text, r"\.([0-9]*)", 1)
+    power = F.coalesce(F.regexp_extract(text, r"[Ee]\+?(.*)\z", 1).try_cast("int"), F.lit(0))
+    return F.concat(
+        F.when(number < 0, F.lit("-")).otherwise(F.lit("")),
+        aside([F.concat(before, behind), F.length(before) + power], _pointed),
+    )
+
+
+def _pointed(figures: Column, point: Column) -> Column:
+    """Figures with a point behind so many of them."""
+    small = F.concat(F.lit("0."), F.repeat(F.lit("0"), -point), figures)
+    cut = F.concat(
+        F.substring(figures, F.lit(1), point), F.lit("."), F.substring(figures, point + 1, F.length(figures))
+    )
+    return F.when(point <= 0, small).when(point >= F.length(figures), F.rpad(figures, point, F.lit("0"))).otherwise(cut)
+
+
+SPACE_LOWERINGS: dict[str, Lowering] = {
+    "POINT": _point,
+    "X": lambda call, arguments: arguments[0]["x"],
+    "Y": lambda call, arguments: arguments[0]["y"],
+    "DISTANCE": _distance,
+    "WITHIN": _within,
+    "SPEED": _speed,
+    "HEADING": _heading,
+    "WKT": _wkt,
+}
+"""By the name of the function; a test checks that every function on places has one."""
