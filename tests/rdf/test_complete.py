@@ -7,11 +7,14 @@ import re
 from dataclasses import fields, is_dataclass
 
 import pytest
+import yaml
 
 import transom.reference.rdf.forms
 import transom.reference.rdf.patterns
 import transom.reference.rdf.solutions
 import transom.reference.rdf.statements
+from tests.cases import GOLDEN
+from tests.docs.pages import ROOT
 from tests.rdf.build import bgp, call, select
 from transom.algebra.explain import as_text, branch
 from transom.algebra.rdf import bounds
@@ -133,3 +136,20 @@ def test_state_of_a_join_is_what_is_valid_of_both_sides() -> None:
     assert bounds.total(select("x", bgp("?x :p ?y", own=7))) == Number(7)
     assert bounds.remembered(Filter(PATTERN, Exists(pair))) == bounds.valid(pair)
     assert bounds.valid(Values((Variable("x"),), ((IRI("http://a"),), (integer(1),)))) == Number(2)
+
+
+def test_every_decision_is_listed_with_its_cases() -> None:
+    page = (ROOT / "docs/decisions.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| (R\d+) \|.*\|([^|]*)\|$", page, re.MULTILINE))
+    assert list(listed) == [f"R{number}" for number in range(1, 29)]
+    cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
+    for decision, shown in listed.items():
+        wanted = sorted(case["name"].split("-")[0] for case in cases if decision in case["decisions"])
+        assert re.findall(r"\w+", shown) == wanted, decision
+
+
+def test_every_decision_that_an_operator_names_is_listed() -> None:
+    page = (ROOT / "docs/decisions.md").read_text("utf-8")
+    for operator in OPERATORS:
+        for decision in re.findall(r"\bR\d+\b", operator.__doc__ or ""):
+            assert f"| {decision} |" in page, (operator.__name__, decision)
