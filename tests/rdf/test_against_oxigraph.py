@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import pytest
 
 pytest.importorskip("pyoxigraph")
 
 from tests.rdf.oracle import LAST, Case, bag, oxigraph, seen
 from tests.rdf.questions import case_of
+from transom.algebra.rdf.bounds import valid
+from transom.algebra.rdf.tree import walk
+from transom.algebra.state import Knowledge
+from transom.algebra.state import rows as rows_of
 from transom.model.rdf.answer import RdfAnswer
-from transom.reference.rdf.evaluate import evaluate
+from transom.model.time import Rate
+from transom.reference.rdf.evaluate import Moment, changes, evaluate, timed
 
 CASES, BLOCK = 240, 20
 
@@ -59,3 +67,25 @@ def test_snapshots(block: int) -> None:
 def test_more_snapshots(block: int) -> None:
     for seed in range(10_000 + block * BLOCK, 10_000 + (block + 1) * BLOCK):
         check(seed)
+
+
+def test_no_more_is_valid_at_once_than_the_bound_says() -> None:
+    tight = 0
+    for seed in range(60):
+        case = case_of(seed)
+        rates = {name: rate(rows) for name, rows in case.inputs.streams.items()}
+        known = Knowledge(rates, {"g": len(case.inputs.graphs["g"])})
+        lists = timed(case.plan, case.inputs)
+        for part in walk(case.plan):
+            if hasattr(part, "variables"):
+                most = rows_of(valid(part), known)
+                held = max(len(Moment(case.inputs, lists, t).solutions(part)) for t in changes(lists))
+                assert most is not None
+                assert held <= most, (seed, part)
+                tight += held == most > 0
+    assert tight > 20
+
+
+def rate(rows: Sequence[tuple[int, object]]) -> Rate:
+    """The most elements that come at one instant."""
+    return Rate(max(Counter(t for t, _ in rows).values(), default=1), 1)

@@ -98,7 +98,7 @@ EQUAL = [
 DIFFERENT = [
     ("1^integer", "2^integer"), ("a", "b"), ("a", "a@en"), ("a@en", "a@fr"), ("1", "1^integer"), ("NaN^double", "NaN^double"),
     ("true^boolean", "1^integer"), ("2006-08-23^date", "2006-08-23T00:00:00^dateTime"), ("2006-08-23^date", "2001-01-01Z^date"),
-    ("P1M^duration", "P30D^duration"), ("0.1^float", "0.1^double"),
+    ("a@en", "a^madeUp"), ("a@en", "a^integer"), ("P1M^duration", "P30D^duration"), ("0.1^float", "0.1^double"),
 ]  # fmt: skip
 UNKNOWN = [
     ("x^madeUp", "y^madeUp"), ("xyz^integer", "abc^integer"), ("xyz^integer", "1^integer"), ("x^madeUp", "x"),

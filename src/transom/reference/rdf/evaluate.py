@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from transom.algebra.rdf.expressions import Aggregate, Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
@@ -40,31 +40,42 @@ def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
     """The whole answer, from instant 0 for ever."""
     if reads_streams(op) and (calls := volatile_calls(op)):
         raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
-    points = changes(op, inputs)
+    known = timed(op, inputs)
+    points = changes(known)
+
+    def at(t: int) -> Moment:
+        return Moment(inputs, known, t)
+
     match op:
         case Ask(input=input):
-            told = runs(points, [forms.ask(Moment(inputs, t).solutions(input)) for t in points])
+            told = runs(points, [forms.ask(at(t).solutions(input)) for t in points])
             return RdfAnswer("boolean", ("ask",), truth=tuple(Truth(*run) for run in told))
         case Construct() | Describe():
-            found = intervals(points, lambda t: Moment(inputs, t).triples(op), _triple_order)
+            found = intervals(points, lambda t: at(t).triples(op), _triple_order)
             return RdfAnswer("triples", ("s", "p", "o"), triples=found)
         case _:
             columns = tuple(variable.name for variable in op.variables)
             if ordered(op):
-                lists = runs(points, [tuple(Moment(inputs, t).solutions(op)) for t in points])
+                lists = runs(points, [tuple(at(t).solutions(op)) for t in points])
                 return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
-            bags = intervals(points, lambda t: Moment(inputs, t).solutions(op), lambda s: s.in_order(columns))
+            bags = intervals(points, lambda t: at(t).solutions(op), lambda s: s.in_order(columns))
             return RdfAnswer("solutions", columns, solutions=bags)
 
 
-def changes(op: Operator, inputs: Inputs) -> list[int]:
+Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]]
+"""For every source, window and triple pattern of a question, its elements with their intervals."""
+
+
+def timed(op: Operator, inputs: Inputs) -> Known:
+    """The elements with intervals on which all snapshots of a question stand."""
+    leaves = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow | TriplePattern
+    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, leaves)}
+
+
+def changes(known: Known) -> list[int]:
     """The instants at which a snapshot may differ from the one before: where some element begins or ends."""
-    points = {0}
-    for part in walk(op):
-        if isinstance(part, RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow):
-            for element in elements(part, inputs):
-                points |= {element.start, element.start if element.end is None else element.end}
-    return sorted(points)
+    ends = (end for found in known.values() for one in found for end in (one.start, one.end) if end is not None)
+    return sorted({0, *ends})
 
 
 def elements(op: Statements | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
@@ -104,12 +115,13 @@ class Moment:
     """One instant: what every operator gives then. `outer` is the solution around the pattern of an EXISTS."""
 
     inputs: Inputs
+    known: Known
     t: int
     outer: Solution = field(default_factory=Solution)
 
     def statements(self, op: Statements) -> list[Triple]:
         """The statements that are valid."""
-        return [e.payload for e in facts(op, self.inputs) if e.at(self.t)]
+        return [e.payload for e in self.known[op] if e.at(self.t) and isinstance(e.payload, Triple)]
 
     def triples(self, op: Construct | Describe) -> list[Triple]:
         """The statements that a form makes or finds."""
@@ -125,7 +137,7 @@ class Moment:
         """The solutions that are valid, as a sequence where the operator gives one."""
         match op:
             case TriplePattern() | RangeWindow() | ElementWindow():
-                valid = [e.payload for e in elements(op, self.inputs) if e.at(self.t)]
+                valid = [e.payload for e in self.known[op] if e.at(self.t)]
                 return self._inside([one for one in valid if isinstance(one, Solution)])
             case PathPattern(input=below):
                 return patterns.path_pattern(op, self.statements(below), self.outer)
