@@ -18,6 +18,8 @@ def equal(one: Term, other: Term) -> bool | None:
     if not isinstance(one, Literal) or not isinstance(other, Literal):
         return one == other
     left, right = value_of(one), value_of(other)
+    if bool(one.language) != bool(other.language):
+        return False
     if left is None or right is None:
         return True if one == other else None
     return same_value(left, right)
