@@ -29,6 +29,10 @@ fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
     python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
 
+# all W3C tests of SPARQL queries; TRANSOM_CONFORMANCE says where the suite is
+conformance:
+    python -m tests.conformance
+
 # queries killed ten times each, four at once, and started again
 chaos kills="10" seed="1":
     python -m tests.spark.chaos --kills {{kills}} --seed {{seed}} --together 4
