@@ -74,18 +74,24 @@ class _Reader:
     def __init__(self, text: str, at: At) -> None:
         self.text = text.rstrip()
         self.at = at
-        self.tokens = [
-            _Token(str(found.lastgroup), found[str(found.lastgroup)], *found.span(str(found.lastgroup)))
-            for found in _TOKEN.finditer(self.text)
-        ]
-        end = len(self.text)
-        self.tokens.append(_Token("end", "the end", max(0, end - 1), end))
+        self.words = _TOKEN.finditer(self.text)
+        self.tokens: list[_Token] = []
         self.passed = 0
 
     @property
     def next(self) -> _Token:
-        """The word that comes next; at the end, a word that says so."""
+        """The word that comes next; at the end, a word that says so. What is not reached is not read."""
+        while len(self.tokens) <= self.passed:
+            self.tokens.append(self._read())
         return self.tokens[self.passed]
+
+    def _read(self) -> _Token:
+        found = next(self.words, None)
+        if found is None:
+            end = len(self.text)
+            return _Token("end", "the end", max(0, end - 1), end)
+        kind = str(found.lastgroup)
+        return _Token(kind, found[kind], *found.span(kind))
 
     def place(self, token: _Token) -> At:
         """Where a word stands."""
