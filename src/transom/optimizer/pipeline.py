@@ -19,6 +19,7 @@ from transom.optimizer.prune_columns import prune_columns
 from transom.optimizer.push_selection_below_product import push_selection_below_product
 from transom.optimizer.push_selection_below_projection import push_selection_below_projection
 from transom.optimizer.push_selection_below_window import push_selection_below_window
+from transom.optimizer.relations_in_step import relations_in_step
 from transom.optimizer.rule import Context, Rewrite, Rule
 from transom.optimizer.table_on_the_right import table_on_the_right
 
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = tuple(
             push_selection_below_product,
             push_selection_below_window,
             product_to_join,
+            relations_in_step,
             merge_projections,
             prune_columns,
             cheap_restrictions_first,
