@@ -12,17 +12,26 @@ deep:
 spark *options:
     python -m pytest --spark tests/spark {{options}}
 
+# the tests with real brokers, devices and databases, which they start and stop
+servers *options:
+    python -m pytest --servers tests/servers {{options}}
+
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
     TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py
+    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py
 
-# 200,000 mutated inputs to the parser and the catalog reader
+# 200,000 mutated inputs to the parsers and the catalog reader
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
+    python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
+
+# all W3C tests of SPARQL queries; TRANSOM_CONFORMANCE says where the suite is
+conformance:
+    python -m tests.conformance
 
 # queries killed ten times each, four at once, and started again
 chaos kills="10" seed="1":

@@ -40,7 +40,7 @@ LANGUAGES = {"sneeql": "sneeql", "cql": "cql-spatial"}
 @cache
 def golden_cases(language: str = "sneeql") -> list[Case]:
     """The hand-derived cases of a language."""
-    wanted = LANGUAGES[language]
+    wanted = LANGUAGES.get(language, language)
     cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
     return [
         Case(c["name"], c["schema"], c["inputs"], c["until"], c["query"], c["expected"], language)

@@ -38,7 +38,7 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 
 
 def test_public_names() -> None:
-    assert set(transom.__all__) == {"Answer", "Catalog", "Query", "TransomError", "compile"}
+    assert set(transom.__all__) == {"Answer", "Catalog", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"}
     assert all(getattr(transom, name) for name in transom.__all__)
     with pytest.raises(AttributeError, match="has no attribute sparks"):
         _ = transom.sparks  # type: ignore[attr-defined]
@@ -128,7 +128,7 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(DataError):
         query.simulate({"a": [(0, "one", "")]})
     with pytest.raises(UsageError, match="no language"):
-        transom.compile("SELECT x FROM a", CATALOG, language="sparql")
+        transom.compile("SELECT x FROM a", CATALOG, language="prolog")  # type: ignore[call-overload]
     with pytest.raises(QueryError) as caught:
         transom.compile("SELECT z FROM a", CATALOG, name="mine.sneeql")
     assert str(caught.value).startswith("mine.sneeql:1:8: no attribute is called z")

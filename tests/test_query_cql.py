@@ -209,7 +209,7 @@ def test_answers_of_streams_have_no_index() -> None:
         ("SELECT id FROM cars [NOW] WHERE spead > 1", NameProblem, "no attribute is called spead"),
         ("SELECT id, AvgSpd(cars) FROM cars [NOW]", LanguageRule, "id is neither grouped nor aggregated"),
         ("SELECT AvgSpd(owners) FROM owners", LanguageRule, "owners has no places"),
-        ("SELECT Stamps(*) AS s FROM cars [NOW]", LanguageRule, "Stamps are two columns, g and t"),
+        ("SELECT Stamps(*) AS s FROM cars [NOW]", LanguageRule, "one name for two columns, g and t"),
         ("SELECT Stamps(*) FROM cars [NOW], ships [NOW]", LanguageRule, "Stamps(*) of several sources"),
         ("SELECT g FROM cars [NOW], ships [NOW]", NameProblem, "ambiguous attribute g"),
         ("SELECT cars.z FROM cars [NOW]", NameProblem, "no attribute is called cars.z"),

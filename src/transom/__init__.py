@@ -12,19 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog
+    from transom.compiling import compile
     from transom.errors import TransomError
     from transom.model.answer import Answer
-    from transom.query import Query, compile
+    from transom.model.rdf.answer import RdfAnswer
+    from transom.query import Query
+    from transom.rdf_query import RdfQuery
 
-__all__ = ["Answer", "Catalog", "Query", "TransomError", "compile"]
+__all__ = ["Answer", "Catalog", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": "transom.model.answer",
     "Catalog": "transom.catalog.extents",
     "Query": "transom.query",
+    "RdfAnswer": "transom.model.rdf.answer",
+    "RdfQuery": "transom.rdf_query",
     "TransomError": "transom.errors",
-    "compile": "transom.query",
+    "compile": "transom.compiling",
 }
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from transom import __version__, cli_running
+from transom import __version__, cli_collecting, cli_running
 from transom.algebra.tree import walk
 from transom.cli_answers import print_table
 from transom.cli_files import load, write_text
@@ -379,6 +379,9 @@ def verify(
     spark = cli_running.started(master)
     if not cli_running.verify_query(query, spark, splits, start=first, until=last, kernel=kernel):
         raise SystemExit(1)
+
+
+app.command()(cli_collecting.collect)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transom.runtime.start import Running
 
 Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
-SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR or jsonl:DIR.")]
+SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
 Master = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
 Index = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
 
@@ -87,6 +87,8 @@ def run_query(query: Query, running: Running) -> None:
         console.print(Text(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on"))
     done = running.progress()
     console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
+    for what, count in done.dead.items():
+        console.print(Text(f"dead letters: {count:,} {what}"))
 
 
 def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:
@@ -119,6 +121,8 @@ def replay_query(
     from transom.runtime.start import replay
 
     sink = Sink.read(out)
+    if sink.address is not None:
+        raise UsageError(f"{sink.kind} takes the answers of a live run", hint="a replay writes files")
     if sink.folder is not None and Path(sink.folder).exists():
         raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
     with doing("replaying"):

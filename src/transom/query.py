@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from transom.algebra import bounds, explain
 from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import Arrivals, Formula, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
+from transom.algebra.state import Arrivals, Formula, Hint, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
@@ -157,7 +157,9 @@ class Query:
     @cached_property
     def _known(self) -> Knowledge:
         extents = self.catalog.extents
-        return Knowledge({n: e.arrival_rate for n, e in extents.items()}, {n: e.rows for n, e in extents.items()})
+        hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
+        rates = {name: extent.arrival_rate for name, extent in extents.items()}
+        return Knowledge(rates, {name: extent.rows for name, extent in extents.items()}, hints)
 
     def explain(
         self,

@@ -49,7 +49,7 @@ FAULTS = [
 def asked() -> list[tuple[object, object, object]]:
     """Golden cases and generated questions: a plan, what goes in, and what should come out."""
     cases: list[tuple[object, object, object]] = []
-    for case in golden_cases("cql-spatial"):
+    for case in golden_cases("cql"):
         if case.name[:3] in GOLDEN:
             given = inputs(case.schema, case.inputs, case.until)
             cases.append((GOLDEN[case.name[:3]](case.schema), given, in_order(case.expected["rows"])))

@@ -8,7 +8,7 @@ from tests.cases import Case, golden_cases
 from tests.cql.golden_plans import GOLDEN
 from tests.cql.plans import answer, in_order, inputs
 
-ANSWERS = [c for c in golden_cases("cql-spatial") if c.expected["kind"] != "error"]
+ANSWERS = [c for c in golden_cases("cql") if c.expected["kind"] != "error"]
 
 
 def test_every_case_has_a_plan() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from transom.algebra.functions import FUNCTIONS
+from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
@@ -91,9 +92,19 @@ def sections(doc: str) -> dict[str, str]:
 
 
 def operators() -> str:
-    """Every operator with what it says of itself."""
+    """Every operator on tuples and windows with what it says of itself."""
+    return described(OPERATORS)
+
+
+def rdf_operators() -> str:
+    """Every operator on statements and solutions with what it says of itself."""
+    return described(RDF_OPERATORS)
+
+
+def described(family: Iterable[type]) -> str:
+    """Operators with what they say of themselves."""
     rows = []
-    for operator in OPERATORS:
+    for operator in family:
         told = sections(operator.__doc__ or "")
         source = re.sub(r"\b00[012]\b", lambda found: _DOCUMENTS[found[0]], told["Source"])
         source = source.replace("the table of windows in docs/operators.md", "the table of windows")
@@ -132,6 +143,7 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/sneeql.md", "functions"): functions,
     ("docs/sneeql.md", "reserved"): reserved,
     ("docs/operators.md", "operators"): operators,
+    ("docs/operators.md", "rdf-operators"): rdf_operators,
     ("docs/operators.md", "windows"): windows,
     ("docs/engine.md", "rules"): rules,
 }

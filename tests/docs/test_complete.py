@@ -19,8 +19,8 @@ from tests.cases import GOLDEN
 from tests.docs.pages import PAGES, ROOT, blocks_of, name_of, text_of
 from tests.docs.run import Session
 from transom import errors
-from transom.catalog import entries
-from transom.catalog.entries import Entry
+from transom.catalog import entries, server_shapes
+from transom.catalog.shapes import Entry
 from transom.cli import app
 from transom.languages.sql.parse import DEEPEST, LONGEST
 from transom.languages.sql.translate import SYNONYMS
@@ -60,9 +60,16 @@ def test_every_command_and_option_is_in_commands(command: str, option: str) -> N
     assert re.search(rf"`[^`\n]*{option}\b", section), f"{command} {option}"
 
 
-@pytest.mark.parametrize("model", Entry.__subclasses__(), ids=lambda model: model.__name__)
+def shapes(model: type[Entry]) -> Iterator[type[Entry]]:
+    """Every kind of entry."""
+    for one in model.__subclasses__():
+        yield one
+        yield from shapes(one)
+
+
+@pytest.mark.parametrize("model", list(shapes(Entry)), ids=lambda model: model.__name__)
 def test_every_catalog_key_is_in_catalog(model: type[Entry]) -> None:
-    assert model.__module__ == entries.__name__
+    assert model.__module__ in (entries.__name__, server_shapes.__name__)
     page = text_of("docs/catalog.md")
     for name, info in model.model_fields.items():
         assert f"`{info.alias or name}`" in page, f"{model.__name__}: {info.alias or name}"
@@ -131,8 +138,9 @@ def test_synonyms_and_limits_are_in_sneeql() -> None:
 
 def test_every_decision_is_listed_with_its_cases(rewrite: bool) -> None:
     page = text_of("docs/decisions.md")
-    row = re.compile(r"^(\| (S\d+) \|.*\|)([^|]*)\|$", re.MULTILINE)
-    assert [found[2] for found in row.finditer(page)] == [f"S{number}" for number in range(1, 40)]
+    row = re.compile(r"^(\| ([SC]\d+) \|.*\|)([^|]*)\|$", re.MULTILINE)
+    wanted = [f"S{number}" for number in range(1, 40)] + [f"C{number}" for number in range(1, 34)]
+    assert [found[2] for found in row.finditer(page)] == wanted
     cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
     shown = {case["name"].split("-")[0]: case["decisions"] for case in cases}
 

@@ -12,22 +12,25 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pool
 from random import Random
+from typing import Any
 
 from transom.catalog.extents import Catalog
 from transom.errors import PlanError, TransomError
+from transom.languages.cql import parse as cql_parse
+from transom.languages.cql import translate as cql_translate
+from transom.languages.cql import unparse as cql_unparse
 from transom.languages.sneeql.parse import parse
-from transom.languages.sneeql.syntax import Query
 from transom.languages.sneeql.translate import translate
 from transom.languages.sneeql.unparse import format_text, unparse
 from transom.languages.sql.layout import comments_of
 from transom.languages.sql.parse import LONGEST
 
 from .mutate import mutate
-from .seeds import catalog, catalog_seeds, query_seeds
+from .seeds import catalog, catalog_seeds, cql_seeds, query_seeds
 
 SLOWEST = 1.0
 """Seconds that one input may take."""
@@ -55,9 +58,10 @@ class Tally:
 
 
 def input_of(seed: int, number: int) -> tuple[str, str]:
-    """The kind and the text of one input; every second one is a catalog."""
+    """The kind and the text of one input; every second one is a catalog, every fourth a query of CQL."""
     dice = Random(f"{seed}-{number}")
-    kind, seeds = ("query", query_seeds()) if number % 2 == 0 else ("catalog", catalog_seeds())
+    kind = ("sneeql", "catalog", "cql", "catalog")[number % 4]
+    seeds = {"sneeql": query_seeds, "cql": cql_seeds, "catalog": catalog_seeds}[kind]()
     return kind, mutate(dice.choice(seeds), seeds, dice)
 
 
@@ -69,15 +73,23 @@ def refused(error: TransomError, text: str) -> None:
         raise AssertionError("an error without words")
 
 
-def read_query(text: str) -> tuple[str, Query | None]:
+def functions(kind: str) -> tuple[Callable[[str], Any], Callable[..., Any], Callable[..., str], Callable[..., str]]:
+    """parse, translate, unparse and format_text of a language."""
+    if kind == "cql":
+        return cql_parse.parse, cql_translate.translate, cql_unparse.unparse, cql_unparse.format_text
+    return parse, translate, unparse, format_text
+
+
+def read_query(kind: str, text: str) -> tuple[str, Any]:
     """What became of a query: refused by the parser, by the translator, or translated."""
+    parsing, translating, _, _ = functions(kind)
     try:
-        query = parse(text)
+        query = parsing(text)
     except TransomError as error:
         refused(error, text)
         return "not parsed", None
     try:
-        translate(query, catalog())
+        translating(query, catalog())
     except TransomError as error:
         refused(error, text)
         return "not translated", query
@@ -94,13 +106,14 @@ def read_catalog(text: str) -> tuple[str, None]:
     return "read", None
 
 
-def check_text(text: str, query: Query) -> None:
+def check_text(kind: str, text: str, query: Any) -> None:
     """A query comes out as text and back, in canonical form and with its comments."""
-    tidy = format_text(text, query)
+    parsing, _, writing, formatting = functions(kind)
+    tidy = formatting(text, query)
     assert [c for _, c in comments_of(tidy)] == [c for _, c in comments_of(text)], "format lost a comment"
-    for again in (unparse(query), tidy):
+    for again in (writing(query), tidy):
         if len(again) <= LONGEST:
-            assert parse(again) == query, "the query has changed"
+            assert parsing(again) == query, "the query has changed"
 
 
 def check(seed: int, number: int) -> Tally:
@@ -109,12 +122,12 @@ def check(seed: int, number: int) -> Tally:
     kind, text = input_of(seed, number)
     began = time.process_time()
     try:
-        outcome, query = read_query(text) if kind == "query" else read_catalog(text)
+        outcome, query = read_catalog(text) if kind == "catalog" else read_query(kind, text)
         took = time.process_time() - began
         tally.slowest = (took, number, text)
         assert took < SLOWEST, f"took {took:.2f} s"
         if query is not None:
-            check_text(text, query)
+            check_text(kind, text, query)
     except Exception:
         outcome = "failed"
         tally.failures.append((number, text, traceback.format_exc(limit=-4)))
@@ -136,7 +149,7 @@ def _chunk(job: tuple[int, range]) -> Tally:
 
 def run(seed: int, count: int, processes: int) -> Iterator[Tally]:
     """The results of all inputs, chunk by chunk."""
-    query_seeds(), catalog_seeds(), catalog()
+    query_seeds(), cql_seeds(), catalog_seeds(), catalog()
     jobs = [(seed, range(start, min(start + CHUNK, count))) for start in range(0, count, CHUNK)]
     if processes == 1:
         yield from map(_chunk, jobs)

@@ -51,6 +51,9 @@ WORDS = (
         "'2009-03-01'",
         "1e308",
     ),
+    *("[NOW]", "[ROWS 2]", "[RANGE '5 min', SLIDE '1 min']", "RANGE BY", "SLIDE BY", "RATTR SPACE", "SATTR TIME"),
+    *("PARTITION BY id", "UNBOUNDED", "RStream(", "AvgSpd(R)", "Stamps(*)", "inside(g, Zone)", "JOIN", "LEFT JOIN"),
+    *("ON", "UNION", "EXCEPT ALL", "INTERSECT", "EXISTS (", "DISTINCT", "g", "t", "'50 km'", "‘5 kms’", "cars", "R="),
     *("0", "1", "-1", "1.5", ".5", "1.", "9223372036854775807", "9" * 25, "1e400", "1e-400", "0x1f", "1_000"),
     *(
         "(",

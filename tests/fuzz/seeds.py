@@ -7,9 +7,11 @@ from functools import cache
 import yaml
 
 from transom.catalog.extents import Catalog
+from transom.languages.cql.unparse import unparse as write_cql
 from transom.languages.sneeql.unparse import unparse
 
 from ..cases import golden_cases
+from ..languages.cql_trees import CqlTrees
 from ..languages.syntax_trees import Trees
 from ..languages.test_error_messages import GOLDEN as ERRORS
 from ..languages.test_error_messages import SECTIONS
@@ -46,6 +48,20 @@ extents:
     source: {table: {versions: {0: [[20, cool], [30, ~]], 600: [{temp: 1, category: warm}]}}}
   a: pushed (x:integer)
   b: pushed (x:integer, y:float)
+  cars:
+    kind: pushed
+    attributes: {id: string, x: float, y: float, speed: integer}
+    position: {x: x, y: y, unit: km}
+    object: id
+    max_speed: 200 km/h
+  ships:
+    kind: pushed
+    attributes: {id: string, lon: float, lat: float}
+    position: {lon: lon, lat: lat}
+    keys: 100
+regions:
+  Zone: {polygon: [[0, 0], [10, 0], [10, 10]], on: plane}
+  Sea: {wkt: "POLYGON ((120 25, 125 25, 125 30, 120 30, 120 25))", on: earth}
 """
 
 _WINDOW = "[FROM NOW-5 TO NOW SLIDE 1 MIN]"
@@ -70,6 +86,26 @@ QUERIES = (
     "DSTREAM(SELECT * FROM a [FROM NOW-3 TO NOW-1 SLIDE 1 HOUR], b [FROM NOW TO NOW SLIDE 1 ROW])",
 )
 
+_WAY = "[PARTITION BY id RANGE BY '50 km' RATTR SPACE, SLIDE BY '10 km' SATTR SPACE]"
+CQL = (
+    f"SELECT RStream (R.id, AvgSpd(R)) FROM R=cars {_WAY}",
+    f"SELECT RStream(mycar, PathLength(R), COUNT(*) AS n) FROM R=cars {_WAY} HAVING COUNT(*) > 1 -- why",
+    "SELECT RStream(Stamps(*)) FROM ships [RANGE BY Sea RATTR SPACE] WHERE id=‘o1’",
+    "SELECT IStream(A.id, B.id) FROM A=cars [RANGE ‘60 minutes’, SLIDE ‘10 minutes’], B=ships [ROWS 2] WHERE A.id=B.id",
+    "SELECT DStream(id, t) FROM cars [PARTITION BY id ROWS 1] WHERE inside(g, Zone) AND t > 5",
+    "SELECT c.id, category FROM cars [ROWS 5 SLIDE 2] AS c LEFT JOIN tempClass ON c.speed = temp",
+    "SELECT site FROM road [NOW] UNION ALL (SELECT x FROM a [UNBOUNDED] EXCEPT SELECT x FROM b [RANGE 5 s])",
+    "SELECT DISTINCT RStream(x) FROM a [NOW] WHERE x IN (SELECT site FROM road [NOW]) AND NOT EXISTS "
+    "(SELECT * FROM b [NOW] WHERE b.x = a.x)",
+    "SELECT MAX(q.n) FROM (SELECT RStream(COUNT(*) AS n) FROM a [RANGE '1 min']) AS q [ROWS 10]",
+    "SELECT RStream(id) FROM cars "
+    "[RANGE BY Zone RATTR SPACE, RANGE BY '5 min' RATTR TIME, SLIDE BY '1 min' SATTR TIME]",
+    "SELECT A.id, DISTANCE(A.g, B.g), HEADING(A.g, POINT(1, 2)) FROM A=cars [NOW], B=cars [NOW] "
+    "WHERE within(A.g, B.g, '5 km') AND SPEED(A.g, A.t, B.g, B.t) > 1",
+    "IStream(SELECT vehicle, weight FROM traffic [PARTITION BY site, vehicle RANGE UNBOUNDED] WHERE weight > 1.5)",
+    "SELECT id FROM cars [PARTITION BY id RANGE BY '10 minutes' RATTR TIME, SLIDE BY ‘10 kms SATTR SPACE’]",
+)
+
 CATALOGS = (
     CATALOG,
     "road: sensed (site:integer, temp:float) RATE 1 MIN SITES (1, 2)\n"
@@ -87,6 +123,14 @@ def query_seeds() -> tuple[str, ...]:
     golden = [case.text for case in golden_cases()]
     generated = [unparse(Trees(seed).query(room=1 + seed % 4)) for seed in range(100)]
     return (*QUERIES * 8, *golden, *generated, *_errors("parse", "names", "types", "rules"))
+
+
+@cache
+def cql_seeds() -> tuple[str, ...]:
+    """Right queries of CQL most of all, then generated ones and those of the golden file."""
+    golden = [case.text for case in golden_cases("cql")]
+    generated = [write_cql(CqlTrees(seed).query(room=1 + seed % 4)) for seed in range(60)]
+    return (*CQL * 8, *golden, *generated, *_errors("cql"))
 
 
 @cache

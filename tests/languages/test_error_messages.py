@@ -12,13 +12,15 @@ import yaml
 
 from transom.catalog.extents import Catalog
 from transom.errors import TransomError
+from transom.languages.cql.parse import parse as cql_parse
+from transom.languages.cql.translate import translate as cql_translate
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "errors.yaml"
 WITHOUT_HINT: set[str] = set()
 """Entries whose message has no hint yet; one that gets a hint leaves this list."""
-SECTIONS = ("parse", "names", "types", "rules", "catalogs")
+SECTIONS = ("parse", "names", "types", "rules", "cql", "catalogs")
 
 
 @cache
@@ -43,6 +45,8 @@ def error_of(section: str, entry: dict[str, str]) -> TransomError:
     try:
         if section == "catalogs":
             Catalog.read(text)
+        elif section == "cql":
+            cql_translate(cql_parse(text), Catalog.read(golden()["cql_catalog"]))
         else:
             translate(parse(text), Catalog.read(entry.get("catalog", golden()["default_catalog"])))
     except TransomError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,17 @@ from transom.query import constant
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
 CATALOG = transom.Catalog.read("""
-road: sensed (site:integer, temp:integer, vibration:integer) RATE 1 MIN SITES (1, 2)
-traffic: pushed (site:integer, weight:integer)
-tempClass: stored (temp:integer, category:string)
+extents:
+  road: sensed (site:integer, temp:integer, vibration:integer) RATE 1 MIN SITES (1, 2)
+  traffic: pushed (site:integer, weight:integer)
+  tempClass: stored (temp:integer, category:string)
+  ships: {declare: "pushed (id:string, x:float, y:float)", position: {x: x, y: y, unit: m}}
+regions:
+  bay: {wkt: "POLYGON ((0 0, 9 0, 9 5, 5 9, 0 9, 0 0))"}
+  pier: {wkt: "POLYGON ((0 0, 1 0, 1 1, 0 0))"}
 """)
+CQL = re.compile(r"\[(NOW|RANGE|ROWS|PARTITION|UNBOUNDED)\b")
+"""What only CQL writes."""
 
 
 def sections(path: Path) -> list[tuple[str, str]]:
@@ -44,7 +52,9 @@ def block(why: str, text: str, name: str) -> str:
 
 def compiled(text: str, rules: list[str]) -> str:
     """The plan of a query with some rules on, without its remarks."""
-    query = transom.compile(text, CATALOG, without=[rule.name for rule in RULES if rule.name not in rules])
+    language = "cql" if CQL.search(text) else "sneeql"
+    off = [rule.name for rule in RULES if rule.name not in rules]
+    query = transom.compile(text, CATALOG, language=language, without=off)
     return bare(query.explain("optimized"))
 
 

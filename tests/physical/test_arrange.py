@@ -12,12 +12,19 @@ import pytest
 import transom
 from tests.cases import catalog_of, golden_cases
 from tests.oracle.generate import generate
+from tests.oracle_cql.build import Names
+from tests.oracle_cql.build import plan as plan_of_cql
+from tests.oracle_cql.question import question as question_of_cql
+from transom.algebra.expressions import Column
+from transom.algebra.relations import WindowFirst
+from transom.algebra.streams import RStream
 from transom.algebra.tree import walk as walk_algebra
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window
+from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
 from transom.catalog.extents import Catalog
 from transom.errors import Unsupported
 from transom.physical.arrange import arrange
 from transom.physical.choices import FEW_KEYS
+from transom.physical.lines import Grown, Lines, Relate, Steady, Turn
 from transom.physical.plan import (
     NODES,
     Changes,
@@ -65,6 +72,24 @@ WORDED = {
 }
 
 
+SPACE = transom.Catalog.from_dict(
+    {
+        "extents": {
+            "steady": {
+                "kind": "pushed",
+                "attributes": ["x:float", "y:float", "id:string", "v:integer"],
+                "position": {"x": "x", "y": "y", "unit": "m"},
+                "object": "id",
+                "max_speed": "50 km/h",
+            },
+            "lim": {"kind": "stored", "attributes": ["most:integer"]},
+        }
+    }
+)
+ByKey = Lines | Steady | Turn | Grown | Relate
+"""Nodes whose machine works for each key, or for whole relations."""
+
+
 def ask(text: str, *, index: bool = False, start: int = 0) -> Physical:
     return transom.compile(text, CATALOG).physical(index=index, start=start)
 
@@ -82,6 +107,14 @@ def generated() -> Iterator[Physical]:
         for index in (False, True):
             wanted = index and query.gives == "tagged-tuples"
             yield query.physical(index=wanted, start=seed % 3, kernel=seed % 2 == 1)
+    for seed in range(150):
+        yield arrange(plan_of_cql(question_of_cql(seed)), start=seed % 3, kernel=seed % 2 == 1)
+    jumps = transom.compile("SELECT RStream(id) FROM steady [PARTITION BY id ROWS 2]", SPACE, language="cql")
+    yield jumps.physical()
+    nearest = WindowFirst(time_window(Names("a").stream, 5, 0, 1), (), Column(Names("a").v), 2)
+    yield arrange(RStream(nearest))
+    table = "SELECT IStream(a.v, lim.most) FROM steady AS a [ROWS 2], lim WHERE a.v = lim.most"
+    yield transom.compile(table, SPACE, language="cql").physical()
 
 
 def test_every_node_is_reached_and_gives_its_reason() -> None:
@@ -92,9 +125,9 @@ def test_every_node_is_reached_and_gives_its_reason() -> None:
             assert node.choice.rule
             assert len(node.choice.reason.split()) >= 3, node
             if node.choice.path is Way.MACHINE:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number), node
+                assert isinstance(node, Cut | Clock | Product | Compare | Number | ByKey), node
             elif node.choice.path is Way.KERNEL:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet), node
+                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet | ByKey), node
     assert set(seen) == set(NODES)
 
 
@@ -202,16 +235,14 @@ def test_more_slack_needs_more_memory() -> None:
     assert least < most
 
 
-UNSUPPORTED = [
-    (Arrival(), Between(Coordinate.INDEX, Bound(1, -2), Bound(1, 0))),
-    (Every(Coordinate.TICK, 2), Between(Coordinate.INDEX, Bound(1, -2), Bound(1, 0))),
-    (Every(Coordinate.TICK, 2), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
-    (Every(Coordinate.TICK, 2, 5), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
-]
-
-
-@pytest.mark.parametrize(("slide", "range_"), UNSUPPORTED)
-def test_windows_of_other_languages_are_refused(slide: object, range_: object) -> None:
+@pytest.mark.parametrize(
+    ("slide", "range_"),
+    [
+        (Every(Coordinate.TICK, 2), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
+        (Every(Coordinate.TICK, 2, 5), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
+    ],
+)
+def test_windows_of_no_language_are_refused(slide: Every, range_: Between) -> None:
     query = transom.compile("SELECT weight FROM traffic [FROM NOW-2 TO NOW SLIDE 2 SEC]", CATALOG, optimize=False)
     window = next(op for op in walk_algebra(query.plan) if isinstance(op, Window))
     with pytest.raises(Unsupported, match="tick, or by row"):

@@ -168,13 +168,6 @@ def try_shapes(
     return outcomes
 
 
-def try_shape(
-    spark: SparkSession, shape: str, seed: int, kills: int, files: int = 16, kernel: Kernel = "auto"
-) -> Outcome:
-    """One query, killed alone."""
-    return try_shapes(spark, [shape], seed, kills, files, kernel)[0]
-
-
 def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     """What a shape reads, for the run with kills and for the one without."""
     query = KILLED[shape].query()

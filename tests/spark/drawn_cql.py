@@ -90,5 +90,3 @@ def kinds(drawn: Drawn) -> Counter[str]:
     found[f"{q.convert}Stream"] += 1
     found[q.select] += 1
     return found
-
-

@@ -14,6 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from transom.machines.buckets import Bucket, Maker, is_shared
 from transom.machines.steps import step
 from transom.spark import kernel
 from transom.spark.runner import arrivals
@@ -74,7 +75,10 @@ def _held(spark: SparkSession, checkpoint: Path, operator: int, batch: int, spec
     bodies = _state(spark, checkpoint, operator, batch, "waiting").select("list_element.body").collect()
     waiting = sum(len(list(arrivals(row.body))) for row in bodies)
     machines = _state(spark, checkpoint, operator, batch, "machine").select("value.state").collect()
-    return waiting + sum(step(specification, bytes(row.state)).held for row in machines if row.state is not None)
+    states = [bytes(row.state) for row in machines if row.state is not None]
+    if is_shared(specification):
+        return waiting + sum(Bucket(Maker(specification), state).held for state in states)
+    return waiting + sum(step(specification, state).held for state in states)
 
 
 def _held_in_java(spark: SparkSession, checkpoint: Path, operator: int, batch: int, specification: str) -> int:

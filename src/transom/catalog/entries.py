@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
-from transom.catalog.wording import did_you_mean, quoted
+from transom.catalog.server_shapes import HttpEntry, KafkaEntry, ModbusEntry, MqttEntry, OpcUaEntry
+from transom.catalog.shapes import Entry
 from transom.model.types import INTEGER_MAX
 
 LARGEST = 1e12
@@ -19,37 +20,6 @@ LARGEST = 1e12
 
 Coordinate = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 """A coordinate of a place that stands in the catalog."""
-
-
-class UnknownEntry(ValueError):
-    """A key that means nothing where it stands."""
-
-    def __init__(self, key: str, hint: str | None) -> None:
-        super().__init__(f"unknown entry {quoted(key)}")
-        self.key = key
-        self.hint = hint
-
-
-class Entry(BaseModel):
-    """Entries that are all known, with values of exactly the type they should have."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-    @classmethod
-    def expand(cls, data: object) -> object:
-        """The entries that a short form stands for."""
-        return data
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known(cls, data: object) -> object:
-        data = cls.expand(data)
-        if isinstance(data, dict):
-            names = [str(info.alias or name) for name, info in cls.model_fields.items()]
-            for key in data:
-                if key not in names:
-                    raise UnknownEntry(str(key), did_you_mean(str(key), names))
-        return data
 
 
 class WalkEntry(Entry):
@@ -182,6 +152,11 @@ class SourceEntry(Entry):
     files: FilesEntry | None = None
     generate: GenerateEntry | None = None
     table: TableEntry | None = None
+    mqtt: MqttEntry | None = None
+    modbus: ModbusEntry | None = None
+    opcua: OpcUaEntry | None = None
+    http: HttpEntry | None = None
+    kafka: KafkaEntry | None = None
 
 
 class PositionEntry(Entry):
@@ -208,6 +183,24 @@ class RegionEntry(Entry):
     def expand(cls, data: object) -> object:
         """Paths as text."""
         return {key: _plain(value) for key, value in data.items()} if isinstance(data, dict) else data
+
+
+class RdfEntry(Entry):
+    """`td: {stream: IRI}`, `parks: {graph: IRI, files: parks.ttl}`, or `facts: {graph: default, files: [a.ttl]}`."""
+
+    stream: str | None = None
+    graph: str | None = None
+    files: list[str] | None = None
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """One path stands for a list of one."""
+        if not isinstance(data, dict):
+            return data
+        data = {key: _plain(value) for key, value in data.items()}
+        if isinstance(data.get("files"), str):
+            data["files"] = [data["files"]]
+        return data
 
 
 class ExtentEntry(Entry):
@@ -246,3 +239,5 @@ class CatalogEntry(Entry):
     epoch: object = "1970-01-01T00:00:00Z"
     extents: dict[str, ExtentEntry] = Field(default_factory=dict)
     regions: dict[str, RegionEntry] = Field(default_factory=dict)
+    prefixes: dict[str, str] = Field(default_factory=dict)
+    rdf: dict[str, RdfEntry] = Field(default_factory=dict)

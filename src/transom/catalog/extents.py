@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from transom.catalog.rdf import Rdf
 from transom.catalog.sources import Source
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.errors import CatalogError, NameProblem, UsageError
@@ -102,6 +103,7 @@ class Catalog:
     text: str | None = field(default=None, repr=False, compare=False)
     name: str | None = field(default=None, compare=False)
     regions: Mapping[str, Region] = field(default_factory=dict)
+    rdf: Rdf = field(default_factory=Rdf)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from transom.catalog.servers import Kafka
 from transom.catalog.sources import Files, FileVersions, Generate, Source, Table
 
 if TYPE_CHECKING:
@@ -56,3 +57,7 @@ def describe(source: Source | None) -> str:
             return f"{sum(len(version.rows) for version in versions)} rows in the catalog"
         case Generate(seed=seed):
             return f"generated from seed {seed}"
+        case Kafka(servers=servers, topic=topic):
+            return f"the topic {topic} of {servers}"
+        case _:
+            return f"collected by {type(source).__name__}"

@@ -13,6 +13,8 @@ from transom.catalog.entries import CatalogEntry
 from transom.catalog.extent_entries import read_extent
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.places import At, Misfit, locate
+from transom.catalog.rdf import Rdf
+from transom.catalog.rdf_entries import read_rdf
 from transom.catalog.shape_errors import first_misfit
 from transom.catalog.space_entries import read_regions
 from transom.catalog.ticks import read_instant, read_microseconds
@@ -20,7 +22,7 @@ from transom.catalog.wording import did_you_mean, nearest, quoted, show
 from transom.model.regions import Region
 from transom.model.time import Calendar
 
-_TOP = ("tick", "epoch", "extents", "regions")
+_TOP = ("tick", "epoch", "extents", "regions", "prefixes", "rdf")
 _EXAMPLE = "write for example road: sensed (site:integer, temp:integer)"
 _LONGEST_TICK = read_microseconds("366 d")
 
@@ -30,22 +32,22 @@ def read_catalog(text: str, name: str | None = None, folder: Path | None = None)
     text = text.removeprefix("\ufeff")
     data, places = read_document(text, name)
     try:
-        calendar, extents, regions = _read(data, folder)
+        calendar, extents, regions, rdf = _read(data, folder)
     except Misfit as misfit:
         raise locate(misfit, places, name) from misfit.__cause__
-    return Catalog(calendar, extents, folder, text, name, regions)
+    return Catalog(calendar, extents, folder, text, name, regions, rdf)
 
 
 def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
     """The catalog in dictionaries and lists."""
     try:
-        calendar, extents, regions = _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
+        calendar, extents, regions, rdf = _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
     except Misfit as misfit:
         raise locate(misfit, None, None) from misfit.__cause__
-    return Catalog(calendar, extents, folder, regions=regions)
+    return Catalog(calendar, extents, folder, regions=regions, rdf=rdf)
 
 
-def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent], dict[str, Region]]:
+def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent], dict[str, Region], Rdf]:
     if data is None:
         raise Misfit("the catalog is empty", At(), _EXAMPLE)
     if not isinstance(data, dict):
@@ -64,9 +66,10 @@ def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent
             raise Misfit(f"{quoted(name)} and {quoted(seen[name.lower()])} are the same name", at.at_key(), why)
         seen[name.lower()] = name
         extents[name] = read_extent(name, declared, at, calendar)
-    if not extents:
+    rdf = read_rdf(entry.rdf, entry.prefixes, seen)
+    if not extents and not rdf.extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
-    return calendar, extents, read_regions(entry.regions, extents, At(("regions",)), folder)
+    return calendar, extents, read_regions(entry.regions, extents, At(("regions",)), folder), rdf
 
 
 def _gathered(data: dict[object, object]) -> dict[object, object]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from transom.catalog.entries import UnknownEntry
 from transom.catalog.places import At, Misfit
+from transom.catalog.shapes import UnknownEntry
 from transom.catalog.wording import did_you_mean, kind_meant, show
 
 _EXPECTED = {

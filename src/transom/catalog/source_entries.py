@@ -10,6 +10,7 @@ from transom.catalog.checked import typed
 from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
+from transom.catalog.server_entries import read_kafka, read_server
 from transom.catalog.signal_entries import read_generate
 from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, Source, Table
 from transom.catalog.ticks import read_tick
@@ -23,11 +24,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) -> Source:
     """The source that an entry describes; Misfit unless it is exactly one that the extent can have."""
-    given = [key for key in ("files", "generate", "table") if getattr(entry, key) is not None]
+    given = [key for key in type(entry).model_fields if getattr(entry, key) is not None]
     if len(given) != 1:
         hint = "write files: PATH, generate: {...} or table: {...}"
-        raise Misfit(f"a source is one of files, generate and table, not {len(given)} of them", at, hint)
+        raise Misfit(f"a source is one of files, generate, table and the servers, not {len(given)} of them", at, hint)
     here = at.then(given[0])
+    if entry.kafka is not None:
+        return read_kafka(extent, entry.kafka, here)
+    server = entry.mqtt or entry.modbus or entry.opcua or entry.http
+    if server is not None:
+        return read_server(extent, server, here, calendar)
     if entry.table is not None:
         if extent.kind is not Kind.STORED:
             raise Misfit(f"a {extent.kind} extent has no table", here.at_key(), "use files or generate")
@@ -37,7 +43,7 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) 
             hint = "write the rows: table: {rows: [[20, cool], [30, warm]]}"
             raise Misfit("a stored extent cannot be generated", here.at_key(), hint)
         return read_generate(extent, entry.generate, here, calendar)
-    assert entry.files is not None  # noqa: S101 - one of the three is given
+    assert entry.files is not None  # noqa: S101 - one is given
     return _files(extent, entry.files, here, calendar)
 
 

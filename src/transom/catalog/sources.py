@@ -1,4 +1,4 @@
-"""Where the rows of an extent come from: files, an inline table, or a generator. Settings only; `connectors` reads."""
+"""Where the rows of an extent come from: files, a table, a generator, a server. Settings only; `connectors` reads."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from transom.catalog.servers import Collected, Kafka
 from transom.model.bag import Version
 from transom.model.time import Rate
 from transom.model.types import Value
@@ -155,5 +156,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = Files | FileVersions | Table | Generate
+Source: TypeAlias = Files | FileVersions | Table | Generate | Collected | Kafka
 """Any source of rows."""

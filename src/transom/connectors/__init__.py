@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import assert_never
 
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa
 from transom.catalog.sources import Files, FileVersions, Generate, Table
 from transom.connectors.files.read import read_elements, read_versions
 from transom.connectors.generate.read import read_generated
+from transom.connectors.kafka.read import read_topic
+from transom.connectors.log.read import read_log
 from transom.connectors.rows import elements, ordered_versions, versions
 from transom.errors import UsageError
 from transom.model.bag import Element, Version
@@ -33,6 +36,10 @@ def open_stream(
                     hint="say until which tick, with until=600 or --until 600",
                 )
             return read_generated(extent, source, calendar, until)
+        case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
+            return read_log(extent, log, folder, until)
+        case Kafka() as source:
+            return read_topic(extent, source, calendar, until)
         case Files() | FileVersions() | Generate() | Table():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
@@ -50,7 +57,18 @@ def open_table(
             return read_versions(extent, source, calendar, folder, until)
         case Table(versions=found) if extent.kind is Kind.STORED:
             return ordered_versions(found, until)
-        case Files() | FileVersions() | Generate() | Table():
+        case (
+            Files()
+            | FileVersions()
+            | Generate()
+            | Table()
+            | Modbus()
+            | OpcUa()
+            | HttpPoll()
+            | HttpPush()
+            | Mqtt()
+            | Kafka()
+        ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
             assert_never(extent.source)

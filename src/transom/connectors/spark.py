@@ -10,10 +10,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa
 from transom.catalog.sources import Files, FileVersions, Generate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
 from transom.connectors.generate import spark as generate
+from transom.connectors.kafka import spark as kafka
+from transom.connectors.log import spark as logs
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.spark.types import spark_type
@@ -45,6 +48,12 @@ def open_stream(
             )
         case Generate() if extent.kind is not Kind.STORED:
             return generate.stream(spark, extent, calendar, live=live, position=position, until=until)
+        case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
+            return logs.stream(
+                spark, extent, log, folder, live=live, position=position, files_per_batch=files_per_batch
+            )
+        case Kafka() as source:
+            return kafka.stream(spark, extent, source, calendar, live=live, position=position)
         case Files() | FileVersions() | Generate() | Table():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
@@ -65,7 +74,18 @@ def open_table(
             return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
         case Table() as source if extent.kind is Kind.STORED:
             return _with_versions(spark, extent, _inline(spark, extent, source, position))
-        case Files() | FileVersions() | Generate() | Table():
+        case (
+            Files()
+            | FileVersions()
+            | Generate()
+            | Table()
+            | Modbus()
+            | OpcUa()
+            | HttpPoll()
+            | HttpPush()
+            | Mqtt()
+            | Kafka()
+        ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
             assert_never(extent.source)

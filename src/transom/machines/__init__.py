@@ -11,4 +11,8 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     gaps     gives a row where no piece covers it
     slide    aggregates sliding windows, a pane per tick
     pairs    joins rows of two sides whose ends are known
+    distance gives each row of an object how far it has gone   (C11)
+    lineage  windows of one key, once per instant              (CQL)
+
+The last two share buckets: one state and one timer for many keys.
 """

@@ -9,6 +9,7 @@ from transom.algebra.expressions import Expression
 from transom.algebra.tree import Operator, Plan, inputs, is_stream, with_inputs
 from transom.errors import PlanError, UsageError
 from transom.model.types import Value
+from transom.optimizer.cheap_restrictions_first import cheap_restrictions_first
 from transom.optimizer.drop_trivial import drop_trivial
 from transom.optimizer.fold_constants import fold_constants
 from transom.optimizer.merge_projections import merge_projections
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = tuple(
             product_to_join,
             merge_projections,
             prune_columns,
+            cheap_restrictions_first,
             table_on_the_right,
         ),
     )

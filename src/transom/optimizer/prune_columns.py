@@ -19,7 +19,7 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import Renumber, StreamProject, StreamSelect
+from transom.algebra.streams import Renumber, StreamProject, StreamSelect, WithoutJumps
 from transom.algebra.tracks import Track
 from transom.algebra.tree import Operator, Stream, Windows
 from transom.algebra.windows import Window
@@ -96,6 +96,8 @@ def narrow_stream(stream: Stream, needed: Set[Attribute]) -> Stream:
             return StreamSelect(narrow_stream(below, needed), predicate)
         case Renumber(input=below):
             return Renumber(narrow_stream(below, needed))
+        case WithoutJumps(input=below, key=key):
+            return replace(stream, input=narrow_stream(below, {*needed, *key, *stream.place}))
         case StreamProject(input=below, items=items):
             kept = keep(tuple(item.attribute for item in items), needed)
             return StreamProject(below, tuple(item for item in items if item.attribute in kept))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+
+from transom.model.reasons import DEAD, Reason
 
 CLOCKS = ("PythonMicroBatch", "transom_clock")
 """What Spark calls the clock in Python and the clock in Java: their ticks are no rows of the user's."""
@@ -13,7 +16,7 @@ CLOCKS = ("PythonMicroBatch", "transom_clock")
 
 @dataclass(frozen=True)
 class Progress:
-    """So far: micro-batches, rows in and out, how fast, how far event time got, rows in state, late rows."""
+    """So far: micro-batches, rows in and out, how fast, how far event time got, rows in state, late and dead rows."""
 
     batch: int = -1
     rows_in: int = 0
@@ -23,6 +26,7 @@ class Progress:
     watermark: datetime | None = None
     state_rows: int = 0
     late_rows: int = 0
+    dead: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, report: Mapping[str, Any]) -> Progress:
         """What was done after one more report; one that is known already changes nothing, nor one of an idle moment.
@@ -45,6 +49,7 @@ class Progress:
             _moment(report.get("eventTime", {}).get("watermark")) or self.watermark,
             sum(o["numRowsTotal"] for o in operators),
             self.late_rows + sum(o["numRowsDroppedByWatermark"] for o in operators),
+            _summed(self.dead, _dead(report)),
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
@@ -60,6 +65,22 @@ def _observed(report: Mapping[str, Any]) -> int:
         return 0
     rows = answer["rows"] if isinstance(answer, Mapping) or hasattr(answer, "asDict") else answer[0]
     return int(rows or 0)
+
+
+def _dead(report: Mapping[str, Any]) -> Counter[str]:
+    """What was no row, by extent and reason; an extent that several readers read is counted once."""
+    found: dict[tuple[str, str], int] = {}
+    for name, metrics in (report.get("observedMetrics") or {}).items():
+        if name.startswith(DEAD):
+            extent = name.removeprefix(f"{DEAD}transom_").rpartition("_")[0]
+            counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
+            for reason in Reason:
+                found[extent, reason.value] = max(found.get((extent, reason.value), 0), counts[reason.name.lower()])
+    return Counter({f"{extent}: {reason}": count for (extent, reason), count in found.items() if count})
+
+
+def _summed(one: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
+    return dict(Counter(one) + more) if more else one
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -1,39 +1,71 @@
-"""Where answers go: the console, or files that take each micro-batch exactly once."""
+"""Where answers go: the console, files that take each micro-batch exactly once, or servers."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from transom.errors import UsageError
 
-SINKS = ("console", "parquet:DIR", "jsonl:DIR")
+SINKS = (
+    "console",
+    "parquet:DIR",
+    "jsonl:DIR",
+    "kafka://HOST:PORT/TOPIC",
+    "postgresql://USER@HOST:PORT/DATABASE/TABLE",
+    "mqtt://USER@HOST:PORT/TOPIC",
+    "webhook:URL",
+)
 _FORMATS = {"parquet": "parquet", "jsonl": "json"}
+_SERVERS = ("kafka", "postgresql", "mqtt", "mqtts")
 
 
 @dataclass(frozen=True)
 class Sink:
-    """A kind of sink, and the folder it writes into."""
+    """A kind of sink, and the folder it writes into or the address it sends to."""
 
     kind: str
     folder: str | None = None
+    address: str | None = None
 
     @staticmethod
     def read(text: str) -> Sink:
-        """A sink as one writes it: console, parquet:DIR or jsonl:DIR."""
-        kind, _, folder = text.partition(":")
-        if kind == "console" and not folder:
+        """A sink as one writes it; the address of a server may hold references, and no secret."""
+        kind, _, rest = text.partition(":")
+        if kind == "console" and not rest:
             return Sink("console")
-        if kind in _FORMATS and folder:
-            return Sink(kind, folder if "://" in folder else str(Path(folder).absolute()))
+        if kind in _FORMATS and rest:
+            return Sink(kind, rest if "://" in rest else str(Path(rest).absolute()))
+        if kind in _SERVERS and rest.startswith("//"):
+            return _server(kind, text)
+        if kind == "webhook" and rest.startswith(("http://", "https://")):
+            return _server(kind, rest)
         raise UsageError(f"no sink is called {text}", hint=f"sinks are {', '.join(SINKS)}")
 
     def attach(self, writer: Any) -> Any:
         """A writer of Spark's, streaming or batch, that writes here."""
+        if self.address is not None:
+            raise UsageError(f"{self.kind} takes the answers of a live run", hint="a replay writes files")
         if self.folder is None:
             return writer.format("console").option("truncate", "false").option("numRows", 50)
         return writer.format(_FORMATS[self.kind]).option("path", self.folder)
 
     def __str__(self) -> str:
-        return self.kind if self.folder is None else f"{self.kind}:{self.folder}"
+        place = self.folder or self.address
+        return self.kind if place is None else f"{self.kind}:{place}"
+
+
+def _server(kind: str, address: str) -> Sink:
+    """A sink at an address; what cannot be one, or holds a secret, is refused."""
+    parts = urlsplit(address)
+    secret = parts.netloc.rpartition("@")[0].partition(":")[2]
+    if secret and not re.fullmatch(r"\$\{[^{}]+\}", secret):
+        raise UsageError("a secret does not stand in an address", hint="write ${NAME} or ${file:PATH} for it")
+    path = parts.path.strip("/")
+    if not parts.hostname or (kind in _SERVERS and not path) or (kind == "postgresql" and path.count("/") != 1):
+        form = next(form for form in SINKS if form.startswith(kind.removesuffix("s")))
+        raise UsageError(f"{kind} goes to {form}, and the address is another", hint=f"write {form}")
+    return Sink("mqtt" if kind == "mqtts" else kind, None, address)

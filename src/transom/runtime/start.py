@@ -19,7 +19,9 @@ from transom.errors import UsageError
 from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
 from transom.physical.walk import walk
+from transom.runtime.aside import Aside
 from transom.runtime.dataframe import Options, dataframe
+from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
@@ -54,8 +56,11 @@ class Order:
 class Running:
     """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
 
-    def __init__(self, stream: Any, query: Query, order: Order, resumed: bool, kernel: Kernel) -> None:
+    def __init__(
+        self, stream: Any, query: Query, order: Order, resumed: bool, kernel: Kernel, aside: Aside | None = None
+    ) -> None:
         self.stream = stream
+        self._aside = aside or Aside(())
         self.query = query
         self.order = order
         self.resumed = resumed
@@ -91,17 +96,24 @@ class Running:
         """Wait until it ends, or so long; whether it ended. An error of the run is raised here."""
         if self.order.once and self.order.until is not None and self.is_active:
             self.stream.processAllAvailable()
+            self._aside.finish()
             self.stop()
             return True
+        ended = True
         if seconds is None:
             self.stream.awaitTermination()
-            return True
-        return bool(self.stream.awaitTermination(seconds))
+        else:
+            ended = bool(self.stream.awaitTermination(seconds))
+        self._aside.check()
+        if ended and self.order.once:
+            self._aside.finish()
+        return ended
 
     def stop(self) -> None:
         """Stop, keeping all that is needed to go on."""
         self.progress()
         self.stream.stop()
+        self._aside.stop()
 
 
 def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | None, order: Order) -> Running:
@@ -137,7 +149,14 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    return Running(sink.attach(writer).start(), query, order, resumed, "on" if fast else "off")
+    if sink.address is None:
+        writer = sink.attach(writer)
+    else:
+        writer = writer.foreachBatch(delivery(sink, identity(order.checkpoint)))
+    aside = Aside.start(
+        spark, query.catalog, query.reads, sources or {}, order.checkpoint, once=order.once and order.until is None
+    )
+    return Running(writer.start(), query, order, resumed, "on" if fast else "off", aside)
 
 
 def _check_span(plan: Physical, query: Query) -> None:

@@ -16,6 +16,7 @@ from transom.physical.plan import Form
 from transom.spark import aggregates, machine
 from transom.spark.frames import Run, carried, names, value, values
 from transom.spark.marks import TICK
+from transom.spark.tracks import track
 
 KEYS_TOGETHER = 512
 """States that keys share: enough to spread over a cluster, few enough to be read as wholes."""
@@ -72,8 +73,6 @@ def _by_key(
 
 def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
     """Aggregates per window and group of its rows; tracks go through the places of rows in the order of time."""
-    from transom.spark.places import track
-
     schema = node.input.schema
     keys = [f"k{place}" for place in range(len(node.groups))]
     windowed = node.form is Form.WINDOWS

@@ -1,8 +1,9 @@
 """Functions on places as Spark columns, with the values that the reference engine gives.
 
 A place is a struct of `x` and `y`, a line an array of places. All is native but ways on the ellipsoid, which the one
-written-out formula gives in Python, through Arrow. A limit comes from Java: well-known text has the digits that a
-coordinate prints as where its size is 0 or from 1e-38 to 1e28; other digits beyond stand for the same number.
+written-out formula gives in Python, through Arrow. A limit comes from Java: the digits of a coordinate in well-known
+text are the fewest where its size is 0 or from 1e-21 to 1e15 and no power of two below 1e-6; elsewhere there may be a
+digit more or an exponent, and the number is the same.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from transom.algebra.expressions import Call, Literal
 from transom.errors import Unsupported
 from transom.model.space import LONGEST_STEP, Position, step
 from transom.model.types import Line, Point, Type
-from transom.spark.floats import LIMIT, digits
 from transom.spark.functions import Lowering, bound
-from transom.spark.types import aside, let, nothing
+from transom.spark.types import let, nothing
 
 WAY = "decimal(38,0)"
 """The type of sums of micrometres."""
 
 _GLOBE = Position("x", "y", geodesic=True)
-_SHORTEST_PLAIN, _LONGEST_PLAIN = 1e-3, 1e7
-"""Between these, Java writes numbers without an exponent."""
+_PLAIN = (1e-3, 1e7)
+"""From here to there, Java writes numbers without an exponent."""
+_TINY = 1e-21
+"""From here on, the 38 digits of a decimal hold all that a number prints."""
 
 
 def make(x: Column, y: Column) -> Column:
@@ -167,31 +169,18 @@ def _pair(place: Column) -> Column:
 
 def _number(number: Column) -> Column:
     """A coordinate without an exponent, and without a point where it is a whole number."""
-    size = F.abs(number)
-    usual = (size == 0.0) | ((size >= _SHORTEST_PLAIN) & (size < _LONGEST_PLAIN))
-    text = F.when(usual, (number + 0.0).cast("string")).otherwise(aside([number], _written_out))
-    return F.regexp_replace(text, r"\.0*\z|(\.[0-9]*[1-9])0+\z", "$1")
+    size, text = F.abs(number), (number + 0.0).cast("string")
 
+    def written_out(digits: int, behind: int) -> Column:
+        return text.try_cast(f"decimal({digits},{behind})").try_cast("string")
 
-def _written_out(number: Column) -> Column:
-    """The digits that a number prints as, with its point where it belongs."""
-    size = F.abs(number)
-    text = F.when(size < LIMIT, digits(size)).otherwise(size.cast("string"))
-    before, behind = F.regexp_extract(text, r"\A([0-9]*)", 1), F.regexp_extract(text, r"\.([0-9]*)", 1)
-    power = F.coalesce(F.regexp_extract(text, r"[Ee]\+?(.*)\z", 1).try_cast("int"), F.lit(0))
-    return F.concat(
-        F.when(number < 0, F.lit("-")).otherwise(F.lit("")),
-        aside([F.concat(before, behind), F.length(before) + power], _pointed),
+    plain = (
+        F.when((size == 0.0) | ((size >= _PLAIN[0]) & (size < _PLAIN[1])), text)
+        .when(size >= _PLAIN[1], F.coalesce(written_out(38, 18), written_out(38, 0), text))
+        .when(size >= _TINY, written_out(38, 38))
+        .otherwise(text)
     )
-
-
-def _pointed(figures: Column, point: Column) -> Column:
-    """Figures with a point behind so many of them."""
-    small = F.concat(F.lit("0."), F.repeat(F.lit("0"), -point), figures)
-    cut = F.concat(
-        F.substring(figures, F.lit(1), point), F.lit("."), F.substring(figures, point + 1, F.length(figures))
-    )
-    return F.when(point <= 0, small).when(point >= F.length(figures), F.rpad(figures, point, F.lit("0"))).otherwise(cut)
+    return F.regexp_replace(plain, r"\A(-?[0-9]+)(?:\.0*|(\.[0-9]*[1-9])0*)\z", "$1$2")
 
 
 SPACE_LOWERINGS: dict[str, Lowering] = {

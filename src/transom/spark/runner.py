@@ -160,7 +160,7 @@ class BucketRunner(MachineRunner):
         make = self.make
         rows = ((tick, arrival) for tick in sorted(ready) for arrival in in_order(ready[tick]))
         for of, (tick, seq, present, place, row) in bucket.run(rows, closed):
-            yield make(*lanes, tick, seq, present, place, *of, *(row if present else nothing))
+            yield make(*lanes, tick, seq, present, place, *of, *(row or nothing))
 
 
 def arrivals(body: str) -> Iterator[Arrival]:

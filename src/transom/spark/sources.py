@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from transom.model.reasons import DEAD, Reason
 from transom.physical.plan import Clock, Read, ReadTable
 from transom.spark import clock as clock_source
 from transom.spark.frames import FOREVER, Run, values
@@ -22,11 +23,23 @@ def read(node: Read, run: Run) -> DataFrame:
         return run.in_time(rows)
     name = f"transom_{node.extent}_{next(run.counter)}"
     delay = run.delays.get(node.extent, 0)
-    if node.extent not in run.beats:
+    beating = "beat" in frame.columns
+    if node.extent not in run.beats and not beating:
         return run.in_time(watermarked(rows, delay, name))
-    beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
-    both = rows.withColumn("beat", F.lit(False)).unionByName(beats, allowMissingColumns=True)
+    if beating:
+        both = _counted(frame, f"{DEAD}{name}").select(*columns, "beat")
+    else:
+        both = rows.withColumn("beat", F.lit(False))
+    if node.extent in run.beats:
+        beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
+        both = both.unionByName(beats, allowMissingColumns=True)
     return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
+
+
+def _counted(frame: DataFrame, name: str) -> DataFrame:
+    """A live log without what is no row, which is counted by reason on the way."""
+    counts = [F.count_if(F.col("dead") == F.lit(reason.value)).alias(reason.name.lower()) for reason in Reason]
+    return frame.observe(name, *counts).where(F.col("dead").isNull())
 
 
 def read_table(node: ReadTable, run: Run) -> DataFrame:

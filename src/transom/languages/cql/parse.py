@@ -74,6 +74,8 @@ def _advice(word: str, names: set[str]) -> str | None:
         return "windows of CQL are written [RANGE '5 minutes', SLIDE '1 minute']"
     if in_window and upper == "SCAN":
         return "a table needs no window; a stream takes [RANGE ..], [ROWS ..], [NOW] or [UNBOUNDED]"
+    if word in "],[" and names == {"a name"}:
+        return LENGTH
     if word == "," and names == {"FROM"}:
         return "a converter stands around the whole select list"
     return ELSEWHERE.get(upper)
@@ -193,10 +195,13 @@ class _Builder(Clauses):
         return Reach(measured, domain, spanned(meta))
 
     def region(self, meta: Meta, children: list[Any]) -> Reach:
-        words = [c for c in children if isinstance(c, Token)]
-        name = next(c for c in children if not isinstance(c, Token))
-        domain = Domain(words[-1].upper()) if words and words[-1].type == "DOMAIN" else None
-        return Reach(Place(name, spanned(meta)), domain, spanned(meta))
+        place = next(c for c in children if isinstance(c, Place))
+        word = children[-1]
+        domain = Domain(word.upper()) if isinstance(word, Token) and word.type == "DOMAIN" else None
+        return Reach(place, domain, spanned(meta))
+
+    def place(self, meta: Meta, children: list[str]) -> Place:
+        return Place(children[0], spanned(meta))
 
     def rows_reach(self, meta: Meta, children: list[Any]) -> Reach:
         return Reach(Rows(whole_number(children[0]), span_of(children[0])), None, spanned(meta))

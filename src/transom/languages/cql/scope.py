@@ -115,7 +115,7 @@ class Relations(Sources):
         if node.name in TRACKS or node.name == "STAMPS":
             where = "alone in the select list" if node.name == "STAMPS" else "in the select list and in HAVING"
             label = SPELLED.get(node.name, node.name)
-            raise LanguageRule(f"{label} cannot stand here", span=node.span, hint=f"it stands {where}")
+            raise LanguageRule(f"no {label} can stand here", span=node.span, hint=f"it stands {where}")
         return spatial(node, self) if node.name in SPATIAL else None
 
     def measure(self, nodes: Sequence[Node]) -> int:
@@ -221,7 +221,7 @@ def relation_of(node: Function, scope: Relations) -> Located:
     else:
         [argument, *more] = node.arguments
         if more or not isinstance(argument, Name) or argument.qualifier is not None:
-            raise LanguageRule(f"{label} takes the name of a source", span=node.span, hint=hint)
+            raise LanguageRule(f"what {label} takes is the name of a source", span=node.span, hint=hint)
         found = [source for source in located if source.qualifier == argument.name]
         if not found and any(source.qualifier == argument.name for source in scope.visible):
             raise LanguageRule(

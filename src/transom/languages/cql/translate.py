@@ -240,7 +240,9 @@ class _Translator(Selecting):
         if not isinstance(node, Function) or node.name != "STAMPS" or not isinstance(scope, Relations):
             return Selecting.columns(self, item, scope)
         if item.alias is not None:
-            raise LanguageRule("Stamps are two columns, g and t", span=item.span, hint="select g AS .., t AS ..")
+            raise LanguageRule(
+                "one name for two columns, g and t", span=item.span, hint="select g AS place, t AS moment"
+            )
         source = relation_of(node, scope)
         return tuple(Output(stamp := source.stamp(name), Attribute(name, stamp.type)) for name in STAMPS)
 

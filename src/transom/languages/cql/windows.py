@@ -150,7 +150,9 @@ class Frame:
         for reach in reaches:
             if isinstance(reach.value, Place) and reach.domain is Domain.TIME:
                 raise LanguageRule(
-                    f"{brief(reach.value.name)} is no length of time", span=reach.span, hint="write RATTR SPACE"
+                    f"the region {brief(reach.value.name)} is no length of time",
+                    span=reach.span,
+                    hint="write RATTR SPACE",
                 )
         if len(reaches) == 1:
             return

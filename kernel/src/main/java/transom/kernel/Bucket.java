@@ -12,7 +12,7 @@ import java.util.function.Function;
  * The machines of many keys in one state, with an agenda: a key that is silent is not even read until its time comes.
  *
  * <p>The bytes are a version, a letter and the number of keys; then of each key its hash, the tick of its next event,
- * and how long it and its machine are; then all of these. Of a key that nothing happened to they are copied as they are.
+ * and how long it and its machine are; then all of these. Those of a silent key are copied as they are.
  */
 final class Bucket {
     private static final byte VERSION = 1;

@@ -16,7 +16,7 @@ import org.apache.spark.sql.streaming.ValueState;
 import scala.collection.Iterator;
 
 /**
- * Puts machines of many keys into transformWithState: Spark's key is a bucket, and a bucket has one state and one timer.
+ * Puts machines of many keys into transformWithState: Spark's key is a bucket, which has one state and one timer.
  *
  * <p>Rows wait until their tick is closed. A row that goes out has the lane, the tick, the window, whether it is
  * present, its place, the key, and the values that the machine made.

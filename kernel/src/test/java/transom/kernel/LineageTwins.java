@@ -19,10 +19,10 @@ import java.util.List;
  * Drives machines that share buckets by scripts, alone or in a bucket, so that their Python twins can be compared.
  *
  * <p>Each line of the input is a script: {"spec": {...}, "script": [[word, ...], ...]}. For one machine: [take, tick,
- * rows] and [close, tick] say [what is told, held, wake, blank]; [restart] saves and loads. For a bucket, with "bucket":
- * true: [run, [[tick, key, row], ...], closed] says [what is told with its key, held, keys, wake]; a row may be null;
- * [restart]. For both: [load, bytes]. What is told is [tick, seq, present, place, row]. A script that fails ends with
- * {"error": ...}. Values are written as for SlideTwins.
+ * rows] and [close, tick] say [what is told, held, wake, blank]; [restart] saves and loads. For a bucket, with
+ * "bucket": true: [run, [[tick, key, row], ...], closed] says [what is told with its key, held, keys, wake]; a row may
+ * be null; [restart]. For both: [load, bytes]. What is told is [tick, seq, present, place, row]. A script that fails
+ * ends with {"error": ...}. Values are written as for SlideTwins.
  */
 public final class LineageTwins {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -1,0 +1,160 @@
+"""How many statements and solutions can be valid at once, and how many each operator must remember (E8)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.patterns import (
+    BasicGraphPattern,
+    Either,
+    Inverse,
+    Link,
+    NoneOf,
+    OneOrMore,
+    Path,
+    PathPattern,
+    Steps,
+    TriplePattern,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Project,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+)
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Operator, Question, Solutions, Statements, patterns_of, walk
+from transom.algebra.state import NOTHING, ONE, Arrivals, Formula, Number, TableRows, least, plus, times
+
+
+def arriving(op: Statements | TriplePattern, span: int) -> Formula:
+    """The most elements that come in any span of instants; what is stored does not come."""
+    match op:
+        case RdfStream(extent=extent):
+            return Arrivals(extent, span)
+        case Merge(parts=parts):
+            return plus(*(arriving(part, span) for part in parts))
+        case TriplePattern(input=below) | RangeWindow(input=below) | ElementWindow(input=below):
+            return arriving(below, span)
+        case StoredGraph():
+            return NOTHING
+        case _:
+            assert_never(op)
+
+
+def valid(op: Statements | Solutions) -> Formula:
+    """The most statements or solutions that are valid at one instant."""
+    match op:
+        case RdfStream():
+            return arriving(op, 1)
+        case StoredGraph(extents=extents):
+            return plus(*map(TableRows, extents))
+        case Merge(parts=parts):
+            return plus(*map(valid, parts))
+        case RangeWindow(input=input, width=width):
+            return arriving(input, width)
+        case ElementWindow(count=count):
+            return Number(count)
+        case TriplePattern(input=below):
+            return valid(below)
+        case PathPattern(input=below, path=path):
+            return _ways(path, valid(below))
+        case BasicGraphPattern(parts=several):
+            return times(ONE, *map(valid, several))
+        case Union(left=left, right=right):
+            return plus(valid(left), valid(right))
+        case Join(left=left, right=right):
+            return times(valid(left), valid(right))
+        case LeftJoin(left=left, right=right):
+            return times(valid(left), plus(valid(right), ONE))
+        case Minus(left=left):
+            return valid(left)
+        case Values(rows=rows):
+            return Number(len(rows))
+        case Aggregation(whole=True):
+            return ONE
+        case Slice(input=from_here, limit=limit):
+            return valid(from_here) if limit is None else least(Number(limit), valid(from_here))
+        case (
+            Filter(input=inner)
+            | Extend(input=inner)
+            | Aggregation(input=inner)
+            | Project(input=inner)
+            | Distinct(input=inner)
+            | Reduced(input=inner)
+            | OrderBy(input=inner)
+        ):
+            return valid(inner)
+        case _:
+            assert_never(op)
+
+
+def _ways(path: Path, statements: Formula) -> Formula:
+    """The most pairs, each as often as there are ways, that a path finds in so many statements."""
+    nodes = plus(times(Number(2), statements), ONE)
+    match path:
+        case Link():
+            return statements
+        case NoneOf(forward=forward, backward=backward):
+            return times(Number(2), statements) if forward and backward else statements
+        case Inverse(path=inner):
+            return _ways(inner, statements)
+        case Steps(first=first, second=second):
+            return times(_ways(first, statements), _ways(second, statements))
+        case Either(first=first, second=second):
+            return plus(_ways(first, statements), _ways(second, statements))
+        case ZeroOrOne(path=inner):
+            return plus(_ways(inner, statements), nodes)
+        case ZeroOrMore() | OneOrMore():
+            return times(nodes, nodes)
+        case _:
+            assert_never(path)
+
+
+def remembered(op: Operator) -> Formula:
+    """The most statements and solutions that this operator alone must remember, those below it not counted."""
+    asked = plus(*map(valid, patterns_of(op)))
+    match op:
+        case RdfStream() | StoredGraph() | Merge() | RangeWindow() | TriplePattern():
+            return NOTHING
+        case ElementWindow(count=count):
+            return Number(count)
+        case PathPattern(input=below):
+            return valid(below)
+        case BasicGraphPattern(parts=parts):
+            return plus(*map(valid, parts)) if len(parts) > 1 else NOTHING
+        case Join(left=left, right=right) | Minus(left=left, right=right):
+            return plus(valid(left), valid(right))
+        case LeftJoin(left=left, right=right):
+            return plus(valid(left), valid(right), asked)
+        case Filter() | Extend():
+            return asked
+        case Aggregation(input=input) | OrderBy(input=input):
+            return plus(valid(input), asked)
+        case Distinct(input=input) | Slice(input=input):
+            return valid(input)
+        case Union() | Values() | Project() | Reduced() | Construct():
+            return NOTHING
+        case Describe(input=input, statements=statements):
+            return plus(valid(input), valid(statements))
+        case Ask():
+            return ONE
+        case _:
+            assert_never(op)
+
+
+def total(op: Question) -> Formula:
+    """The most statements and solutions that a whole question must remember."""
+    return plus(*(remembered(part) for part in walk(op)))

@@ -1,0 +1,33 @@
+"""RDF in a catalog: streams and stored graphs by their IRIs, and prefixes that queries may rely on (R27)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class RdfExtent:
+    """A stream of statements, or a stored graph, and the IRI by which queries name it.
+
+    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements of
+    a graph.
+    """
+
+    name: str
+    iri: str | None
+    is_stream: bool
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rdf:
+    """All that a catalog says about RDF."""
+
+    extents: Mapping[str, RdfExtent] = field(default_factory=dict)
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self, iri: str, *, stream: bool) -> RdfExtent | None:
+        """The stream or the graph of that IRI."""
+        found = (one for one in self.extents.values() if one.iri == iri and one.is_stream == stream)
+        return next(found, None)

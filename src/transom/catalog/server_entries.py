@@ -1,0 +1,255 @@
+"""The source of one extent where the collector acquires it: which entries fit together, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from transom.catalog.checked import worded
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.places import At, Misfit
+from transom.catalog.references import check_secret
+from transom.catalog.server_shapes import (
+    HttpEntry,
+    KafkaEntry,
+    ModbusEntry,
+    MqttEntry,
+    OpcUaEntry,
+    PolledEntry,
+    RegisterEntry,
+)
+from transom.catalog.servers import (
+    Collected,
+    Device,
+    HttpPoll,
+    HttpPush,
+    Kafka,
+    Modbus,
+    Mqtt,
+    Number,
+    OpcUa,
+    Payload,
+    Register,
+    Space,
+)
+from transom.catalog.ticks import read_microseconds
+from transom.catalog.wording import did_you_mean, quoted
+from transom.model.time import Calendar
+from transom.model.types import Type, Value, read_text
+
+KEPT = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason", "_words")
+"""Columns that a log has of its own."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_DEADLINE = 500_000
+_BROKERS = ("mqtt://", "mqtts://")
+
+
+def read_server(
+    extent: Extent, entry: ModbusEntry | OpcUaEntry | HttpEntry | MqttEntry, at: At, calendar: Calendar
+) -> Collected:
+    """The settings that an entry describes; Misfit where it does not fit the extent."""
+    if extent.kind is Kind.STORED:
+        raise Misfit("a stored extent is no stream", at.at_key(), "declare it as sensed or pushed")
+    for attribute in extent.schema:
+        if attribute.name in KEPT:
+            raise Misfit(f"the log has a column {attribute.name} of its own", at.at_key(), "rename the attribute")
+    match entry:
+        case MqttEntry():
+            return _mqtt(extent, entry, at)
+        case HttpEntry() if entry.listen is not None:
+            return _push(extent, entry, at)
+        case ModbusEntry():
+            found = tuple(_register(name, one) for name, one in entry.registers.items())
+            _covered(extent, entry.registers, at.then("registers"))
+            return Modbus(
+                _devices(extent, entry, at, _host), found, _deadline(extent, entry, at, calendar), _log(extent, entry)
+            )
+        case OpcUaEntry():
+            _covered(extent, entry.nodes, at.then("nodes"))
+            check_secret(entry.password, at.then("password"))
+            devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("opc.tcp://",)))
+            deadline = _deadline(extent, entry, at, calendar)
+            return OpcUa(devices, tuple(entry.nodes.items()), deadline, _log(extent, entry), entry.user, entry.password)
+        case HttpEntry():
+            for key in ("path", "token", "time"):
+                if key in entry.model_fields_set:
+                    raise Misfit(f"{key} is for what is sent to listen", at.then(key).at_key(), "leave it out")
+            devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("http://", "https://")))
+            fields = _fields(extent, entry.fields, _asked(extent), at.then("fields"))
+            headers = tuple(entry.headers.items())
+            return HttpPoll(devices, fields, headers, _deadline(extent, entry, at, calendar), _log(extent, entry))
+
+
+def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
+    """The settings of a Kafka topic; what looks like a secret among the options is a reference."""
+    _only_pushed(extent, at)
+    for server in entry.servers.split(","):
+        _host(server.strip(), at.then("servers"))
+    if not _TOPIC.fullmatch(entry.topic):
+        raise Misfit(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
+    for name, value in entry.options.items():
+        if re.search("password|secret|jaas", name) and "${" not in value:
+            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
+    fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
+    return Kafka(entry.servers, entry.topic, fields, entry.time, tuple(entry.options.items()), entry.dead)
+
+
+def _push(extent: Extent, entry: HttpEntry, at: At) -> HttpPush:
+    _only_pushed(extent, at)
+    for key in ("devices", "server", "deadline", "headers"):
+        if key in entry.model_fields_set:
+            raise Misfit(f"{key} is for what is fetched", at.then(key).at_key(), "leave out listen, or this")
+    listen = entry.listen or ""
+    _host(listen, at.then("listen"))
+    if not entry.path.startswith("/"):
+        raise Misfit(f"{quoted(entry.path)} is not a path", at.then("path"), "write for example /events")
+    check_secret(entry.token, at.then("token"))
+    host, _, port = listen.rpartition(":")
+    fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
+    return HttpPush(host, int(port), entry.path, fields, entry.time, entry.token, _log(extent, entry))
+
+
+def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
+    _only_pushed(extent, at)
+    here = at.then("topic")
+    _url(entry.broker, at.then("broker"), _BROKERS)
+    check_secret(entry.password, at.then("password"))
+    source = Mqtt(
+        entry.broker,
+        entry.topic,
+        Payload(entry.payload),
+        (),
+        entry.time,
+        entry.user,
+        entry.password,
+        entry.client or f"transom-{extent.name}",
+        5 if entry.version == "5" else 4,
+        _log(extent, entry),
+    )
+    named = [name for _, name in source.levels]
+    for name in named:
+        _known(extent, name, here)
+        if named.count(name) > 1:
+            raise Misfit(f"{name} stands twice in the topic", here, "leave out one of the two")
+    if not entry.topic or "{" in source.filter or re.search(r"[^/]#|#.|[^/]\+|\+[^/]", source.filter):
+        hint = "write for example plant/{line}/temp; + and # stand alone, # at the end"
+        raise Misfit(f"{quoted(entry.topic)} is not a topic", here, hint)
+    left = [name for name in extent.names if name not in named]
+    if source.payload is Payload.VALUE and len(left) != 1:
+        hint = "put the others into the topic, or use payload: json"
+        raise Misfit(f"a value is one attribute, and {len(left)} are not in the topic", at.then("payload"), hint)
+    if source.payload is Payload.VALUE and entry.time is not None:
+        raise Misfit("a value has no field with the time", at.then("time").at_key(), "leave it out")
+    if source.payload is Payload.SENML and entry.time is not None:
+        raise Misfit("the records of SenML have their time already", at.then("time").at_key(), "leave it out")
+    return replace(source, fields=_fields(extent, entry.fields, left, at.then("fields")))
+
+
+def _log(extent: Extent, entry: PolledEntry | MqttEntry) -> str:
+    """The folder of the log, relative to the catalog."""
+    return entry.log or f"log/{extent.name}"
+
+
+def _only_pushed(extent: Extent, at: At) -> None:
+    if extent.kind is not Kind.PUSHED:
+        hint = "declare it as pushed; sensed extents are asked: modbus, opcua, http"
+        raise Misfit(f"messages come to a pushed extent, not to a {extent.kind} one", at.at_key(), hint)
+
+
+def _asked(extent: Extent) -> tuple[str, ...]:
+    """The attributes that a device is asked for: all but the site."""
+    return tuple(name for name in extent.names if name != extent.site)
+
+
+def _devices(extent: Extent, entry: PolledEntry, at: At, check: Callable[[str, At], None]) -> tuple[Device, ...]:
+    """A device for each site."""
+    if extent.kind is not Kind.SENSED:
+        raise Misfit(f"devices are asked for a sensed extent, not for a {extent.kind} one", at.at_key(), "declare it")
+    if (entry.devices is None) == (entry.server is None):
+        raise Misfit("a source has either devices or a server", at, "write devices: {1: ADDRESS}, or server: ADDRESS")
+    if entry.server is not None:
+        here = at.then("server")
+        check(entry.server, here)
+        if not extent.sites and "{site}" in entry.server:
+            raise Misfit("the extent has no sites", here, "list them: sites: [1, 2]")
+        sites = extent.sites or (None,)
+        return tuple(Device(site, entry.server.replace("{site}", str(site))) for site in sites)
+    given = entry.devices or {}
+    here = at.then("devices")
+    holder = next((a for a in extent.schema if a.name == extent.site), None)
+    if holder is None or not extent.sites:
+        raise Misfit("devices are by site, and the extent has no sites", here.at_key(), "list them: sites: [1, 2]")
+    found: dict[object, Device] = {}
+    for key, device in given.items():
+        place = here.then(key)
+        site = _site(key, holder.type)
+        if site not in extent.sites:
+            raise Misfit(f"{quoted(key)} is not a site", place.at_key(), "list it under sites")
+        check(device.address, place)
+        found[site] = Device(site, device.address, device.unit)
+    for site in extent.sites:
+        if site not in found:
+            raise Misfit(f"no device for the site {quoted(site)}", here.at_key(), "add it, or leave out the site")
+    return tuple(found[site] for site in extent.sites)
+
+
+def _site(key: str | int, kind: Type) -> Value:
+    """The site that a key stands for; keys are text."""
+    try:
+        return read_text(str(key), kind)
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _register(name: str, entry: RegisterEntry) -> Register:
+    number = Number.BIT if entry.space in ("coil", "discrete") else Number(entry.number)
+    return Register(name, entry.address, number, Space(entry.space), entry.scale, entry.offset)
+
+
+def _covered(extent: Extent, given: Mapping[str, object], at: At) -> None:
+    """Every attribute but the site is given once, and no other."""
+    for name in given:
+        _known(extent, name, at.then(name).at_key())
+    missing = [name for name in _asked(extent) if name not in given]
+    if missing:
+        raise Misfit(f"nothing for {', '.join(missing)}", at.at_key(), "every attribute but the site is asked for")
+
+
+def _fields(extent: Extent, given: Mapping[str, str], asked: Iterable[str], at: At) -> tuple[tuple[str, str], ...]:
+    """Where in a payload each attribute is: by default under its own name."""
+    for name in given:
+        _known(extent, name, at.then(name).at_key())
+    return tuple((name, given.get(name, name)) for name in asked)
+
+
+def _known(extent: Extent, name: str, at: At) -> None:
+    if name not in extent.names:
+        raise Misfit(f"no attribute {quoted(name)}", at, did_you_mean(name, extent.names))
+
+
+def _deadline(extent: Extent, entry: PolledEntry, at: At, calendar: Calendar) -> int:
+    every = (extent.every or 1) * calendar.length
+    if entry.deadline is None:
+        return min(_DEADLINE, every)
+    here = at.then("deadline")
+    micro = worded(lambda text, _: read_microseconds(text), entry.deadline, here, calendar)
+    if not 1000 <= micro <= every:
+        raise Misfit("a deadline is between 1 ms and the interval of acquisition", here, "write for example 500 ms")
+    return micro
+
+
+def _host(text: str, at: At) -> None:
+    found = _HOST.match(text)
+    if not found or not 0 < int(found[2]) < 65536:
+        raise Misfit(f"{quoted(text)} is not a host and a port", at, "write for example 10.0.0.1:502")
+
+
+def _url(text: str, at: At, schemes: tuple[str, ...]) -> None:
+    rest = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
+    if not rest or re.search(r"\s", text):
+        raise Misfit(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")
+    if "@" in rest.partition("/")[0]:
+        raise Misfit("a secret does not stand in a catalog", at, "give user and password: ${NAME} beside the address")

@@ -1,0 +1,164 @@
+"""Sources that the collector acquires rows from: sensors that are asked, and messages that come. Settings only.
+
+Text may hold references `${NAME}` and `${file:PATH}`; they are resolved when a connection is made, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from transom.model.types import Value
+
+
+class Payload(Enum):
+    """How the rows of a message are written."""
+
+    JSON = "json"
+    SENML = "senml"
+    VALUE = "value"
+
+
+class Number(Enum):
+    """How a number lies in registers, the most significant one first."""
+
+    INT16 = "int16"
+    UINT16 = "uint16"
+    INT32 = "int32"
+    UINT32 = "uint32"
+    INT64 = "int64"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    BIT = "bit"
+
+    @property
+    def words(self) -> int:
+        """How many registers it takes."""
+        return {"16": 1, "32": 2, "64": 4}.get(self.value[-2:], 1)
+
+
+class Space(Enum):
+    """Which registers of a device are read."""
+
+    HOLDING = "holding"
+    INPUT = "input"
+    COIL = "coil"
+    DISCRETE = "discrete"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Where the value of an attribute lies in a device: value = number * scale + offset."""
+
+    attribute: str
+    address: int
+    number: Number = Number.INT16
+    space: Space = Space.HOLDING
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The place of one site: a host and port with a unit, or a URL."""
+
+    site: Value
+    address: str
+    unit: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Modbus:
+    """Devices that are asked over Modbus TCP; `deadline` in microseconds is how long each has for an answer."""
+
+    devices: tuple[Device, ...]
+    registers: tuple[Register, ...]
+    deadline: int
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpcUa:
+    """Nodes that are read from OPC UA servers; `{site}` in a node's name is the site."""
+
+    devices: tuple[Device, ...]
+    nodes: tuple[tuple[str, str], ...]
+    deadline: int
+    log: str
+    user: str | None = None
+    password: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPoll:
+    """JSON that is fetched from URLs; `fields` says where in it the attributes are."""
+
+    devices: tuple[Device, ...]
+    fields: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...]
+    deadline: int
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPush:
+    """JSON that others send to the collector by POST; `time` is the field with the instant, arrival if None."""
+
+    host: str
+    port: int
+    path: str
+    fields: tuple[tuple[str, str], ...]
+    time: str | None
+    token: str | None
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mqtt:
+    """Messages of an MQTT broker; a level `{name}` of the topic is an attribute."""
+
+    broker: str
+    topic: str
+    payload: Payload
+    fields: tuple[tuple[str, str], ...]
+    time: str | None
+    user: str | None
+    password: str | None
+    client: str
+    version: int
+    log: str
+
+    @property
+    def levels(self) -> tuple[tuple[int, str], ...]:
+        """The levels of the topic that are attributes: which one, and the attribute's name."""
+        parts = self.topic.split("/")
+        return tuple((place, part[1:-1]) for place, part in enumerate(parts) if part[:1] == "{" and part[-1:] == "}")
+
+    @property
+    def filter(self) -> str:
+        """The topic as the broker knows it: a wildcard for each level that is an attribute."""
+        named = {place for place, _ in self.levels}
+        return "/".join("+" if place in named else part for place, part in enumerate(self.topic.split("/")))
+
+
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
+
+    `dead` is the folder for what cannot be read; without it such a message stops the query.
+    """
+
+    servers: str
+    topic: str
+    fields: tuple[tuple[str, str], ...]
+    time: str | None
+    options: tuple[tuple[str, str], ...]
+    dead: str | None
+
+
+Polled: TypeAlias = Modbus | OpcUa | HttpPoll
+"""Sensors that are asked at every tick of acquisition."""
+
+Collected: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt
+"""What the collector serves; `log` is the folder that it writes and that queries read."""

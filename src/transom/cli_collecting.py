@@ -1,0 +1,57 @@
+"""The verb of the command line that acquires rows: collect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from transom.catalog.extents import Catalog
+from transom.errors import UsageError
+from transom.model.time import read_duration
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[EXTENT]...", help="Extents; default: all that can be.")]
+Place = Annotated[Path, typer.Option("--catalog", "-c", help="The catalog.")]
+Segment = Annotated[str, typer.Option("--segment", help="How long to gather messages before they are written.")]
+For = Annotated[str | None, typer.Option("--for", help="How long to collect; default: until it is stopped.")]
+
+
+def collect(catalog: Place, extents: Names = None, segment: Segment = "1 s", length: For = None) -> None:
+    """Acquire rows from sensors and brokers into logs that queries read."""
+    try:
+        from transom.collector.run import collect as run
+    except ImportError as error:
+        raise UsageError(
+            "collecting needs pyarrow", hint="pip install 'transom[collect]'", detail=str(error)
+        ) from error
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    counts = run(
+        Catalog.load(catalog),
+        extents or [],
+        apart=seconds(segment, "--segment"),
+        seconds=None if length is None else seconds(length, "--for"),
+        tell=lambda words: console.print(Text(words)),
+    )
+    for name, found in counts.items():
+        console.print(Text(f"{name}: {told(found)}"))
+
+
+def told(found: Counter[str]) -> str:
+    """What came, and what is missing or dead by reason."""
+    rest = [f"{count:,} {reason}" for reason, count in sorted(found.items()) if reason != "rows"]
+    return ", ".join([f"{found['rows']:,} rows", *rest])
+
+
+def seconds(words: str, option: str) -> float:
+    """A length of time in seconds."""
+    try:
+        found = read_duration(words) / 1e6
+    except ValueError as error:
+        raise UsageError(f"{option} {words!r} is no length of time", hint="write for example '1 s'") from error
+    if found <= 0:
+        raise UsageError(f"{option} is longer than nothing", hint="write for example '1 s'")
+    return found

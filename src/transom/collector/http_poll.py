@@ -1,0 +1,55 @@
+"""Sensors that answer GET with JSON; all of an extent share one pool of connections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transom.catalog.extras import needed
+from transom.catalog.references import resolved
+from transom.catalog.servers import Device, HttpPoll
+from transom.connectors.payloads import Dead, field_of
+from transom.model.reasons import Reason
+
+
+class HttpStation:
+    """One URL."""
+
+    def __init__(self, device: Device, source: HttpPoll, clients: list[Any]) -> None:
+        self.devices: Sequence[Device] = (device,)
+        self.source = source
+        self._clients = clients
+
+    async def read(self, found: dict[Device, Mapping[str, object] | Exception]) -> None:
+        """Fetch the JSON and take the attributes out of it."""
+        if not self._clients:
+            httpx = needed("httpx", "http")
+            headers = {name: resolved(value) for name, value in self.source.headers}
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+            self._clients.append(
+                httpx.AsyncClient(headers=headers, timeout=self.source.deadline / 1e6, limits=limits, trust_env=False)
+            )
+        [device] = self.devices
+        answer = await self._clients[0].get(resolved(device.address))
+        if answer.status_code != 200:
+            raise Dead(Reason.FAULT, f"status {answer.status_code}")
+        try:
+            content = answer.json()
+        except ValueError as error:
+            raise Dead(Reason.TEXT, str(error)) from None
+        found[device] = {name: field_of(content, path, name) for name, path in self.source.fields}
+
+    def reset(self) -> None:
+        """Nothing is kept of a request."""
+
+    async def close(self) -> None:
+        """Close the connections, which all stations share."""
+        while self._clients:
+            await self._clients.pop().aclose()
+
+
+def stations(source: HttpPoll) -> list[HttpStation]:
+    """One station per URL."""
+    needed("httpx", "http")
+    clients: list[Any] = []
+    return [HttpStation(device, source, clients) for device in source.devices]

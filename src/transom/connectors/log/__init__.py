@@ -1,0 +1,1 @@
+"""The collector's log: Parquet segments, read in plain Python and by Spark."""

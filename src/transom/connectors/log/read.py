@@ -1,0 +1,60 @@
+"""A log in plain Python: the rows of the stream, and what did not become one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from transom.catalog.extents import Extent
+from transom.connectors.rows import Given, Origin, checked, tagged
+from transom.errors import DataError, UsageError
+from transom.model.bag import Element
+
+
+def log_folder(log: str, folder: Path | None) -> Path:
+    """Where a log lies."""
+    return (folder or Path()) / log
+
+
+def read_log(extent: Extent, log: str, folder: Path | None, until: int | None = None) -> list[Element]:
+    """The stream that a log holds, in the order of its numbers (E1) or as the extent orders ties."""
+    return tagged(extent, _rows(extent, log_folder(log, folder)), until)
+
+
+def _rows(extent: Extent, place: Path) -> Iterator[Given]:
+    for source, number, entry in _entries(extent, place, [*extent.names, "_seq", "_tick", "_kind"]):
+        if entry["_kind"] == "row":
+            origin = Origin(extent.name, number, "entry", source)
+            tick = entry["_tick"]
+            if not isinstance(tick, int):
+                raise origin.error("no tick", "somebody else changed the log")
+            yield Given(tick, checked((entry[name] for name in extent.names), extent, origin), origin)
+
+
+def _entries(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise UsageError(
+            f"reading the log of {extent.name} needs pyarrow", hint="pip install 'transom[parquet]'"
+        ) from error
+    from transom.connectors.log.segments import segments
+
+    found = segments(place)
+    if not found:
+        raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
+    for path in found:
+        try:
+            rows = pq.read_table(path, columns=columns).to_pylist()
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
+        for row in rows:
+            yield str(path), int(row["_seq"]), row
+
+
+def dead_counts(extent: Extent, log: str, folder: Path | None) -> Counter[str]:
+    """How many entries of a log are no rows, by reason."""
+    entries = _entries(extent, log_folder(log, folder), ["_seq", "_kind", "_reason"])
+    return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))

@@ -1,0 +1,52 @@
+"""A log on Spark: its segments by Spark's own file source, as a stream or as a batch.
+
+A live frame has two columns more than others: `beat`, true in an entry that only moves time on, and `dead`, the reason
+of an entry that is no row. Both are taken away above the watermark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from transom.catalog.extents import Extent
+from transom.connectors.log.read import log_folder
+from transom.spark.types import spark_type
+
+_FOREVER = "36500d"  # Spark would pass over files older than a week
+
+
+def stream(
+    spark: SparkSession,
+    extent: Extent,
+    log: str,
+    folder: Path | None,
+    *,
+    live: bool,
+    position: bool,
+    files_per_batch: int | None = None,
+) -> DataFrame:
+    """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
+    place = log_folder(log, folder).absolute()
+    place.mkdir(parents=True, exist_ok=True)  # Spark asks for the folder before the collector has made it
+    shape = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
+    for attribute in extent.schema:
+        shape = shape.add(attribute.name, spark_type(attribute.type))
+    path = f"file:{place}"
+    if live:
+        reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
+        if files_per_batch is not None:
+            reader = reader.option("maxFilesPerTrigger", files_per_batch)
+        raw = reader.parquet(path)
+    else:
+        raw = (
+            spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path).where(F.col("_kind") == "row")
+        )
+    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
+    more = [F.col("_seq").alias("o")] if position else []
+    if live:
+        more += [(F.col("_kind") == "beat").alias("beat"), F.col("_reason").alias("dead")]
+    return raw.select(F.col("_tick").alias("t"), *cells, *more)

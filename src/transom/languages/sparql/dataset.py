@@ -1,0 +1,138 @@
+"""What a query reads: FROM clauses to sources, each with its window (002 Table 1; R10, R13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from transom.algebra.rdf.patterns import Place, TriplePattern
+from transom.algebra.rdf.solutions import Union
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Solutions, Statements
+from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.wording import did_you_mean
+from transom.errors import LanguageRule, NameProblem
+from transom.languages.sparql import syntax
+from transom.languages.sparql.names import Names
+from transom.model.rdf.terms import IRI
+from transom.model.time import Calendar
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A window in ticks: a width and a slide, or a number of elements."""
+
+    width: int = 0
+    slide: int = 0
+    count: int = 0
+
+    def over(self, below: Statements | TriplePattern) -> RangeWindow | ElementWindow:
+        """The window on a stream or on a pattern."""
+        return ElementWindow(below, self.count) if self.count else RangeWindow(below, self.width, self.slide)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a pattern is matched against: streams with the windows of their FROM clauses, and stored graphs."""
+
+    streams: tuple[tuple[str, Size], ...] = ()
+    graphs: tuple[str, ...] = ()
+
+    @property
+    def statements(self) -> Statements:
+        """All statements, streams through their own windows."""
+        parts: list[Statements] = [size.over(RdfStream(name)) for name, size in self.streams]
+        if self.graphs or not parts:
+            parts.append(StoredGraph(self.graphs))
+        return parts[0] if len(parts) == 1 else Merge(tuple(parts))
+
+    def through(self, window: Size) -> Statements:
+        """All statements, streams through another window of time."""
+        return Target(tuple((name, window) for name, _ in self.streams), self.graphs).statements
+
+    def pattern(self, window: Size | None, subject: Place, predicate: Place, object: Place) -> Solutions:
+        """A triple pattern: above the windows of FROM, or below the window of its group (002 Alg. 1; R8, R9)."""
+        if window is None or not self.streams:
+            return TriplePattern(self.statements, subject, predicate, object)
+        raw: list[Statements] = [RdfStream(name) for name, _ in self.streams]
+        below = raw[0] if len(raw) == 1 else Merge(tuple(raw))
+        live = window.over(TriplePattern(below, subject, predicate, object))
+        if not self.graphs:
+            return live
+        return Union(live, TriplePattern(StoredGraph(self.graphs), subject, predicate, object))
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The default target, and those that GRAPH names."""
+
+    default: Target
+    named: Mapping[str, Target]
+
+
+def dataset(form: syntax.Form, names: Names, rdf: Rdf, calendar: Calendar) -> Dataset:
+    """The sources of a query; without FROM, all stored graphs of the catalog."""
+    if not form.sources:
+        graphs = [one for one in rdf.extents.values() if not one.is_stream]
+        default = tuple(one.name for one in graphs if one.iri is None)
+        return Dataset(Target((), default), {one.iri: Target((), (one.name,)) for one in graphs if one.iri is not None})
+    streams: list[tuple[str, Size]] = []
+    graph_names: list[str] = []
+    named: dict[str, Target] = {}
+    for source in form.sources:
+        iri = names.iri(source.name)
+        extent = found(source, iri, rdf)
+        own: Target
+        if isinstance(source, syntax.StreamSource):
+            size = size_of(source.window, calendar)
+            own = Target(((extent.name, size),))
+        else:
+            own = Target((), (extent.name,))
+        if source.named:
+            named[iri.value] = own
+        else:
+            streams += own.streams
+            graph_names += [name for name in own.graphs if name not in graph_names]
+    return Dataset(Target(tuple(streams), tuple(graph_names)), named)
+
+
+def found(source: syntax.Source, iri: IRI, rdf: Rdf) -> RdfExtent:
+    """The extent that a FROM clause names; NameProblem if the catalog has none."""
+    stream = isinstance(source, syntax.StreamSource)
+    extent = rdf.named(iri.value, stream=stream)
+    if extent is not None:
+        return extent
+    kind, other = ("stream", "graph") if stream else ("graph", "stream")
+    if rdf.named(iri.value, stream=not stream) is not None:
+        hint = f"it is a {other}: write FROM {'' if stream else 'STREAM '}{iri}{'' if stream else ' WINDOW ...'}"
+    else:
+        known = [one.iri for one in rdf.extents.values() if one.is_stream == stream and one.iri is not None]
+        hint = did_you_mean(iri.value, known) or "declare it under rdf in the catalog"
+    raise NameProblem(f"no {kind} {iri} in the catalog", span=source.name.span, hint=hint)
+
+
+def size_of(window: syntax.Window, calendar: Calendar) -> Size:
+    """A window in ticks; without a slide it is one unit of the width (R2)."""
+    match window:
+        case syntax.ElementWindow(count=count):
+            return Size(count=count)
+        case syntax.FixedWindow(width=width):
+            return Size(ticks(width, calendar), ticks(width, calendar))
+        case syntax.RangeWindow(width=width, slide=None):
+            return Size(ticks(width, calendar), ticks(syntax.Duration(1, width.unit, width.span), calendar))
+        case syntax.RangeWindow(width=width, slide=slide) if slide is not None:
+            return Size(ticks(width, calendar), ticks(slide, calendar))
+    raise AssertionError(window)
+
+
+def ticks(duration: syntax.Duration, calendar: Calendar) -> int:
+    """A length of time in ticks, if it is a whole number of them."""
+    count = calendar.ticks(duration.milliseconds * 1000)
+    if not count:
+        unit = (duration.unit or syntax.Unit.MS).value
+        raise LanguageRule(
+            f"{duration.count} {unit} is no whole number of ticks",
+            span=duration.span,
+            hint=f"a tick of the catalog is {calendar.describe(1)}; write for example tick: 1 ms",
+        )
+    return count

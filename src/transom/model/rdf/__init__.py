@@ -1,0 +1,1 @@
+"""RDF: terms and statements, the values of literals, solutions, and how long each is valid."""

@@ -1,0 +1,137 @@
+"""A compiled query over RDF: it keeps every intermediate and answers questions about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, is_dataclass
+from datetime import UTC, datetime
+from html import escape
+from typing import Any, Literal, get_args
+
+from transom.algebra import explain
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.solutions import ordered
+from transom.algebra.rdf.statements import RdfStream, StoredGraph
+from transom.algebra.rdf.tree import OPERATORS, Question, walk
+from transom.catalog.extents import Catalog
+from transom.catalog.rdf import RdfExtent
+from transom.connectors.statements import graph_statements, open_graph, stream_statements
+from transom.errors import UsageError
+from transom.languages.sparql.syntax import Query as Syntax
+from transom.languages.sparql.unparse import format_text
+from transom.languages.sql.select import Remark
+from transom.model.rdf.answer import RdfAnswer, RdfAnswerKind
+from transom.model.rdf.terms import DATE_TIME
+from transom.model.rdf.terms import Literal as LiteralTerm
+from transom.reference.rdf.evaluate import evaluate
+from transom.reference.rdf.statements import Inputs
+
+RdfStage = Literal["syntax", "algebra"]
+
+
+@dataclass(frozen=True)
+class RdfQuery:
+    """A compiled query over RDF streams and graphs. `algebra` is what the text means."""
+
+    text: str = field(repr=False)
+    language: str
+    catalog: Catalog = field(repr=False)
+    syntax: Syntax = field(repr=False)
+    algebra: Question = field(repr=False)
+    warnings: tuple[Remark, ...] = ()
+    name: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<RdfQuery {self.name or self.language}: {self.gives} ({', '.join(self.columns)})>"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the answer."""
+        match self.algebra:
+            case Ask():
+                return ("ask",)
+            case Construct() | Describe():
+                return ("s", "p", "o")
+            case solutions:
+                return tuple(variable.name for variable in solutions.variables)
+
+    @property
+    def gives(self) -> RdfAnswerKind:
+        """What the answer is made of."""
+        match self.algebra:
+            case Ask():
+                return "boolean"
+            case Construct() | Describe():
+                return "triples"
+            case solutions:
+                return "sequences" if ordered(solutions) else "solutions"
+
+    @property
+    def reads(self) -> tuple[RdfExtent, ...]:
+        """The streams and graphs that the query reads, each once."""
+        names: list[str] = []
+        for op in walk(self.algebra):
+            if isinstance(op, RdfStream):
+                names.append(op.extent)
+            elif isinstance(op, StoredGraph):
+                names += op.extents
+        return tuple(self.catalog.rdf.extents[name] for name in dict.fromkeys(names))
+
+    def format(self) -> str:
+        """The text of the query in canonical form, with its comments."""
+        return format_text(self.text, self.syntax)
+
+    def explain(self, stage: RdfStage = "algebra", format: Literal["text", "json", "dot"] = "text") -> str:
+        """One stage of the query as text, JSON or a graph in the DOT language."""
+        if stage not in get_args(RdfStage):
+            raise UsageError(f"no stage of a query over RDF is called {stage}", hint="stages are syntax and algebra")
+        if format not in ("text", "json", "dot"):
+            raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
+        syntax = stage == "syntax"
+        tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
+        if format == "text":
+            return explain.as_text(tree, roles=syntax)
+        return explain.as_json(tree) if format == "json" else explain.as_dot(tree)
+
+    def simulate(
+        self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
+    ) -> RdfAnswer:
+        """The answer by the reference engine, from tick 0 for ever.
+
+        `inputs` gives statements by extent: for streams rows of an instant and three terms, for graphs rows of three
+        terms. A term is one of the model's, a value of Python's, or text as SPARQL writes terms. Graphs without an
+        entry are read from the catalog's files. `now` is what NOW() says over stored graphs.
+        """
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")
+        given = dict(inputs or {})
+        for name in given:
+            if name not in self.catalog.rdf.extents:
+                known = ", ".join(self.catalog.rdf.extents)
+                raise UsageError(f"inputs for {name}, which is no stream or graph", hint=f"there is {known}")
+        streams: dict[str, Any] = {}
+        graphs: dict[str, Any] = {}
+        for extent in self.reads:
+            if extent.is_stream:
+                if extent.name not in given:
+                    raise UsageError(f"no statements for {extent.name}", hint="give them as inputs")
+                streams[extent.name] = stream_statements(extent, given[extent.name], self.catalog)
+            elif extent.name in given:
+                graphs[extent.name] = graph_statements(extent, given[extent.name], self.catalog)
+            else:
+                graphs[extent.name] = open_graph(extent, self.catalog.folder)
+        moment = (now or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
+        return evaluate(self.algebra, Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)))
+
+    def _repr_html_(self) -> str:
+        remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
+        columns = escape(", ".join(self.columns))
+        return f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({columns})</p>"
+
+
+def _is_operator(content: Any) -> bool:
+    return isinstance(content, OPERATORS)
+
+
+def _is_syntax(content: Any) -> bool:
+    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")

@@ -1,0 +1,215 @@
+"""From a question over RDF to its answer: at every instant where something changes, the snapshot of each operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never
+
+from transom.algebra.rdf.expressions import Aggregate, Expression
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Project,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+    ordered,
+)
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Operator, Question, Solutions, Statements, reads_streams, volatile_calls, walk
+from transom.errors import Unsupported
+from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
+from transom.model.rdf.solutions import Solution, Valid
+from transom.model.rdf.terms import Term, Triple, in_order
+from transom.reference.rdf import forms, patterns, solutions, statements
+from transom.reference.rdf.expressions import Scope, holds, value
+from transom.reference.rdf.statements import Inputs
+
+
+def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
+    """The whole answer, from instant 0 for ever."""
+    if reads_streams(op) and (calls := volatile_calls(op)):
+        raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
+    known = timed(op, inputs)
+    points = changes(known)
+
+    def at(t: int) -> Moment:
+        return Moment(inputs, known, t)
+
+    match op:
+        case Ask(input=input):
+            told = runs(points, [forms.ask(at(t).solutions(input)) for t in points])
+            return RdfAnswer("boolean", ("ask",), truth=tuple(Truth(*run) for run in told))
+        case Construct() | Describe():
+            found = intervals(points, lambda t: at(t).triples(op), _triple_order)
+            return RdfAnswer("triples", ("s", "p", "o"), triples=found)
+        case _:
+            columns = tuple(variable.name for variable in op.variables)
+            if ordered(op):
+                lists = runs(points, [tuple(at(t).solutions(op)) for t in points])
+                return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
+            bags = intervals(points, lambda t: at(t).solutions(op), lambda s: s.in_order(columns))
+            return RdfAnswer("solutions", columns, solutions=bags)
+
+
+Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]]
+"""For every source, window and triple pattern of a question, its elements with their intervals."""
+
+
+def timed(op: Operator, inputs: Inputs) -> Known:
+    """The elements with intervals on which all snapshots of a question stand."""
+    leaves = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow | TriplePattern
+    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, leaves)}
+
+
+def changes(known: Known) -> list[int]:
+    """The instants at which a snapshot may differ from the one before: where some element begins or ends."""
+    ends = (end for found in known.values() for one in found for end in (one.start, one.end) if end is not None)
+    return sorted({0, *ends})
+
+
+def elements(op: Statements | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
+    """Sources, windows and triple patterns: elements with their intervals, in order of their start."""
+    match op:
+        case TriplePattern(input=input):
+            return patterns.triple_pattern(op, facts(input, inputs))
+        case RangeWindow(input=TriplePattern() as pattern):
+            return statements.range_window(op, patterns.triple_pattern(pattern, facts(pattern.input, inputs)))
+        case ElementWindow(input=TriplePattern() as pattern):
+            return statements.element_window(op, patterns.triple_pattern(pattern, facts(pattern.input, inputs)))
+        case _:
+            return facts(op, inputs)
+
+
+def facts(op: Statements, inputs: Inputs) -> list[Valid[Triple]]:
+    """Statements with their intervals, in order of their start."""
+    match op:
+        case RdfStream():
+            return statements.rdf_stream(op, inputs)
+        case StoredGraph():
+            return statements.stored_graph(op, inputs)
+        case Merge(parts=parts):
+            return statements.merge([facts(part, inputs) for part in parts])
+        case RangeWindow(input=TriplePattern()) | ElementWindow(input=TriplePattern()):
+            raise Unsupported(type(op).__name__, "it holds solutions, not statements", "never")
+        case RangeWindow(input=below):
+            return statements.range_window(op, facts(below, inputs))  # type: ignore[arg-type]
+        case ElementWindow(input=below):
+            return statements.element_window(op, facts(below, inputs))  # type: ignore[arg-type]
+        case _:
+            assert_never(op)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One instant: what every operator gives then. `outer` is the solution around the pattern of an EXISTS."""
+
+    inputs: Inputs
+    known: Known
+    t: int
+    outer: Solution = field(default_factory=Solution)
+
+    def statements(self, op: Statements) -> list[Triple]:
+        """The statements that are valid."""
+        return [e.payload for e in self.known[op] if e.at(self.t) and isinstance(e.payload, Triple)]
+
+    def triples(self, op: Construct | Describe) -> list[Triple]:
+        """The statements that a form makes or finds."""
+        match op:
+            case Construct(input=input):
+                return forms.construct(op, self.solutions(input))
+            case Describe(input=input, statements=about):
+                return forms.describe(op, self.solutions(input), self.statements(about))
+            case _:
+                assert_never(op)
+
+    def solutions(self, op: Solutions) -> list[Solution]:
+        """The solutions that are valid, as a sequence where the operator gives one."""
+        match op:
+            case TriplePattern() | RangeWindow() | ElementWindow():
+                valid = [e.payload for e in self.known[op] if e.at(self.t)]
+                return self._inside([one for one in valid if isinstance(one, Solution)])
+            case PathPattern(input=below):
+                return patterns.path_pattern(op, self.statements(below), self.outer)
+            case BasicGraphPattern(parts=parts):
+                return patterns.basic_graph_pattern([self.solutions(part) for part in parts])
+            case Filter(input=input, condition=condition):
+                return solutions.filter(self.solutions(input), lambda s: holds(condition, self._scope(s)))
+            case Union(left=left, right=right):
+                return solutions.union(self.solutions(left), self.solutions(right))
+            case Join(left=left, right=right):
+                return solutions.join(self.solutions(left), self.solutions(right))
+            case LeftJoin(left=left, right=right, condition=condition):
+                return solutions.left_join(
+                    self.solutions(left), self.solutions(right), lambda s: holds(condition, self._scope(s))
+                )
+            case Minus(left=left, right=right):
+                return solutions.minus(self.solutions(left), self.solutions(right))
+            case Extend():
+                return self._extend(op)
+            case Values():
+                return self._inside(solutions.values(op))
+            case Aggregation(input=input, keys=keys):
+
+                def given(one: Aggregate | None, place: int, solution: Solution) -> Term | None:
+                    expression = keys[place].expression if one is None else one.argument
+                    return None if expression is None else value(expression, self._scope(solution))
+
+                return solutions.aggregation(op, self.solutions(input), given)
+            case Project(input=input, variables=kept):
+                inner = replace(self, outer=self.outer.only(v.name for v in kept))
+                return solutions.project(op, inner.solutions(input))
+            case Distinct(input=input):
+                return solutions.distinct(self.solutions(input))
+            case Reduced(input=input):
+                return solutions.reduced(self.solutions(input))
+            case OrderBy(input=input):
+                return solutions.order_by(
+                    op, self.solutions(input), lambda key, s: value(key.expression, self._scope(s))
+                )
+            case Slice(input=input):
+                return solutions.slice(op, self.solutions(input))
+            case _:
+                assert_never(op)
+
+    def _inside(self, found: Sequence[Solution]) -> list[Solution]:
+        """Solutions of a pattern in which variables of the solution around it stand for their terms (W3C 18.6)."""
+        fitting = [solution for solution in found if solution.compatible(self.outer)]
+        return [solution.only(set(solution) - set(self.outer)) for solution in fitting]
+
+    def _exists(self, pattern: Solutions, outer: Solution) -> bool:
+        """Whether a pattern has a solution that fits the one around it."""
+        inner = replace(self, outer=outer)
+        return any(solution.compatible(outer) for solution in inner.solutions(pattern))
+
+    def _scope(self, solution: Solution) -> Scope:
+        return Scope(solution, self.outer, self._exists, self.inputs.now, solution)
+
+    def _extend(self, op: Extend) -> list[Solution]:
+        """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
+        before: Solutions = op
+        while isinstance(before, Extend):
+            before = before.input
+        names = [variable.name for variable in before.variables]
+        below = self.solutions(op.input)
+        expression: Expression = op.binding.expression
+        name = op.binding.variable.name
+        found = [
+            value(expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
+            for one, copy in forms.numbered(below)
+        ]
+        return solutions.extend(below, name, found)
+
+
+def _triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
+    return (in_order(triple.subject), in_order(triple.predicate), in_order(triple.object))

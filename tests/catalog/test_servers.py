@@ -1,0 +1,175 @@
+"""The sources that the collector serves, as a catalog describes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from transom.catalog import Catalog
+from transom.catalog.page import describe
+from transom.catalog.references import resolved
+from transom.catalog.servers import (
+    Device,
+    HttpPoll,
+    HttpPush,
+    Kafka,
+    Modbus,
+    Mqtt,
+    Number,
+    OpcUa,
+    Payload,
+    Register,
+    Space,
+)
+from transom.errors import UsageError
+
+from .marked import refused, says
+
+OVEN = "  oven:\n    kind: sensed\n    attributes: {site: integer, temp: float}\n    sites: [1, 2]\n"
+CAR = "  car:\n    kind: pushed\n    attributes: {plate: string, speed: integer}\n"
+DOOR = "  door:\n    kind: stored\n    attributes: {plate: string}\n"
+LONE = "  lone:\n    kind: sensed\n    attributes: {temp: float}\n"
+
+
+def source(extent: str, words: str):
+    (found,) = Catalog.read(f"extents:\n{extent}    source: {words}\n").extents.values()
+    return found.source
+
+
+def test_modbus():
+    devices = "{1: '10.0.0.1:502', 2: {address: 'plant:502', unit: 7}}"
+    registers = "{temp: {address: 4, number: float32, space: input, scale: 0.1, offset: -40}}"
+    found = source(OVEN, f"{{modbus: {{devices: {devices}, registers: {registers}, deadline: 200 ms, log: here}}}}")
+    assert found == Modbus(
+        (Device(1, "10.0.0.1:502"), Device(2, "plant:502", 7)),
+        (Register("temp", 4, Number.FLOAT32, Space.INPUT, 0.1, -40.0),),
+        200_000,
+        "here",
+    )
+    assert [number.words for number in Number] == [1, 1, 2, 2, 4, 2, 4, 1]
+
+
+def test_one_register_of_one_device():
+    found = source(LONE, "{modbus: {server: 'plant:502', registers: {temp: 4}}}")
+    assert found == Modbus((Device(None, "plant:502"),), (Register("temp", 4),), 500_000, "log/lone")
+    assert describe(found) == "collected by Modbus"
+
+
+def test_opcua():
+    words = "{opcua: {server: 'opc.tcp://plant:4840', nodes: {temp: 'ns=2;s={site}'}, user: a, password: '${SECRET}'}}"
+    assert source(OVEN, words) == OpcUa(
+        (Device(1, "opc.tcp://plant:4840"), Device(2, "opc.tcp://plant:4840")),
+        (("temp", "ns=2;s={site}"),),
+        500_000,
+        "log/oven",
+        "a",
+        "${SECRET}",
+    )
+
+
+def test_http_that_is_fetched():
+    words = "{http: {server: 'http://plant/{site}', fields: {temp: body.t}, headers: {X-Key: '${KEY}'}}}"
+    assert source(OVEN, words) == HttpPoll(
+        (Device(1, "http://plant/1"), Device(2, "http://plant/2")),
+        (("temp", "body.t"),),
+        (("X-Key", "${KEY}"),),
+        500_000,
+        "log/oven",
+    )
+
+
+def test_http_that_is_sent():
+    words = "{http: {listen: '127.0.0.1:8080', path: /cars, time: at, token: '${file:token}'}}"
+    fields = (("plate", "plate"), ("speed", "speed"))
+    assert source(CAR, words) == HttpPush("127.0.0.1", 8080, "/cars", fields, "at", "${file:token}", "log/car")
+
+
+def test_mqtt():
+    words = "{mqtt: {broker: 'mqtts://plant', topic: 'road/{plate}/+/#', payload: value, version: '5', user: u}}"
+    found = source(CAR, words)
+    assert found == Mqtt(
+        "mqtts://plant",
+        "road/{plate}/+/#",
+        Payload.VALUE,
+        (("speed", "speed"),),
+        None,
+        "u",
+        None,
+        "transom-car",
+        5,
+        "log/car",
+    )
+    assert found.filter == "road/+/+/#"
+    assert found.levels == ((1, "plate"),)
+
+
+def test_kafka():
+    options = "{security.protocol: SSL, ssl.key.password: '${KEY}'}"
+    found = source(CAR, f"{{kafka: {{servers: 'a:1,b:2', topic: t, time: at, options: {options}, dead: d}}}}")
+    fields = (("plate", "plate"), ("speed", "speed"))
+    assert found == Kafka(
+        "a:1,b:2", "t", fields, "at", (("security.protocol", "SSL"), ("ssl.key.password", "${KEY}")), "d"
+    )
+    assert describe(found) == "the topic t of a:1,b:2"
+
+
+PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
+
+
+@pytest.mark.parametrize(
+    ("extent", "marked", "message", "hint"),
+    [
+        (DOOR, "{«mqtt»: {broker: 'mqtt://a', topic: b}}", "a stored extent is no stream", "sensed or pushed"),
+        (OVEN, "{«mqtt»: {broker: 'mqtt://a', topic: b}}", "messages come to a pushed extent, not to a sensed one", ""),
+        (CAR, "{«modbus»: {server: 'a:1', registers: {plate: 1, speed: 1}}}", None, "declare it"),
+        (CAR, "{mqtt: {broker: «'a:1'», topic: b}}", "'a:1' is not an address", "mqtt://plant"),
+        (CAR, "{mqtt: {broker: «'mqtt://me:pw@a'», topic: b}}", "a secret does not stand in a catalog", "${NAME}"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, password: «pw»}}", "a secret does not stand in a catalog", "${N"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'b/{colour}'»}}", "no attribute 'colour'", "plate, speed"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'{plate}/{plate}'»}}", "plate stands twice in the topic", None),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'a#'»}}", "'a#' is not a topic", "# at the end"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, payload: «value»}}", None, "payload: json"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: '{plate}', payload: value, «time»: t}}", None, "leave it out"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, payload: senml, «time»: t}}", None, "leave it out"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, fields: {«colour»: c}}}", "no attribute 'colour'", None),
+        (OVEN, "{modbus: «{registers: {temp: 1}}»}", "a source has either devices or a server", "server: ADDRESS"),
+        (OVEN, "{modbus: {devices: {1: 'a:1', 2: «'a'»}, registers: {temp: 1}}}", None, "10.0.0.1:502"),
+        (OVEN, "{modbus: {devices: {1: 'a:1', «3»: 'b:1'}, registers: {temp: 1}}}", "'3' is not a site", "sites"),
+        (OVEN, "{modbus: {«devices»: {1: 'a:1'}, registers: {temp: 1}}}", "no device for the site '2'", None),
+        (LONE, "{modbus: {«devices»: {1: 'a:1'}, registers: {temp: 1}}}", None, "sites: [1, 2]"),
+        (LONE, "{http: {server: «'http://a/{site}'»}}", "the extent has no sites", "sites: [1, 2]"),
+        (OVEN, f"{{modbus: {{{PLANT}, «registers»: {{site: 1}}}}}}", "nothing for temp", None),
+        (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: 1}}, deadline: «2 s»}}}}", None, "500 ms"),
+        (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: «-1»}}}}}}", "expected at least 0, not -1", None),
+        (OVEN, "{http: {server: 'http://a', «token»: t}}", "token is for what is sent to listen", "leave it out"),
+        (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
+        (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
+        (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
+        (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
+        (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
+        (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),
+    ],
+)
+def test_refused(extent, marked, message, hint):
+    text = f"extents:\n{extent}    source: {marked}\n"
+    error = refused(text)
+    assert message is None or error.message == message
+    assert (hint or "") in (error.hint or "")
+
+
+def test_columns_of_the_log():
+    extent = "  car:\n    kind: pushed\n    attributes: {_seq: integer}\n"
+    says(
+        f"extents:\n{extent}    source: {{«mqtt»: {{broker: 'mqtt://a', topic: b}}}}\n",
+        "the log has a column _seq of its own",
+    )
+
+
+def test_references(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLANT_KEY", "k3y")
+    (tmp_path / "key").write_text("other\n")
+    assert resolved("Bearer ${PLANT_KEY}") == "Bearer k3y"
+    assert resolved(f"${{file:{tmp_path / 'key'}}}") == "other"
+    with pytest.raises(UsageError, match="no NOBODY_SET_THIS"):
+        resolved("${NOBODY_SET_THIS}")
+    with pytest.raises(UsageError, match="cannot read"):
+        resolved(f"${{file:{tmp_path / 'nothing'}}}")

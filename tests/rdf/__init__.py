@@ -1,0 +1,1 @@
+"""RDF and SPARQL: terms, the algebra and the reference engine."""

@@ -1,0 +1,159 @@
+"""A second evaluator, written from Definitions 2 to 13 by way of multiplicities; it shares no code with the first.
+
+A logical stream at an instant is a table from payloads to how often they occur. A solution is a set of pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from transom.algebra.rdf.expressions import Call, Constant, Expression, Variable
+from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
+from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.model.rdf.terms import Literal, Triple
+from transom.reference.rdf.statements import Inputs
+
+Mu = frozenset[tuple[str, Any]]
+Table = Counter[Mu]
+
+
+def arrivals(op: Any, inputs: Inputs) -> list[tuple[int, Any]]:
+    """What arrives, in order: statements of streams, or solutions of a pattern over streams."""
+    if isinstance(op, RdfStream):
+        rows = list(enumerate(inputs.streams.get(op.extent, ())))
+        return [(c, z) for _, (c, z) in sorted(rows, key=lambda row: (row[1][0], row[0]))]
+    if isinstance(op, Merge):
+        parts = [
+            (c, place, number, z)
+            for place, part in enumerate(op.parts)
+            for number, (c, z) in enumerate(arrivals(part, inputs))
+        ]
+        return [(c, z) for c, _, _, z in sorted(parts, key=lambda row: row[:3])]
+    return [(c, mu) for c, z in arrivals(op.input, inputs) for mu in fitted(op, z)]
+
+
+def valid(op: Any, inputs: Inputs, t: int) -> Counter[Any]:
+    """Definitions 2, 3 and 5: what is valid at an instant, and how often."""
+    if isinstance(op, StoredGraph):
+        return Counter({z for extent in op.extents for z in inputs.graphs[extent]})
+    if isinstance(op, Merge):
+        return sum((valid(part, inputs, t) for part in op.parts), Counter())
+    if isinstance(op, RdfStream):
+        return Counter(z for c, z in arrivals(op, inputs) if c == t)
+    came = [(c, z) for c, z in arrivals(op.input, inputs) if c <= t]
+    if isinstance(op, ElementWindow):
+        m = len(came)
+        return Counter(z for number, (_, z) in enumerate(came, start=1) if max(m - op.count + 1, 1) <= number <= m)
+    assert isinstance(op, RangeWindow)
+    low = max((t // op.slide + 1) * op.slide - op.width, 0)
+    return Counter(z for c, z in came if low <= c)
+
+
+def fitted(op: TriplePattern, z: Triple) -> list[Mu]:
+    """Definition 7: the solution of a statement, if it fits."""
+    pairs = list(zip(op.places, (z.subject, z.predicate, z.object)))
+    if any(not isinstance(x, Variable) and x != found for x, found in pairs):
+        return []
+    mu = frozenset((x.name, found) for x, found in pairs if isinstance(x, Variable))
+    return [mu] if len({name for name, _ in mu}) == len(mu) else []
+
+
+def compatible(one: Mu, other: Mu) -> bool:
+    """Definition 10: together they give no variable two terms."""
+    together = one | other
+    return len({name for name, _ in together}) == len(together)
+
+
+def multiplied(left: Table, right: Table) -> Table:
+    """Definition 10."""
+    found: Table = Counter()
+    for one, n1 in left.items():
+        for other, n2 in right.items():
+            if compatible(one, other):
+                found[one | other] += n1 * n2
+    return found
+
+
+def mapped(table: Table, kept: Iterable[str] | None) -> Table:
+    """Only some variables, or all that do not belong to blank nodes; multiplicities of equal solutions add up."""
+    names = None if kept is None else set(kept)
+    found: Table = Counter()
+    for mu, n in table.items():
+        found[frozenset((x, z) for x, z in mu if (x in names if names is not None else x[0] != "_"))] += n
+    return found
+
+
+def solutions(op: Any, inputs: Inputs, t: int) -> Table:
+    """How often each solution is valid at an instant."""
+    match op:
+        case TriplePattern():
+            found: Table = Counter()
+            for z, n in valid(op.input, inputs, t).items():
+                for mu in fitted(op, z):
+                    found[mu] += n
+            return found
+        case RangeWindow() | ElementWindow():
+            return valid(op, inputs, t)
+        case BasicGraphPattern(parts=parts):
+            table: Table = Counter({frozenset(): 1})
+            for part in parts:
+                table = multiplied(table, solutions(part, inputs, t))
+            return mapped(table, None)
+        case Filter(input=input, condition=condition):
+            return Counter({mu: n for mu, n in solutions(input, inputs, t).items() if true(condition, mu)})
+        case Union(left=left, right=right):
+            return solutions(left, inputs, t) + solutions(right, inputs, t)
+        case Join(left=left, right=right):
+            return multiplied(solutions(left, inputs, t), solutions(right, inputs, t))
+        case LeftJoin(left=left, right=right, condition=condition):
+            return outer(solutions(left, inputs, t), solutions(right, inputs, t), condition)
+        case Minus(left=left, right=right):
+            away = solutions(right, inputs, t)
+            return Counter({mu: n for mu, n in solutions(left, inputs, t).items() if not spoken_against(mu, away)})
+        case Project(input=input, variables=variables):
+            return mapped(solutions(input, inputs, t), [x.name for x in variables])
+        case Distinct(input=input):
+            return Counter(set(solutions(input, inputs, t)))
+        case _:
+            raise NotImplementedError(op)
+
+
+def outer(left: Table, right: Table, condition: Expression | None) -> Table:
+    """Definition 13, corrected (R14)."""
+    found: Table = Counter()
+    for one, n1 in left.items():
+        partners = {mu: n for mu, n in right.items() if compatible(one, mu) and true(condition, one | mu)}
+        for other, n2 in partners.items():
+            found[one | other] += n1 * n2
+        if not partners:
+            found[one] += n1
+    return found
+
+
+def spoken_against(mu: Mu, away: Table) -> bool:
+    """Whether some solution is compatible and has a variable in common."""
+    names = {name for name, _ in mu}
+    return any(compatible(mu, other) and names & {name for name, _ in other} for other in away)
+
+
+def true(condition: Expression | None, mu: Mu) -> bool:
+    """Whether a comparison is true: names are equal or not, numbers in order; what is unbound is an error.
+
+    Here numbers are integers in one spelling, so that equal terms are equal values.
+    """
+    if condition is None:
+        return True
+    assert isinstance(condition, Call)
+    bound = dict(mu)
+    one, other = (a.term if isinstance(a, Constant) else bound.get(a.name) for a in condition.arguments)  # type: ignore[union-attr]
+    if one is None or other is None:
+        return False
+    if condition.function in ("=", "!="):
+        return (one == other) == (condition.function == "=")
+    if not isinstance(one, Literal) or not isinstance(other, Literal):
+        return False
+    first, second = int(one.lexical), int(other.lexical)
+    return first < second if condition.function == "<" else first > second

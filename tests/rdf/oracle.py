@@ -1,0 +1,180 @@
+"""Generated questions, each as a plan and as SPARQL text, and Oxigraph's answer at one instant.
+
+Oxigraph knows no time: what is valid at an instant, computed here from Definitions 3 and 5 by themselves, is put into
+one named graph per window, and the text asks those graphs. It stores sets, so no statement comes twice.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pyoxigraph as ox
+
+from tests.rdf.build import term
+from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.patterns import Place, TriplePattern
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Question, Solutions, Statements
+from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from transom.reference.rdf.statements import Inputs
+
+SUBJECTS = [":a", ":b", "_:n"]
+PREDICATES = [":p", ":q", ":r"]
+OBJECTS: list[Any] = [":a", ":b", "_:n", 1, 2, 7, 2.5, '"x"', '"xy"']
+VARIABLES = ["x", "y", "z", "w"]
+LAST = 14
+Row = tuple[int, Triple]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a question: its plan, its text, its variables, and whether a blank node of the data can be in it."""
+
+    plan: Solutions
+    text: str
+    names: tuple[str, ...]
+
+
+@dataclass
+class Case:
+    """A question with its inputs; `graphs` says for each named graph what is in it at an instant."""
+
+    inputs: Inputs
+    graphs: dict[str, Callable[[int], list[Triple]]]
+    plan: Question = field(init=False)
+    text: str = ""
+    names: tuple[str, ...] = ()
+    ordered: bool = False
+    made: int = 0
+
+
+def streams(chance: random.Random) -> Inputs:
+    """Two streams and a graph without a statement that comes twice."""
+    every = [(s, p, o) for s in SUBJECTS for p in PREDICATES for o in OBJECTS]
+    drawn = [_triple(*one) for one in chance.sample(every, chance.randint(4, 16))]
+    cut, end = sorted(chance.sample(range(len(drawn) + 1), 2))
+    return Inputs(
+        {
+            "s": [(chance.randint(0, LAST), one) for one in drawn[:cut]],
+            "u": [(chance.randint(0, LAST), one) for one in drawn[cut:end]],
+        },
+        {"g": drawn[end:]},
+    )
+
+
+def _triple(subject: str, predicate: str, object: Any) -> Triple:
+    return Triple(term(subject), term(predicate), term(object))  # type: ignore[arg-type]
+
+
+def new_source(chance: random.Random, case: Case) -> tuple[Statements, str]:
+    """Statements with windows, and the named graph that holds the same."""
+    match chance.randrange(5):
+        case 0:
+            source: Statements = StoredGraph(("g",))
+        case 1:
+            source = Merge((windowed(chance, "s"), windowed(chance, "u")))
+        case _:
+            source = windowed(chance, chance.choice("ssu"))
+    return source, graph_of(case, lambda t: content(source, case.inputs, t))
+
+
+def graph_of(case: Case, at: Callable[[int], list[Triple]]) -> str:
+    """The name of a new graph with some content."""
+    name = f"urn:graph:{len(case.graphs)}"
+    case.graphs[name] = at
+    return name
+
+
+def windowed(chance: random.Random, extent: str) -> Statements:
+    """A stream with a window."""
+    if chance.random() < 0.3:
+        return ElementWindow(RdfStream(extent), chance.randint(1, 4))
+    slide = chance.randint(1, 4)
+    return RangeWindow(RdfStream(extent), slide + chance.randint(0, 8), slide)
+
+
+def content(source: Statements | TriplePattern, inputs: Inputs, t: int) -> list[Triple]:
+    """The statements in a window at an instant, by Definitions 3 and 5 as they stand (R3, R5)."""
+    match source:
+        case StoredGraph(extents=(extent,)):
+            return list(inputs.graphs[extent])
+        case Merge(parts=parts):
+            return [one for part in parts for one in content(part, inputs, t)]
+        case RangeWindow(input=RdfStream(extent=extent), width=width, slide=slide):
+            i = t // slide + 1
+            return [one for c, one in inputs.streams[extent] if max(i * slide - width, 0) <= c <= t]
+        case ElementWindow(input=RdfStream(extent=extent), count=count):
+            return last(inputs.streams[extent], count, t, lambda _: True)
+        case ElementWindow(input=TriplePattern(input=RdfStream(extent=extent)) as pattern, count=count):
+            return last(inputs.streams[extent], count, t, lambda one: fits(pattern.places, one))
+        case _:
+            raise NotImplementedError(source)
+
+
+def last(rows: Any, count: int, t: int, choose: Callable[[Triple], bool]) -> list[Triple]:
+    """The last so many of what came up to an instant."""
+    arrived = [one for c, one in sorted(rows, key=lambda row: row[0]) if c <= t and choose(one)]
+    return arrived[-count:]
+
+
+def fits(places: tuple[Place, ...], one: Triple) -> bool:
+    """Whether a statement fits a pattern."""
+    terms = (one.subject, one.predicate, one.object)
+    same = all(not isinstance(p, Variable) for p, _ in zip(places, terms)) or all(
+        a == b for p, a in zip(places, terms) for q, b in zip(places, terms) if p == q and isinstance(p, Variable)
+    )
+    return same and all(p == found for p, found in zip(places, terms) if not isinstance(p, Variable))
+
+
+def oxigraph(case: Case, t: int) -> list[tuple[Any, ...]] | bool:
+    """What Oxigraph answers at an instant; rows in its order."""
+    store = ox.Store()
+    for name, at in case.graphs.items():
+        store.add_graph(ox.NamedNode(name))
+        for one in at(t):
+            store.add(ox.Quad(theirs(one.subject), theirs(one.predicate), theirs(one.object), ox.NamedNode(name)))
+    found = store.query(case.text)
+    if isinstance(found, ox.QueryBoolean):
+        return bool(found)
+    return [tuple(seen(None if row[n] is None else ours(row[n])) for n in case.names) for row in found]
+
+
+def theirs(one: Term) -> Any:
+    """A term as Oxigraph has it."""
+    match one:
+        case IRI(value=value):
+            return ox.NamedNode(value)
+        case BlankNode(label=label):
+            return ox.BlankNode(label)
+        case Literal(language=language) if language:
+            return ox.Literal(one.lexical, language=language)
+        case Literal():
+            return ox.Literal(one.lexical, datatype=ox.NamedNode(one.datatype))
+
+
+def ours(found: Any) -> Term:
+    """A term of Oxigraph's as ours."""
+    if isinstance(found, ox.NamedNode):
+        return IRI(found.value)
+    if isinstance(found, ox.BlankNode):
+        return BlankNode(found.value)
+    return Literal(found.value, found.datatype.value, found.language or "")
+
+
+def seen(one: Term | None) -> Any:
+    """A term so that one number written in two ways is the same."""
+    if isinstance(one, Literal) and one.datatype.endswith(("#integer", "#decimal")):
+        return (one.datatype, Decimal(one.lexical))
+    if isinstance(one, Literal) and one.datatype.endswith(("#double", "#float")):
+        return (one.datatype, float(one.lexical.replace("INF", "inf")))
+    return one
+
+
+def bag(rows: list[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """Rows without an order."""
+    return Counter(rows)

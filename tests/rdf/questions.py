@@ -1,0 +1,329 @@
+"""Drawing questions: patterns, optionals, unions, filters with errors, paths, groups, subqueries, orders."""
+
+from __future__ import annotations
+
+import random
+
+from tests.rdf.build import place, term
+from tests.rdf.oracle import (
+    OBJECTS,
+    PREDICATES,
+    SUBJECTS,
+    VARIABLES,
+    Case,
+    Piece,
+    content,
+    graph_of,
+    new_source,
+    streams,
+)
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression, SortKey, Variable
+from transom.algebra.rdf.forms import Ask
+from transom.algebra.rdf.patterns import (
+    BasicGraphPattern,
+    Either,
+    Inverse,
+    Link,
+    NoneOf,
+    OneOrMore,
+    Path,
+    PathPattern,
+    Place,
+    Steps,
+    TriplePattern,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Project,
+    Slice,
+    Union,
+    Values,
+)
+from transom.algebra.rdf.statements import ElementWindow, RdfStream
+from transom.model.rdf.terms import IRI
+
+LINKS = [IRI(f"http://ex/{name}") for name in "pqr"]
+
+
+def case_of(seed: int) -> Case:
+    """The question of a number."""
+    chance = random.Random(seed)
+    case = Case(streams(chance), {})
+    piece = group(chance, case, 3)
+    finish(chance, case, piece)
+    return case
+
+
+def merged(*several: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in several for name in names))
+
+
+def fresh(case: Case) -> str:
+    """A variable that is not there yet."""
+    case.made += 1
+    return f"e{case.made}"
+
+
+def spot(chance: random.Random, words: list[object], mark: str) -> Place:
+    """A place of a pattern: mostly a variable; blank nodes have labels of their own in each basic graph pattern."""
+    draw = chance.random()
+    if draw < 0.1:
+        return place(f"_:{chance.choice('bc')}{mark}")
+    if draw < 0.7:
+        return Variable(chance.choice(VARIABLES))
+    return term(chance.choice([w for w in words if not str(w).startswith("_:")]))
+
+
+def pattern(chance: random.Random, case: Case, paths: float = 0.2) -> Piece:
+    """One to three triple patterns, or a path, over one window."""
+    if chance.random() < 0.15:
+        return own_window(chance, case)
+    source, graph = new_source(chance, case)
+    parts: list[TriplePattern | PathPattern] = []
+    lines: list[str] = []
+    for _ in range(chance.choice([1, 1, 2, 2, 3])):
+        mark = str(len(case.graphs))
+        subject, object = spot(chance, SUBJECTS, mark), spot(chance, OBJECTS, mark)
+        if chance.random() < paths:
+            way = path(chance)
+            if may_stand_still(way):  # Oxigraph knows no path of no step from a term that is not there
+                subject, object = (Variable(chance.choice(VARIABLES)) for _ in range(2))
+            parts.append(PathPattern(source, subject, way, object))
+            lines.append(f"{subject} {way} {object}")
+        else:
+            predicate: Place = Variable("v") if chance.random() < 0.1 else term(chance.choice(PREDICATES))
+            parts.append(TriplePattern(source, subject, predicate, object))
+            lines.append(f"{subject} {predicate} {object}")
+    plan = BasicGraphPattern(tuple(parts))
+    return Piece(plan, f"GRAPH <{graph}> {{ {' . '.join(lines)} }}", tuple(v.name for v in plan.variables))
+
+
+def own_window(chance: random.Random, case: Case) -> Piece:
+    """One triple pattern with a window that counts its solutions (R8)."""
+    predicate = term(chance.choice(PREDICATES))
+    mark = f"{len(case.graphs)}own"
+    one = TriplePattern(RdfStream("s"), spot(chance, SUBJECTS, mark), predicate, spot(chance, OBJECTS, mark))
+    counted = ElementWindow(one, chance.randint(1, 3))
+    graph = graph_of(case, lambda t: content(counted, case.inputs, t))
+    plan = BasicGraphPattern((counted,))
+    text = f"GRAPH <{graph}> {{ {one.subject} {predicate} {one.object} }}"
+    return Piece(plan, text, tuple(v.name for v in plan.variables))
+
+
+def path(chance: random.Random) -> Path:
+    """A property path; what Oxigraph takes as a set, alternatives and nested steps, only where it is one."""
+    match chance.randrange(7):
+        case 0:
+            return one_way(chance)
+        case 1:
+            return Inverse(Link(chance.choice(LINKS)))
+        case 2:
+            return Steps(Link(chance.choice(LINKS)), Inverse(Link(chance.choice(LINKS))))
+        case 3:
+            return Steps(Link(chance.choice(LINKS)), Link(chance.choice(LINKS)))
+        case 4:
+            return ZeroOrMore(nested(chance, 2))
+        case 5:
+            return OneOrMore(nested(chance, 2))
+        case _:
+            return ZeroOrOne(nested(chance, 2))
+
+
+def may_stand_still(way: Path) -> bool:
+    """Whether a path may have no step."""
+    match way:
+        case ZeroOrMore() | ZeroOrOne():
+            return True
+        case Steps(first=first, second=second):
+            return may_stand_still(first) and may_stand_still(second)
+        case Either(first=first, second=second):
+            return may_stand_still(first) or may_stand_still(second)
+        case Inverse(path=inner) | OneOrMore(path=inner):
+            return may_stand_still(inner)
+        case _:
+            return False
+
+
+def one_way(chance: random.Random) -> Path:
+    """One step."""
+    names = tuple(chance.sample(LINKS, chance.randint(1, 2)))
+    match chance.randrange(4):
+        case 0:
+            return NoneOf(names)
+        case 1:
+            return NoneOf((), names)
+        case _:
+            return Link(names[0])
+
+
+def nested(chance: random.Random, depth: int) -> Path:
+    """A path that can be repeated: one that carries its own brackets, or a single link."""
+    if depth == 0:
+        return Link(chance.choice(LINKS))
+    inner = nested(chance, depth - 1)
+    match chance.randrange(6):
+        case 0:
+            return Steps(inner, nested(chance, depth - 1))
+        case 1:
+            return Either(inner, nested(chance, depth - 1))
+        case 2:
+            return Either(Inverse(inner), one_way(chance))
+        case 3:
+            return Steps(ZeroOrMore(inner), nested(chance, depth - 1))
+        case 4:
+            return Either(ZeroOrOne(inner), OneOrMore(inner))
+        case _:
+            return inner
+
+
+def group(chance: random.Random, case: Case, depth: int) -> Piece:
+    """A group graph pattern."""
+    if depth == 0:
+        return pattern(chance, case)
+    left = group(chance, case, depth - 1)
+    match chance.randrange(10):
+        case 0 | 1:
+            right = group(chance, case, depth - 1)
+            condition = test(chance, merged(left.names, right.names), 2)
+            text = f"{{ {left.text} }} OPTIONAL {{ {right.text} FILTER({condition}) }}"
+            return Piece(LeftJoin(left.plan, right.plan, condition), text, merged(left.names, right.names))
+        case 2:
+            right = group(chance, case, depth - 1)
+            return Piece(
+                LeftJoin(left.plan, right.plan),
+                f"{{ {left.text} }} OPTIONAL {{ {right.text} }}",
+                merged(left.names, right.names),
+            )
+        case 3:
+            right = group(chance, case, depth - 1)
+            text = f"{{ {left.text} }} UNION {{ {right.text} }}"
+            return Piece(Union(left.plan, right.plan), text, merged(left.names, right.names))
+        case 4:
+            right = group(chance, case, depth - 1)
+            text = f"{{ {left.text} }} {{ {right.text} }}"
+            return Piece(Join(left.plan, right.plan), text, merged(left.names, right.names))
+        case 5:
+            right = pattern(chance, case)
+            return Piece(Minus(left.plan, right.plan), f"{{ {left.text} }} MINUS {{ {right.text} }}", left.names)
+        case 6:
+            condition = test(chance, left.names, 3)
+            return Piece(Filter(left.plan, condition), f"{{ {left.text} }} FILTER({condition})", left.names)
+        case 7:
+            name = fresh(case)
+            value = scalar(chance, left.names, 2)
+            plan = Extend(left.plan, Binding(Variable(name), value))
+            return Piece(plan, f"{{ {left.text} }} BIND({value} AS ?{name})", (*left.names, name))
+        case 8:
+            inner = pattern(chance, case, paths=0)
+            found: Expression = Exists(inner.plan)
+            said = f"EXISTS {{ {inner.text} }}"
+            if chance.random() < 0.5:
+                found, said = Call("!", (found,)), f"NOT {said}"
+            return Piece(Filter(left.plan, found), f"{{ {left.text} }} FILTER({said})", left.names)
+        case _:
+            return values(chance, left) if chance.random() < 0.5 else counted(chance, case, left)
+
+
+def values(chance: random.Random, left: Piece) -> Piece:
+    """A join with solutions written down."""
+    names = chance.sample(VARIABLES, 2)
+    words = [o for o in OBJECTS if not str(o).startswith("_:")]
+    rows = tuple(
+        tuple(None if chance.random() < 0.2 else term(chance.choice(words)) for _ in names)
+        for _ in range(chance.randint(0, 3))
+    )
+    lines = " ".join("(" + " ".join("UNDEF" if t is None else str(t) for t in row) + ")" for row in rows)
+    table = Values(tuple(map(Variable, names)), rows)
+    text = f"{{ {left.text} }} VALUES ({' '.join('?' + n for n in names)}) {{ {lines} }}"
+    return Piece(Join(left.plan, table), text, merged(left.names, tuple(names)))
+
+
+def counted(chance: random.Random, case: Case, left: Piece) -> Piece:
+    """A subquery with aggregates, by group or over everything."""
+    if not left.names:
+        return left
+    function = chance.choice(["COUNT", "SUM", "AVG", "MIN", "MAX"])
+    of, name = chance.choice(left.names), fresh(case)
+    distinct = chance.random() < 0.3
+    one = Aggregate(Variable(name), function, Variable(of), distinct)
+    said = f"({function}({'DISTINCT ' if distinct else ''}?{of}) AS ?{name})"
+    if chance.random() < 0.3:
+        whole = Aggregation(left.plan, (), (one,), whole=True)
+        return Piece(Project(whole, (Variable(name),)), f"{{ SELECT {said} {{ {left.text} }} }}", (name,))
+    key = chance.choice(left.names)
+    plan = Aggregation(left.plan, (Binding(Variable(key), Variable(key)),), (one,))
+    text = f"{{ SELECT ?{key} {said} {{ {left.text} }} GROUP BY ?{key} }}"
+    return Piece(Project(plan, (Variable(key), Variable(name))), text, (key, name))
+
+
+def scalar(chance: random.Random, names: tuple[str, ...], depth: int) -> Expression:
+    """An expression that may be an error."""
+    if depth == 0 or chance.random() < 0.3:
+        if names and chance.random() < 0.7:
+            return Variable(chance.choice(names))
+        return Constant(term(chance.choice([w for w in OBJECTS if not str(w).startswith("_:")])))
+    inner = [scalar(chance, names, depth - 1) for _ in range(3)]
+    one = chance.choice(["+", "-", "*", "/", "unary -", "STR", "STRLEN", "DATATYPE", "IF", "COALESCE", "ABS", "CONCAT"])
+    match one:
+        case "+" | "-" | "*" | "/":
+            return Call(one, tuple(inner[:2]))
+        case "IF":
+            return Call(one, (test(chance, names, depth - 1), *inner[:2]))
+        case "COALESCE" | "CONCAT":
+            return Call(one, tuple(inner[:2]))
+        case _:
+            return Call(one, (inner[0],))
+
+
+def test(chance: random.Random, names: tuple[str, ...], depth: int) -> Expression:
+    """A condition that may be an error."""
+    one = chance.choice(["=", "!=", "<", ">", "<=", ">=", "&&", "||", "!", "IN", "BOUND", "isIRI", "isLITERAL"])
+    if one in ("&&", "||") and depth:
+        return Call(one, (test(chance, names, depth - 1), test(chance, names, depth - 1)))
+    if one == "!" and depth:
+        return Call("!", (test(chance, names, depth - 1),))
+    if one == "BOUND" and names:
+        return Call("BOUND", (Variable(chance.choice(names)),))
+    if one == "IN":
+        return Call(chance.choice(["IN", "NOT IN"]), tuple(scalar(chance, names, 1) for _ in range(3)))
+    if one in ("isIRI", "isLITERAL"):
+        return Call(one, (scalar(chance, names, 0),))
+    left, right = scalar(chance, names, 1), scalar(chance, names, 1)
+    if one in ("<=", ">="):  # Oxigraph takes a name to be at most itself
+        return Call(one, (Call("+", (left, Constant(term(1)))), right))
+    return Call(one if one in ("=", "!=", "<", ">") else "<", (left, right))
+
+
+test.__test__ = False  # type: ignore[attr-defined]
+
+
+def finish(chance: random.Random, case: Case, piece: Piece) -> None:
+    """What the question hands out: solutions, distinct ones, a sequence, or a truth value."""
+    if chance.random() < 0.1 or not piece.names:
+        case.plan, case.text = Ask(piece.plan), f"ASK {{ {piece.text} }}"
+        return
+    names = tuple(chance.sample(piece.names, chance.randint(1, len(piece.names))))
+    kept = tuple(map(Variable, names))
+    said = " ".join(f"?{name}" for name in names)
+    case.names = names
+    match chance.randrange(4):
+        case 0:
+            case.plan, case.text = Distinct(Project(piece.plan, kept)), f"SELECT DISTINCT {said} {{ {piece.text} }}"
+        case 1:
+            keys = [SortKey(Call("STR", (v,)), chance.random() < 0.5) for v in kept]
+            order = OrderBy(piece.plan, tuple(keys), ())
+            offset, limit = chance.randint(0, 2), chance.randint(0, 4)
+            case.plan = Slice(Project(order, kept), offset, limit)
+            tail = f"ORDER BY {' '.join(map(str, keys))} OFFSET {offset} LIMIT {limit}"
+            case.text, case.ordered = f"SELECT {said} {{ {piece.text} }} {tail}", True
+        case _:
+            case.plan, case.text = Project(piece.plan, kept), f"SELECT {said} {{ {piece.text} }}"

@@ -1,0 +1,166 @@
+"""Sinks that are servers: every answer once in PostgreSQL, at least once and with an id everywhere else."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+import paho.mqtt.client as mqtt
+import psycopg
+import pytest
+from confluent_kafka import Consumer
+
+import transom
+from tests.servers.start import make_topic, wait_for
+from transom.runtime import deliver
+
+pytestmark = pytest.mark.spark
+
+CATALOG = """
+extents:
+  car:
+    declare: pushed (plate:string, speed:integer)
+    source: {files: 'cars-*.csv'}
+"""
+QUERY = "RSTREAM(SELECT plate, COUNT(*) AS n FROM car [FROM NOW-9 TO NOW SLIDE 5 SEC] GROUP BY plate)"
+
+
+@pytest.fixture
+def query(tmp_path):
+    for number in range(6):
+        rows = "".join(f"{10 * number + second},p{second % 3},{second}\n" for second in range(10))
+        (tmp_path / f"cars-{number}.csv").write_text("tick,plate,speed\n" + rows)
+    return transom.compile(QUERY, transom.Catalog.read(CATALOG, folder=tmp_path))
+
+
+def expected(query):
+    return sorted((e.tick, *e.row) for e in query.simulate(until=55).elements)
+
+
+def run(query, spark, sink, folder, until=55):
+    running = query.start(spark, sink, folder / "state", until=until, once=True)
+    running.wait()
+    return running
+
+
+@contextmanager
+def failing_after(monkeypatch, name):
+    """Deliver, and then fail before Spark knows of it: the micro-batch comes again."""
+    was = getattr(deliver, name)
+
+    def broken(*arguments):
+        was(*arguments)
+        raise UsageWarning
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deliver, name, broken)
+        yield
+
+
+class UsageWarning(Exception):
+    """What the test makes happen."""
+
+
+def crash(query, spark, sink, folder, monkeypatch, name):
+    from pyspark.errors import StreamingQueryException
+
+    with failing_after(monkeypatch, name), pytest.raises(StreamingQueryException, match="UsageWarning"):
+        run(query, spark, sink, folder)
+
+
+def test_postgresql_exactly_once(query, spark, database, tmp_path, monkeypatch):
+    place = f"127.0.0.1:{database}"
+    sink = f"postgresql://test@{place}/postgres/public.answers"
+    crash(query, spark, sink, tmp_path, monkeypatch, "_to_postgresql")
+    crash(query, spark, sink, tmp_path, monkeypatch, "_to_postgresql")
+    run(query, spark, sink, tmp_path)
+    with psycopg.connect(f"postgresql://test@{place}/postgres") as one:
+        rows = one.execute("SELECT extract(epoch FROM tick)::bigint - 1, plate, n FROM answers").fetchall()
+        batches = one.execute("SELECT count(*), count(DISTINCT batch) FROM transom_batches").fetchone()
+    assert sorted(rows) == expected(query)
+    assert batches is not None
+    assert batches[0] == batches[1] > 0
+
+
+def test_kafka_with_ids(query, spark, kafka, tmp_path, monkeypatch):
+    place = f"127.0.0.1:{kafka}"
+    make_topic(place, "answers")
+    sink = f"kafka://{place}/answers"
+    crash(query, spark, sink, tmp_path, monkeypatch, "_to_kafka")
+    run(query, spark, sink, tmp_path)
+    reader = Consumer({"bootstrap.servers": place, "group.id": "test", "auto.offset.reset": "earliest"})
+    reader.subscribe(["answers"])
+    rows, count, end = {}, 0, time.monotonic() + 20
+    while time.monotonic() < end:
+        message = reader.poll(2.0)
+        if message is None and rows:
+            break
+        if message is not None and message.error() is None:
+            count += 1
+            rows[message.key()] = json.loads(message.value())
+    reader.close()
+    found = sorted((row["tick"], row["plate"], row["n"]) for row in rows.values())
+    assert [row[1:] for row in found] == [row[1:] for row in expected(query)]
+    assert count >= len(rows)
+    assert found[0][0].endswith("Z")
+
+
+def test_mqtt_with_ids(query, spark, broker, tmp_path, monkeypatch):
+    monkeypatch.setenv("ALARM_WORD", "s3cret")
+    heard = []
+    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+    client.username_pw_set("eng", "s3cret")
+    client.on_message = lambda _, __, message: heard.append(json.loads(message.payload))
+    ready = threading.Event()
+    client.on_subscribe = lambda *_: ready.set()
+    client.connect("127.0.0.1", broker)
+    client.subscribe("alarms/plates", qos=1)
+    client.loop_start()
+    assert ready.wait(10)
+    sink = f"mqtt://eng:${{ALARM_WORD}}@127.0.0.1:{broker}/alarms/plates"
+    crash(query, spark, sink, tmp_path, monkeypatch, "_to_mqtt")
+    run(query, spark, sink, tmp_path)
+    wanted = expected(query)
+    wait_for(lambda: len({one["_id"] for one in heard}) >= len(wanted), 10, "the alarms")
+    client.disconnect()
+    client.loop_stop()
+    once = {one["_id"]: (one["plate"], one["n"]) for one in heard}
+    assert sorted(once.values()) == sorted(row[1:] for row in wanted)
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    """A webhook that is often too busy."""
+
+    calls: list[tuple[str, dict[str, object]]]
+    asked = 0
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        type(self).asked += 1
+        busy = type(self).asked % 5 == 0
+        if not busy:
+            self.calls.append((self.headers["Idempotency-Key"], body))
+        self.send_response(503 if busy else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_webhook_with_ids(query, spark, tmp_path, monkeypatch):
+    Hook.calls = []
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        sink = f"webhook:http://127.0.0.1:{server.server_address[1]}/alarm"
+        crash(query, spark, sink, tmp_path, monkeypatch, "_to_webhook")
+        run(query, spark, sink, tmp_path)
+    finally:
+        server.shutdown()
+        server.server_close()
+    once = {key: (body["plate"], body["n"]) for key, body in Hook.calls}
+    assert sorted(once.values()) == sorted(row[1:] for row in expected(query))

@@ -1,0 +1,133 @@
+"""What parses and is forbidden, with its place; and what looks like it and is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from transom.errors import LanguageRule, NameProblem, ParseError, QueryError
+from transom.languages.sparql import syntax
+from transom.languages.sparql.parse import parse
+from transom.languages.sparql.rules import check
+from transom.languages.sparql.unparse import unparse
+
+STREAM = "FROM STREAM <s> WINDOW"
+FORBIDDEN = {
+    "SELECT * WHERE { ?s ex:p ?o }": (NameProblem, "no prefix is called ex:", "ex:p"),
+    f"SELECT * {STREAM} ELEMS 0 WHERE {{}}": (LanguageRule, "a window of no elements", "0"),
+    f"SELECT * {STREAM} RANGE 0 S FIXED WHERE {{}}": (LanguageRule, "a RANGE of no time", "0 S"),
+    f"SELECT * {STREAM} RANGE 5 SLIDE 0 WHERE {{}}": (LanguageRule, "a SLIDE of no time", "0"),
+    f"SELECT * {STREAM} RANGE 1 S SLIDE 2 S WHERE {{}}": (
+        LanguageRule, "a SLIDE larger than the RANGE would miss elements", "2 S",
+    ),
+    "SELECT * WHERE { ?s ?p ?o . WINDOW RANGE 5 SLIDE 6 }": (
+        LanguageRule, "a SLIDE larger than the RANGE would miss elements", "6",
+    ),
+    f"SELECT * {STREAM} ELEMS 1 WHERE {{ FILTER(?x < NOW()) }}": (LanguageRule, "NOW() over a stream", "NOW()"),
+    f"SELECT (RAND() AS ?r) {STREAM} ELEMS 1 WHERE {{}}": (LanguageRule, "RAND() over a stream", "RAND()"),
+    "SELECT * FROM NAMED STREAM <s> WINDOW ELEMS 1 FROM NAMED <s> WHERE {}": (
+        LanguageRule, "two sources of one name", "FROM NAMED <s>",
+    ),
+    "SELECT * WHERE { _:a ?p 1 . OPTIONAL { _:a ?p 2 } }": (LanguageRule, "_:a in two basic graph patterns", "_:a"),
+    "SELECT * WHERE { _:a ?p 1 FILTER EXISTS { _:a ?p 2 } }": (LanguageRule, "_:a in two basic graph patterns", "_:a"),
+    "SELECT * WHERE { ?s ?p ?o BIND (1 AS ?o) }": (LanguageRule, "?o has a value already", "?o"),
+    "SELECT (1 AS ?o) WHERE { ?s ?p ?o }": (LanguageRule, "?o has a value already", "?o"),
+    "SELECT (1 AS ?a) (2 AS ?a) WHERE {}": (LanguageRule, "?a has a value already", "?a"),
+    "SELECT ?s WHERE { ?s ?p ?o } GROUP BY (1 AS ?o)": (LanguageRule, "?o has a value already", "?o"),
+    "SELECT * WHERE { ?s ?p ?o } GROUP BY ?s": (
+        LanguageRule, "SELECT * with groups", "SELECT * WHERE { ?s ?p ?o } GROUP BY ?s",
+    ),
+    "SELECT ?o WHERE { ?s ?p ?o } GROUP BY ?s": (LanguageRule, "?o is neither grouped nor aggregated", "?o"),
+    "SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s ?p ?o }": (LanguageRule, "?s is neither grouped nor aggregated", "?s"),
+    "SELECT * WHERE { ?s ?p ?o FILTER(COUNT(?o) > 1) }": (LanguageRule, "an aggregate in FILTER", "COUNT(?o)"),
+    "SELECT * WHERE { BIND(SUM(?o) AS ?x) }": (LanguageRule, "an aggregate in BIND", "SUM(?o)"),
+    "SELECT (1 AS ?x) WHERE {} GROUP BY (SUM(?o))": (LanguageRule, "an aggregate in GROUP BY", "SUM(?o)"),
+    "SELECT (SUM(COUNT(?o)) AS ?x) WHERE { ?s ?p ?o }": (LanguageRule, "an aggregate in an aggregate", "COUNT(?o)"),
+    "SELECT * WHERE { VALUES (?x ?x) { (1 2) } }": (LanguageRule, "?x twice in VALUES", "?x"),
+    "SELECT * WHERE { VALUES (?x ?y) { (1 2) (3) } }": (ParseError, "1 values for 2 variables", "(3)"),
+    "SELECT * WHERE { { SELECT (1 AS ?o) WHERE { ?s ?p ?o } } }": (LanguageRule, "?o has a value already", "?o"),
+    "CONSTRUCT { ?s <a>/<b> ?o } WHERE { ?s ?p ?o }": (ParseError, "a path in a template", "<a>/<b>"),
+    "CONSTRUCT { ?s <a> [ <b>* ?o ] } WHERE { ?s ?p ?o }": (ParseError, "a path in a template", "<b>*"),
+    "CONSTRUCT WHERE { ?s ?p ?o FILTER(?o = 1) }": (
+        ParseError, "CONSTRUCT WHERE takes triples alone", "FILTER(?o = 1)",
+    ),
+    "SELECT * WHERE { FILTER BOUND(1) }": (ParseError, "BOUND takes a variable", "BOUND(1)"),
+    "SELECT (MAX(*) AS ?m) WHERE {}": (ParseError, "only COUNT takes *", "MAX(*)"),
+    'SELECT (SUM(?x ; SEPARATOR = ",") AS ?m) WHERE {}': (
+        ParseError, "SUM has no SEPARATOR", 'SUM(?x ; SEPARATOR = ",")',
+    ),
+    "PREFIX a:b <x> ASK {}": (ParseError, "'a:b' is no prefix", "a:b"),
+    'ASK { ?s ?p "\\uD800" }': (ParseError, "no character has this number", "\\uD800"),
+}  # fmt: skip
+ALLOWED = (
+    "SELECT * WHERE { _:a ?p 1 FILTER(?p != 2) _:a ?p 2 }",
+    "SELECT * WHERE { { ?s ?p ?o } UNION { ?s ?q ?o BIND(1 AS ?p) } }",
+    "SELECT * WHERE { ?s ?p ?o MINUS { BIND(1 AS ?o) } }",
+    "SELECT ?s (COUNT(*) AS ?n) ((?n + 1) AS ?m) WHERE { ?s ?p ?o } GROUP BY ?s HAVING (COUNT(*) > 1)",
+    "SELECT (?k AS ?l) WHERE { ?s ?p ?o } GROUP BY (?o + 1 AS ?k)",
+    "SELECT (NOW() AS ?n) FROM <g> WHERE {}",
+    "SELECT * FROM <g> FROM <g> FROM NAMED <g> FROM NAMED <g> FROM STREAM <g> WINDOW ELEMS 1 WHERE {}",
+    "SELECT * FROM STREAM <s> WINDOW RANGE 30 MINUTE SLIDE 1800000 WHERE {}",
+    "SELECT ?x WHERE { { SELECT ?x WHERE { ?x ?p ?o BIND(1 AS ?y) } } BIND(2 AS ?y) }",
+    "CONSTRUCT { _:a ?p _:a } WHERE { _:a ?p 1 }",
+)
+
+
+@pytest.mark.parametrize("text", FORBIDDEN)
+def test_forbidden(text: str) -> None:
+    kind, message, words = FORBIDDEN[text]
+    with pytest.raises(QueryError) as caught:
+        check(parse(text))
+    assert type(caught.value) is kind
+    assert caught.value.message == message
+    assert caught.value.hint
+    span = caught.value.span
+    assert span is not None
+    assert text[span.start : span.end] == words
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_allowed(text: str) -> None:
+    check(parse(text))
+
+
+def test_the_catalog_declares_prefixes() -> None:
+    check(parse("SELECT * WHERE { ?s my:name ?o }"), {"my": "http://my/"})
+
+
+def test_a_union_needs_no_braces_around_it() -> None:
+    short, long = (parse(f"ASK {pattern}") for pattern in ("{ ?x ?y 1 } UNION { }", "{ { ?x ?y 1 } UNION { } }"))
+    assert short == long
+    assert parse(unparse(short)) == long
+
+
+def test_units() -> None:
+    query = parse(f"ASK {STREAM} RANGE 2 WEEK SLIDE 3 {{ WINDOW RANGE 4 HOUR SLIDE }}")
+    source = query.form.sources[0]
+    assert isinstance(source, syntax.StreamSource)
+    assert isinstance(source.window, syntax.RangeWindow)
+    assert source.window.width.milliseconds == 2 * 7 * 24 * 3600 * 1000
+    assert source.window.slide is not None
+    assert source.window.slide.milliseconds == 3
+    assert query.form.where is not None
+    assert query.form.where.window == syntax.RangeWindow(syntax.Duration(4, syntax.Unit.HOUR), None)
+
+
+def test_places_are_those_before_escapes_were_undone() -> None:
+    text = 'ASK { ?s ?p "\\u00e9\\U0001F600" . FILTER(COUNT(?s) > "\\u0041") }'
+    with pytest.raises(LanguageRule) as caught:
+        check(parse(text))
+    span = caught.value.span
+    assert span is not None
+    assert text[span.start : span.end] == "COUNT(?s)"
+
+
+def test_numbers_with_signs() -> None:
+    def tree(words: str) -> object:
+        element = parse(f"ASK {{ FILTER({words}) }}").form.where.elements[0]  # type: ignore[union-attr]
+        assert isinstance(element, syntax.Filter)
+        return element.condition
+
+    assert tree("?x -1") == tree("?x - 1")
+    assert tree("?x +2*?y") == tree("?x + (2 * ?y)")
+    assert tree("?x -2*?y/3+1") == tree("(?x - ((2 * ?y) / 3)) + 1")
+    assert tree("-1") != tree("- 1")
