@@ -59,6 +59,13 @@ class AnswerFormat(StrEnum):
     jsonl = "jsonl"
 
 
+class MapColour(StrEnum):
+    """What the colour of a track on a map says."""
+
+    object = "object"
+    speed = "speed"
+
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql).")]
 CatalogFile = Annotated[
     Path | None, typer.Option("--catalog", "-c", help="The catalog; default: catalog.yaml beside the query.")
@@ -270,6 +277,29 @@ def picture(
         first = tick_of(start, "--start", query) or 0
         drawing = query.picture(until=tick_of(until, "--until", query), start=first, watch=watch)
     write_text(output, drawing.svg)
+    typer.echo(f"{output}: written")
+
+
+@app.command("map")
+def draw_map(
+    file: File,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg, .html or .geojson.")],
+    catalog: CatalogFile = None,
+    parameters: Parameters = None,
+    until: Until = None,
+    start: Start = None,
+    at: Annotated[str | None, typer.Option("--at", help="The tick whose windows are shown; default the last.")] = None,
+    colour: Annotated[MapColour, typer.Option(help="What the colour of a track says.")] = MapColour.object,
+) -> None:
+    """Draw where objects went: tracks, regions, the window in force and where it slid."""
+    if output.suffix.lower() not in (".svg", ".html", ".geojson"):
+        raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
+    query = load(file, catalog, parameters=parameters)
+    show_warnings(query, sys.stderr)
+    with progress(query) as watch:
+        first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
+        last = tick_of(until, "--until", query)
+        query.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output)
     typer.echo(f"{output}: written")
 
 

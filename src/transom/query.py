@@ -32,7 +32,7 @@ from transom.physical.plan import Kernel, Physical
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
 from transom.reference.sources import Inputs
-from transom.shown import Picture, State
+from transom.shown import Map, Picture, State
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -337,6 +337,23 @@ class Query:
         return Picture(
             draw(self.algebra, given, self.catalog.calendar, title=Path(self.name or "").name, text=self.text)
         )
+
+    def map(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        until: int | None = None,
+        *,
+        start: int = 0,
+        at: int | None = None,
+        colour: Literal["object", "speed"] = "object",
+        watch: Callable[[str], None] | None = None,
+    ) -> Map:
+        """Where the objects of the query went, with the window in force at a tick, and the regions of the catalog."""
+        from transom.picture.map import draw
+
+        given = self.inputs(inputs, until, start=start, watch=watch)
+        name = Path(self.name or "").name
+        return Map(*draw(self.algebra, given, self.reads, self.catalog, at=at, colour=colour, title=name))
 
     @property
     def reads(self) -> tuple[Extent, ...]:

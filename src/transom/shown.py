@@ -25,6 +25,36 @@ class State:
 
 
 @dataclass(frozen=True)
+class Map:
+    """A map: `svg`, the same in a page to move about in as `html`, and what it shows as `geojson`."""
+
+    svg: str = field(repr=False)
+    html: str = field(repr=False)
+    geojson: str = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map into a file, in the form that its ending names."""
+        texts = {".svg": self.svg, ".html": self.html, ".geojson": self.geojson}
+        text = texts.get(Path(path).suffix.lower())
+        if text is None:
+            raise UsageError(f"{path} is no name for a map", hint="let it end in .svg, .html or .geojson")
+        _write(path, text)
+
+    def __repr__(self) -> str:
+        return f"<Map: SVG of {len(self.svg):,} characters>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}", detail=str(error)) from error
+
+
+@dataclass(frozen=True)
 class Picture:
     """A drawing; `svg` is its text."""
 
@@ -32,10 +62,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing into a file."""
-        try:
-            Path(path).write_text(self.svg, "utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {path}", detail=str(error)) from error
+        _write(path, self.svg)
 
     def __repr__(self) -> str:
         return f"<Picture: SVG of {len(self.svg):,} characters>"

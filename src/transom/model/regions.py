@@ -99,11 +99,15 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A named region; if `geodesic`, of longitudes and latitudes, and then a full turn makes no difference."""
+    """A named region; if `geodesic`, of longitudes and latitudes, and then a full turn makes no difference.
+
+    `laid` are the polygons as they lie beside each other, without jumps at the antimeridian.
+    """
 
     name: str
     polygons: tuple[Polygon, ...]
     geodesic: bool = False
+    laid: tuple[Polygon, ...] = field(init=False, repr=False, compare=False)
     areas: tuple[Area, ...] = field(init=False, repr=False, compare=False)
     box: Box = field(init=False, repr=False, compare=False)
     grids: dict[int, Grid] = field(init=False, repr=False, compare=False)
@@ -116,6 +120,7 @@ class Region:
             raise ValueError("a region without a polygon")
         if self.geodesic:
             polygons = _gathered([_unwound(polygon) for polygon in polygons])
+        object.__setattr__(self, "laid", polygons)
         object.__setattr__(self, "areas", tuple(map(Area, polygons)))
         object.__setattr__(self, "box", Box.around(p for polygon in polygons for p in polygon[0]))
         object.__setattr__(self, "grids", {})

@@ -1,0 +1,146 @@
+"""Maps: what they show is what the reference engine says, and they stand on their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+import transom
+from transom.catalog import Catalog
+from transom.errors import UsageError
+from transom.model.shapes import from_geojson
+from transom.picture.chart import unwound
+from transom.picture.ways import gather
+
+CATALOG = Catalog.read("""
+extents:
+  cars:
+    declare: pushed (id:string, x:float, y:float)
+    position: {x: x, y: y, unit: km}
+    object: id
+  train: {declare: 'pushed (km:float)', position: {x: km, unit: km}}
+  ships: {declare: 'pushed (lon:float, lat:float)', position: {lon: lon, lat: lat}}
+  wind: pushed (speed:float)
+regions:
+  Zone: {on: plane, polygon: [[0, 0], [10, 0], [10, 10], [0, 10]]}
+  Depot: {on: plane, polygon: [[20, 0], [30, 0], [30, 10]]}
+  Fiji: {on: earth, polygon: [[177, -19], [-179, -19], [-179, -16], [177, -16]]}
+""")
+CARS = [
+    (0, "a", 0, 0),
+    (1, "b", 20, 20),
+    (2, "a", 3, 4),
+    (4, "a", 9, 12),
+    (5, "a", None, 1),
+    (6, "a", 9, 2),
+    (8, "b", 1, 1),
+]
+BY_DISTANCE = (
+    "SELECT RStream(id, COUNT(*)) FROM cars [PARTITION BY id RANGE BY '10 km' RATTR SPACE, "
+    "SLIDE BY '5 km' SATTR SPACE] GROUP BY id"
+)
+INSIDE = "SELECT IStream(id) FROM cars [RANGE BY Zone RATTR SPACE]"
+
+
+def query(text: str) -> transom.Query:
+    return transom.compile(text, CATALOG, language="cql")
+
+
+def shown(text: str, extent: str, rows: list, at: int | None = None):
+    asked = query(text)
+    return gather(asked.algebra, asked.inputs({extent: rows}), asked.reads, CATALOG.regions, at)
+
+
+def held(text: str, at: int | None = None) -> dict[str, list[int]]:
+    found = shown(text, "cars", CARS, at)
+    return {way.name: [spot.tick for spot in way.spots if spot.held] for way in found.ways}
+
+
+def test_ways_follow_objects_and_leave_out_rows_without_a_place() -> None:
+    ways = {way.name: way.spots for way in shown(BY_DISTANCE, "cars", CARS).ways}
+    assert [(s.tick, s.distance // 10**9) for s in ways["a"]] == [(0, 0), (2, 5), (4, 15), (6, 25)]
+    assert [s.tick for s in ways["b"]] == [1, 8]
+
+
+def test_the_window_in_force() -> None:
+    assert held(BY_DISTANCE) == {"a": [4, 6], "b": []}
+    assert held(BY_DISTANCE, at=3) == {"a": [0, 2], "b": [1]}
+    assert held(INSIDE) == {"a": [0, 2, 6], "b": [8]}
+    assert held(INSIDE, at=2) == {"a": [0, 2], "b": []}
+
+
+def test_marks_stand_where_the_window_slid() -> None:
+    marks = shown(BY_DISTANCE, "cars", CARS).marks
+    assert [(m.tick, m.x, m.y, m.words) for m in marks if m.words.startswith(("5 km", "15 km"))] == [
+        (2, 3.0, 4.0, "5 km at tick 2"),
+        (4, 9.0, 12.0, "15 km at tick 4"),
+    ]
+    assert shown(INSIDE, "cars", CARS).marks == ()
+
+
+def test_regions_of_the_same_kind_are_drawn() -> None:
+    lands = {land.name: land.asked for land in shown(INSIDE, "cars", CARS).lands}
+    assert lands == {"Zone": True, "Depot": False}
+
+
+@pytest.mark.parametrize("colour", ["object", "speed"])
+def test_a_drawing_stands_on_its_own(colour, tmp_path) -> None:
+    found = query(BY_DISTANCE).map({"cars": CARS}, at=6, colour=colour)
+    root = ElementTree.fromstring(found.svg)  # noqa: S314 - our own
+    names = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert {"polyline", "circle", "path", "text"} <= names
+    assert not re.search(r"(href|src|url\((?!#))", found.svg)
+    assert found.svg in found.html
+    assert "http" not in found.html.replace("http://www.w3.org/2000/svg", "")
+    assert found._repr_svg_() == found.svg
+    for ending in ("svg", "html", "geojson"):
+        found.save(tmp_path / f"map.{ending}")
+        assert (tmp_path / f"map.{ending}").stat().st_size > 1000
+    with pytest.raises(UsageError, match="no name for a map"):
+        found.save(tmp_path / "map.png")
+
+
+def test_names_are_escaped() -> None:
+    rows = [(0, "<b>&", 0, 0), (1, "<b>&", 1, 1)]
+    svg = query(BY_DISTANCE).map({"cars": rows}).svg
+    assert "<b>" not in svg
+    assert "&lt;b&gt;&amp;" in svg
+
+
+def test_features() -> None:
+    data = json.loads(query(BY_DISTANCE).map({"cars": CARS}).geojson)
+    kinds = [feature["properties"]["kind"] for feature in data["features"]]
+    assert kinds[:4] == ["region", "region", "track", "track"]
+    assert set(kinds[4:]) == {"window", "mark"}
+    assert from_geojson("all", data["features"][0], geodesic=False).polygons == CATALOG.region("Zone").polygons
+    track = data["features"][2]
+    assert track["properties"]["metres"] == 25_000
+    assert track["properties"]["coordTimes"][1] == "1970-01-01T00:00:02+00:00"
+
+
+def test_across_the_antimeridian() -> None:
+    assert unwound([179.0, -179.0, 178.0], 179.0) == [179.0, 181.0, 178.0]
+    assert unwound([-179.0], 170.0) == [181.0]
+    rows = [(0, 178.0, -17.0), (1, -179.5, -17.5), (2, 179.5, -18.0)]
+    asked = query("SELECT IStream(lon) FROM ships [RANGE BY Fiji RATTR SPACE]")
+    points = re.findall(r'<polyline points="([^"]*)"', asked.map({"ships": rows}).svg)
+    xs = [float(pair.split(",")[0]) for pair in points[0].split()]
+    assert xs[0] < xs[2] < xs[1]
+    assert xs[1] - xs[0] < 760
+
+
+def test_places_on_a_line_are_drawn_over_time() -> None:
+    found = shown("SELECT RStream(km) FROM train [RANGE '2 seconds', SLIDE '1 seconds']", "train", [(0, 1.0), (3, 5.0)])
+    assert found.line
+    assert [(s.x, s.y) for s in found.ways[0].spots] == [(1.0, 0.0), (5.0, 3.0)]
+    assert found.lands == ()
+
+
+def test_what_has_no_map() -> None:
+    with pytest.raises(UsageError, match="nothing that the query reads has a position"):
+        query("SELECT RStream(speed) FROM wind [ROWS 2]").map({"wind": [(0, 1.0)]})
+    empty = query(INSIDE).map({"cars": []}, until=5)
+    ElementTree.fromstring(empty.svg)  # noqa: S314 - our own
