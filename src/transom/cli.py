@@ -382,6 +382,7 @@ def verify(
 
 
 app.command()(cli_collecting.collect)
+app.command()(cli_collecting.init)
 
 
 @contextmanager

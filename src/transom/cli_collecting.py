@@ -1,4 +1,4 @@
-"""The verb of the command line that acquires rows: collect."""
+"""The verbs of the command line that talk to sources: collect, init."""
 
 from __future__ import annotations
 
@@ -38,6 +38,22 @@ def collect(catalog: Place, extents: Names = None, segment: Segment = "1 s", len
     )
     for name, found in counts.items():
         console.print(Text(f"{name}: {told(found)}"))
+
+
+def init(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="kafka://, mqtt://, postgresql://, or a file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The catalog to write.")] = Path("catalog.yaml"),
+    length: Annotated[str, typer.Option("--for", help="How long to listen to a broker.")] = "5 s",
+) -> None:
+    """Look at a source and write a first catalog for it, every guess with a comment."""
+    try:
+        from transom.collector.sample import first_catalog
+    except ImportError as error:
+        raise UsageError("init needs pyarrow", hint="pip install 'transom[collect]'", detail=str(error)) from error
+    if output.exists():
+        raise UsageError(f"{output} is there already", hint="name another file with --output")
+    output.write_text(first_catalog(source, seconds(length, "--for")), "utf-8")
+    typer.echo(f"{output}: written; read it, it holds guesses")
 
 
 def told(found: Counter[str]) -> str:

@@ -17,6 +17,7 @@ from transom.catalog.servers import (
     Number,
     OpcUa,
     Payload,
+    Postgres,
     Register,
     Space,
 )
@@ -112,6 +113,11 @@ def test_kafka():
     assert describe(found) == "the topic t of a:1,b:2"
 
 
+def test_postgresql():
+    found = source(DOOR, "{postgresql: {url: 'postgresql://u@h/d', table: s.t, every: 1 min, fields: {plate: p}}}")
+    assert found == Postgres("postgresql://u@h/d", "s.t", (("plate", "p"),), 60, None, "log/door")
+
+
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
 
 
@@ -144,6 +150,8 @@ PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
         (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
         (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
         (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
+        (CAR, "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}", "a pushed extent is no table", None),
+        (DOOR, "{postgresql: {url: 'postgresql://h/d', table: «'t;'», every: 1 s}}", "'t;' is not a table", None),
         (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
         (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),

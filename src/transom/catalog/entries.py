@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from transom.catalog.server_shapes import HttpEntry, KafkaEntry, ModbusEntry, MqttEntry, OpcUaEntry
+from transom.catalog.server_shapes import HttpEntry, KafkaEntry, ModbusEntry, MqttEntry, OpcUaEntry, PostgresEntry
 from transom.catalog.shapes import Entry
 from transom.model.types import INTEGER_MAX
 
@@ -157,6 +157,7 @@ class SourceEntry(Entry):
     opcua: OpcUaEntry | None = None
     http: HttpEntry | None = None
     kafka: KafkaEntry | None = None
+    postgresql: PostgresEntry | None = None
 
 
 class PositionEntry(Entry):

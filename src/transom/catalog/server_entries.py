@@ -17,6 +17,7 @@ from transom.catalog.server_shapes import (
     MqttEntry,
     OpcUaEntry,
     PolledEntry,
+    PostgresEntry,
     RegisterEntry,
 )
 from transom.catalog.servers import (
@@ -30,10 +31,11 @@ from transom.catalog.servers import (
     Number,
     OpcUa,
     Payload,
+    Postgres,
     Register,
     Space,
 )
-from transom.catalog.ticks import read_microseconds
+from transom.catalog.ticks import read_interval, read_microseconds
 from transom.catalog.wording import did_you_mean, quoted
 from transom.model.time import Calendar
 from transom.model.types import Type, Value, read_text
@@ -43,6 +45,7 @@ KEPT = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason",
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TABLE = re.compile(r"\w+(\.\w+)?")
 _DEADLINE = 500_000
 _BROKERS = ("mqtt://", "mqtts://")
 
@@ -53,9 +56,7 @@ def read_server(
     """The settings that an entry describes; Misfit where it does not fit the extent."""
     if extent.kind is Kind.STORED:
         raise Misfit("a stored extent is no stream", at.at_key(), "declare it as sensed or pushed")
-    for attribute in extent.schema:
-        if attribute.name in KEPT:
-            raise Misfit(f"the log has a column {attribute.name} of its own", at.at_key(), "rename the attribute")
+    _unreserved(extent, at)
     match entry:
         case MqttEntry():
             return _mqtt(extent, entry, at)
@@ -95,6 +96,26 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
             raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
     fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
     return Kafka(entry.servers, entry.topic, fields, entry.time, tuple(entry.options.items()), entry.dead)
+
+
+def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calendar) -> Postgres:
+    """The settings of a table that is scanned."""
+    if extent.kind is not Kind.STORED:
+        raise Misfit(f"a {extent.kind} extent is no table", at.at_key(), "declare it as stored")
+    _unreserved(extent, at)
+    _url(entry.url, at.then("url"), ("postgresql://",))
+    if not _TABLE.fullmatch(entry.table):
+        raise Misfit(f"{quoted(entry.table)} is not a table", at.then("table"), "write tariff, or schema.tariff")
+    check_secret(entry.password, at.then("password"))
+    every = worded(read_interval, entry.every, at.then("every"), calendar)
+    columns = _fields(extent, entry.fields, extent.names, at.then("fields"))
+    return Postgres(entry.url, entry.table, columns, every, entry.password, entry.log or f"log/{extent.name}")
+
+
+def _unreserved(extent: Extent, at: At) -> None:
+    for attribute in extent.schema:
+        if attribute.name in KEPT:
+            raise Misfit(f"the log has a column {attribute.name} of its own", at.at_key(), "rename the attribute")
 
 
 def _push(extent: Extent, entry: HttpEntry, at: At) -> HttpPush:
@@ -251,5 +272,5 @@ def _url(text: str, at: At, schemes: tuple[str, ...]) -> None:
     rest = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
     if not rest or re.search(r"\s", text):
         raise Misfit(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")
-    if "@" in rest.partition("/")[0]:
+    if ":" in rest.partition("/")[0].rpartition("@")[0]:
         raise Misfit("a secret does not stand in a catalog", at, "give user and password: ${NAME} beside the address")

@@ -96,3 +96,14 @@ class KafkaEntry(Entry):
     time: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
     dead: str | None = None
+
+
+class PostgresEntry(Entry):
+    """`postgresql: {url: 'postgresql://eng@db:5432/plant', table: tariff, every: 1 min}`."""
+
+    url: str
+    table: str
+    every: str
+    fields: dict[str, str] = Field(default_factory=dict)
+    password: str | None = None
+    log: str | None = None

@@ -143,6 +143,18 @@ class Mqtt:
 
 
 @dataclass(frozen=True, slots=True)
+class Postgres:
+    """A table of PostgreSQL that is read every so many ticks; its log holds what appeared and what left."""
+
+    url: str
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    every: int
+    password: str | None
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kafka:
     """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
 
@@ -160,5 +172,5 @@ class Kafka:
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll
 """Sensors that are asked at every tick of acquisition."""
 
-Collected: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt
+Collected: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt | Postgres
 """What the collector serves; `log` is the folder that it writes and that queries read."""

@@ -10,7 +10,7 @@ from transom.catalog.checked import typed
 from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
-from transom.catalog.server_entries import read_kafka, read_server
+from transom.catalog.server_entries import read_kafka, read_postgres, read_server
 from transom.catalog.signal_entries import read_generate
 from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, Source, Table
 from transom.catalog.ticks import read_tick
@@ -31,6 +31,8 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) 
     here = at.then(given[0])
     if entry.kafka is not None:
         return read_kafka(extent, entry.kafka, here)
+    if entry.postgresql is not None:
+        return read_postgres(extent, entry.postgresql, here, calendar)
     server = entry.mqtt or entry.modbus or entry.opcua or entry.http
     if server is not None:
         return read_server(extent, server, here, calendar)

@@ -10,19 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from transom.catalog.extents import Catalog, Extent
-from transom.catalog.servers import Collected, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Payload
+from transom.catalog.servers import Collected, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Payload, Postgres
 from transom.collector import http_poll, modbus, opcua
 from transom.collector.feed import Feed
 from transom.collector.http_push import Door
 from transom.collector.mqtt import Listener
 from transom.collector.polling import Poller, Station
+from transom.collector.scan import Scanner
 from transom.connectors.log.read import log_folder
 from transom.connectors.log.segments import Log
 from transom.connectors.payloads import Reader
 from transom.errors import UsageError
 from transom.model.time import Calendar
 
-SOURCES = (Mqtt, Modbus, OpcUa, HttpPoll, HttpPush)
+SOURCES = (Mqtt, Modbus, OpcUa, HttpPoll, HttpPush, Postgres)
 Tell = Callable[[str], None]
 
 
@@ -30,7 +31,9 @@ def chosen(catalog: Catalog, names: Sequence[str]) -> list[Extent]:
     """The extents that are collected: those of some names, or all that have a source for it."""
     for name in names:
         if not isinstance(catalog.extent(name).source, SOURCES):
-            raise UsageError(f"{name} is not collected", hint="its source is none of mqtt, modbus, opcua and http")
+            raise UsageError(
+                f"{name} is not collected", hint="its source is none of mqtt, modbus, opcua, http and postgresql"
+            )
     found = [e for e in catalog.extents.values() if isinstance(e.source, SOURCES) and (not names or e.name in names)]
     if not found:
         raise UsageError(
@@ -74,7 +77,7 @@ async def _collect(
     return {extent.name: _counts(one) for extent, one in zip(extents, served)}
 
 
-def _prepared(extent: Extent, source: Collected, log: Log, calendar: Calendar) -> Poller | Listener | Door:
+def _prepared(extent: Extent, source: Collected, log: Log, calendar: Calendar) -> Poller | Scanner | Listener | Door:
     """All that is needed to serve an extent, libraries loaded, nothing begun."""
     stations: Sequence[Station]
     match source:
@@ -84,6 +87,8 @@ def _prepared(extent: Extent, source: Collected, log: Log, calendar: Calendar) -
             stations = opcua.stations(source)
         case HttpPoll():
             stations = http_poll.stations(source)
+        case Postgres():
+            return Scanner(extent, source, log, calendar)
         case Mqtt(fields=fields, time=time, payload=payload):
             return Listener(source, Feed(extent, log, calendar, Reader(extent, calendar, fields, time, payload)))
         case HttpPush(fields=fields, time=time):
@@ -93,9 +98,9 @@ def _prepared(extent: Extent, source: Collected, log: Log, calendar: Calendar) -
     return Poller(extent, log, calendar, stations, source.deadline / 1e6)
 
 
-async def _serve(one: Poller | Listener | Door, apart: float, stop: asyncio.Event, tell: Tell) -> None:
+async def _serve(one: Poller | Scanner | Listener | Door, apart: float, stop: asyncio.Event, tell: Tell) -> None:
     match one:
-        case Poller():
+        case Poller() | Scanner():
             await one.run(stop)
         case Listener():
             one.start()
@@ -110,8 +115,8 @@ async def _serve(one: Poller | Listener | Door, apart: float, stop: asyncio.Even
             assert_never(one)
 
 
-def _counts(one: Poller | Listener | Door) -> Counter[str]:
-    return one.counts if isinstance(one, Poller) else one.feed.counts
+def _counts(one: Poller | Scanner | Listener | Door) -> Counter[str]:
+    return one.counts if isinstance(one, Poller | Scanner) else one.feed.counts
 
 
 async def _flushing(feed: Feed, source: Listener | Door, apart: float, stop: asyncio.Event, tell: Tell) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import assert_never
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
 from transom.catalog.sources import Files, FileVersions, Generate, Table
 from transom.connectors.files.read import read_elements, read_versions
 from transom.connectors.generate.read import read_generated
 from transom.connectors.kafka.read import read_topic
-from transom.connectors.log.read import read_log
+from transom.connectors.log.read import read_changes, read_log
 from transom.connectors.rows import elements, ordered_versions, versions
 from transom.errors import UsageError
 from transom.model.bag import Element, Version
@@ -40,7 +40,7 @@ def open_stream(
             return read_log(extent, log, folder, until)
         case Kafka() as source:
             return read_topic(extent, source, calendar, until)
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | Postgres():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -55,6 +55,8 @@ def open_table(
             raise _no_source(extent)
         case (Files() | FileVersions()) as source if extent.kind is Kind.STORED:
             return read_versions(extent, source, calendar, folder, until)
+        case Postgres(log=log):
+            return read_changes(extent, log, folder, until)
         case Table(versions=found) if extent.kind is Kind.STORED:
             return ordered_versions(found, until)
         case (

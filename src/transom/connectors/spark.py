@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
 from transom.catalog.sources import Files, FileVersions, Generate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
@@ -54,7 +54,7 @@ def open_stream(
             )
         case Kafka() as source:
             return kafka.stream(spark, extent, source, calendar, live=live, position=position)
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | Postgres():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -72,6 +72,8 @@ def open_table(
             raise _no_source(extent)
         case Files() | FileVersions() if extent.kind is Kind.STORED:
             return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
+        case Postgres(log=log):
+            return logs.table(spark, extent, log, folder)
         case Table() as source if extent.kind is Kind.STORED:
             return _with_versions(spark, extent, _inline(spark, extent, source, position))
         case (

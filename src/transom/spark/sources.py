@@ -46,6 +46,8 @@ def read_table(node: ReadTable, run: Run) -> DataFrame:
     """The versions of a table as stays: from the first scan that sees a version to the first that does not."""
     frame = run.tables[node.extent]
     lanes = [F.col(n) for n in run.lane]
+    if "gone" in frame.columns:
+        return _stays(node, frame, lanes)
     versions = frame.select("v", *run.lane).distinct()
     following = Window.partitionBy(*(run.lane or [F.lit(0)])).orderBy("v")
     spans = versions.select(*lanes, F.col("v"), F.lead("v").over(following).alias("next"))
@@ -58,6 +60,16 @@ def read_table(node: ReadTable, run: Run) -> DataFrame:
     kept = ["f", "g", *(["o"] if node.ordered else [])]
     joined = frame.where(~F.col("e")).join(spans, ["v", *run.lane])
     return joined.select(*lanes, *(F.col(n) for n in kept), *values(node.schema))
+
+
+def _stays(node: ReadTable, frame: DataFrame, lanes: list[Column]) -> DataFrame:
+    """A table whose rows say when they appeared and left: one stay each, instead of one per version."""
+    begin, end = _seen(F.col("v"), node), F.coalesce(_seen(F.col("gone"), node), F.lit(FOREVER))
+    kept = ["o"] if node.ordered else []
+    rows = frame.where(~F.col("e")).select(
+        *lanes, begin.alias("f"), end.alias("g"), *(F.col(n) for n in kept), *values(node.schema)
+    )
+    return rows.where(F.col("f") < F.col("g"))
 
 
 def _seen(version: Column, node: ReadTable) -> Column:

@@ -26,12 +26,13 @@ ARROW = {
 
 
 class Entered(Enum):
-    """What an entry of a log is."""
+    """What an entry of a log is; in the log of a table a row has appeared or left."""
 
     ROW = "row"
     BEAT = "beat"
     DEAD = "dead"
     GAP = "gap"
+    LEFT = "left"
 
 
 class Entry(NamedTuple):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from transom.catalog.extents import Extent
-from transom.connectors.rows import Given, Origin, checked, tagged
+from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, version
 from transom.errors import DataError, UsageError
-from transom.model.bag import Element
+from transom.model.bag import Element, Row, Version, row_identity
 
 
 def log_folder(log: str, folder: Path | None) -> Path:
@@ -52,6 +53,35 @@ def _entries(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[
             raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
         for row in rows:
             yield str(path), int(row["_seq"]), row
+
+
+def read_changes(extent: Extent, log: str, folder: Path | None, until: int | None = None) -> list[Version]:
+    """The versions of a table whose log holds what appeared and what left at each scan."""
+    held: dict[int, Row] = {}
+    found: dict[int, tuple[Row, ...]] = {}
+    numbers: dict[object, list[int]] = {}
+    columns = [*extent.names, "_seq", "_tick", "_kind"]
+    for tick, scan in groupby(_scanned(extent, log_folder(log, folder), columns), key=lambda entry: entry[0]):
+        changed = not found
+        for _, number, kind, row in scan:
+            if kind == "row":
+                held[number] = row
+                numbers.setdefault(row_identity(row), []).append(number)
+            elif kind == "left":
+                del held[numbers[row_identity(row)].pop(0)]
+            changed = changed or kind != "beat"
+        if changed:
+            found[tick] = version(extent, tick, tuple(held.values())).rows
+    return ordered_versions([Version(tick, rows) for tick, rows in found.items()], until)
+
+
+def _scanned(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[int, int, str, Row]]:
+    """Ticks, numbers, kinds and rows of the entries that scans made."""
+    for source, number, entry in _entries(extent, place, columns):
+        kind, tick = str(entry["_kind"]), entry["_tick"]
+        if kind in ("row", "left", "beat") and isinstance(tick, int):
+            origin = Origin(extent.name, number, "entry", source)
+            yield tick, number, kind, checked((entry[name] for name in extent.names), extent, origin)
 
 
 def dead_counts(extent: Extent, log: str, folder: Path | None) -> Counter[str]:

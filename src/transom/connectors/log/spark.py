@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -30,12 +30,7 @@ def stream(
     files_per_batch: int | None = None,
 ) -> DataFrame:
     """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
-    place = log_folder(log, folder).absolute()
-    place.mkdir(parents=True, exist_ok=True)  # Spark asks for the folder before the collector has made it
-    shape = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
-    for attribute in extent.schema:
-        shape = shape.add(attribute.name, spark_type(attribute.type))
-    path = f"file:{place}"
+    path, shape = _place(extent, log, folder)
     if live:
         reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
         if files_per_batch is not None:
@@ -50,3 +45,35 @@ def stream(
     if live:
         more += [(F.col("_kind") == "beat").alias("beat"), F.col("_reason").alias("dead")]
     return raw.select(F.col("_tick").alias("t"), *cells, *more)
+
+
+def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) -> DataFrame:
+    """The rows of a scanned table: `v`, the scan that saw a row first, `gone`, the first that did not, `c0`, ...
+
+    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that a scan took place.
+    """
+    path, shape = _place(extent, log, folder)
+    raw = spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
+    names = [f"c{place}" for place in range(len(extent.schema))]
+    cells = [F.col(f"`{name}`").alias(c) for c, name in zip(names, extent.names)]
+    entries = raw.select(F.col("_tick").alias("v"), "_kind", F.col("_seq").alias("o"), *cells)
+    nth = F.row_number().over(Window.partitionBy("_kind", *names).orderBy("o"))
+    changes = entries.where(F.col("_kind").isin("row", "left")).select("*", nth.alias("n"))
+    here, left = changes.where(F.col("_kind") == "row").alias("h"), changes.where(F.col("_kind") == "left").alias("l")
+    same = F.col("h.n") == F.col("l.n")
+    for name in names:
+        same = same & F.col(f"h.{name}").eqNullSafe(F.col(f"l.{name}"))
+    kept = [F.col("h.v"), F.col("l.v").alias("gone"), F.col("h.o"), *(F.col(f"h.{name}") for name in names)]
+    rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
+    scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
+    return rows.unionByName(scans, allowMissingColumns=True)
+
+
+def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
+    """Where a log lies, and what Spark reads of it."""
+    place = log_folder(log, folder).absolute()
+    place.mkdir(parents=True, exist_ok=True)  # Spark asks for the folder before the collector has made it
+    shape = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
+    for attribute in extent.schema:
+        shape = shape.add(attribute.name, spark_type(attribute.type))
+    return f"file:{place}", shape

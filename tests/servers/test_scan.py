@@ -1,0 +1,95 @@
+"""Scans of a PostgreSQL table: the log holds changes, and all readers see the table as it was at each scan."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+import transom
+from transom.catalog.servers import Postgres
+from transom.collector.scan import Scanner
+from transom.connectors.log.segments import Log
+
+CATALOG = """
+extents:
+  tariff:
+    declare: stored (zone:string, price:decimal, valid:boolean)
+    source:
+      postgresql:
+        url: postgresql://test@127.0.0.1:{port}/postgres
+        table: public.tariff
+        every: 10 s
+        fields: {{valid: is_valid}}
+"""
+QUERY = "RSTREAM(SELECT zone, price, valid FROM tariff [SCAN 10 SEC])"
+
+
+@pytest.fixture
+def table(database):
+    with psycopg.connect(f"postgresql://test@127.0.0.1:{database}/postgres", autocommit=True) as one:
+        one.execute("DROP TABLE IF EXISTS tariff")
+        one.execute("CREATE TABLE tariff (zone text, price numeric, is_valid boolean)")
+        yield one
+
+
+def scanner(catalog, folder):
+    tariff = catalog.extents["tariff"]
+    assert isinstance(tariff.source, Postgres)
+    return Scanner(tariff, tariff.source, Log(folder / "log/tariff", tariff, apart=0), catalog.calendar)
+
+
+def scanned(table, database, tmp_path):
+    catalog = transom.Catalog.read(CATALOG.format(port=database), folder=tmp_path)
+    one = scanner(catalog, tmp_path)
+    truth = {}
+    steps = [
+        "INSERT INTO tariff SELECT 'z' || n, n / 100.0, n % 2 = 0 FROM generate_series(1, 500) n",
+        "SELECT 1",
+        "UPDATE tariff SET price = price + 1 WHERE zone IN ('z1', 'z2', 'z3')",
+        "INSERT INTO tariff VALUES ('z9', NULL, NULL), ('z9', NULL, NULL), ('z9', NULL, NULL)",
+        "DELETE FROM tariff WHERE ctid = (SELECT ctid FROM tariff WHERE price IS NULL LIMIT 1)",
+        "DELETE FROM tariff WHERE zone <> 'z9'",
+        "DELETE FROM tariff",
+    ]
+    for number, words in enumerate(steps):
+        table.execute(words)
+        truth[10 * number] = table.execute("SELECT zone, price, is_valid FROM tariff").fetchall()
+        assert one.scan(10 * number)
+        if number % 3 == 2:  # as after a kill: a new one knows what the log knows
+            one.log.close()
+            one = scanner(catalog, tmp_path)
+    one.log.close()
+    return catalog, truth
+
+
+def said(row):
+    return str([float(v) if isinstance(v, int | float) or hasattr(v, "as_tuple") else v for v in row])
+
+
+def test_changes_and_versions(table, database, tmp_path):
+    catalog, truth = scanned(table, database, tmp_path)
+    query = transom.compile(QUERY, catalog)
+    found = query.simulate(until=69)
+    for tick, rows in truth.items():
+        assert sorted(said(e.row) for e in found.elements if e.tick == tick) == sorted(map(said, rows)), tick
+    with Log(tmp_path / "log/tariff", catalog.extents["tariff"]) as log:
+        changes = 500 + 6 + 3 + 1 + 499 + 3
+        assert log.next == changes + len(truth)
+
+
+@pytest.mark.spark
+def test_replay_is_the_reference(table, database, tmp_path, spark):
+    catalog, _ = scanned(table, database, tmp_path)
+    query = transom.compile(QUERY, catalog)
+    expected = sorted(said((e.tick, *e.row)) for e in query.simulate(until=69).elements)
+    frame = query.to_df(spark, until=69)
+    found = frame.selectExpr("unix_seconds(cast(tick as timestamp)) - 1 as t", "zone", "price", "valid").collect()
+    assert sorted(said(row) for row in found) == expected
+
+
+def test_a_database_that_is_away(table, database, tmp_path):
+    catalog = transom.Catalog.read(CATALOG.format(port=1), folder=tmp_path)
+    one = scanner(catalog, tmp_path)
+    assert not one.scan(0)
+    assert one.counts == {"no connection": 1}
+    one.log.close()
