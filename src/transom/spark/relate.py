@@ -13,7 +13,7 @@ from transom.model.schema import Schema
 from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Relating, Turn
 from transom.physical.plan import Form, Physical
 from transom.spark import machine
-from transom.spark.frames import Run, carried, holds, names, value, values
+from transom.spark.frames import FOREVER, Run, carried, holds, names, value, values
 from transom.spark.marks import TICK, with_table
 from transom.spark.windows import comings_and_goings, following
 
@@ -45,7 +45,7 @@ def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataF
     cells, lanes = names(node.schema), run.lane
     row = F.struct(*values(node.schema), F.lit(0).alias("_"))
     whole = frame.groupBy("f", *lanes).agg(F.sort_array(F.collect_list(row)).alias("rows"))
-    starts = frame.select("f", *lanes).union(frame.where(F.col("g") < F.lit(FAR)).select(F.col("g"), *lanes))
+    starts = frame.select("f", *lanes).union(frame.where(F.col("g") < F.lit(FOREVER)).select(F.col("g"), *lanes))
     if lanes:
         every = F.explode(F.array(*map(F.lit, run.lanes))).alias("lane")
         starts = starts.union(run.spark.range(1).select(F.lit(run.start).alias("f"), every))
@@ -72,10 +72,6 @@ def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataF
     pairs = with_table(at, versions, meets, "table.f", name) if run.live else at.join(versions, meets)
     kept = [*lanes, "n", "p", *cells]
     return pairs.select(F.col("at.tick").alias(TICK), *(F.col(f"table.{n}").alias(n) for n in kept))
-
-
-FAR = 1 << 59
-"""Ticks beyond which nothing ends."""
 
 
 def _row_type(frame: DataFrame) -> str:
