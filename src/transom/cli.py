@@ -296,9 +296,12 @@ def draw_map(
         raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
     query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
+    first, last, now = (
+        tick_of(start, "--start", query) or 0,
+        tick_of(until, "--until", query),
+        tick_of(at, "--at", query),
+    )
     with progress(query) as watch:
-        first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
-        last = tick_of(until, "--until", query)
         query.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output)
     typer.echo(f"{output}: written")
 
