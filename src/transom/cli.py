@@ -18,7 +18,7 @@ from rich.text import Text
 from transom import __version__, cli_collecting, cli_running
 from transom.algebra.tree import walk
 from transom.cli_answers import print_table
-from transom.cli_files import load, write_text
+from transom.cli_files import MapColour, load, write_text
 from transom.errors import LanguageRule, TransomError, UsageError
 from transom.model.time import read_duration
 from transom.query import Query
@@ -57,13 +57,6 @@ class AnswerFormat(StrEnum):
     table = "table"
     csv = "csv"
     jsonl = "jsonl"
-
-
-class MapColour(StrEnum):
-    """What the colour of a track on a map says."""
-
-    object = "object"
-    speed = "speed"
 
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql).")]
@@ -296,12 +289,9 @@ def draw_map(
         raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
     query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
-    first, last, now = (
-        tick_of(start, "--start", query) or 0,
-        tick_of(until, "--until", query),
-        tick_of(at, "--at", query),
-    )
     with progress(query) as watch:
+        first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
+        last = tick_of(until, "--until", query)
         query.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output)
     typer.echo(f"{output}: written")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 
 from transom.catalog.extents import Catalog
@@ -9,6 +10,13 @@ from transom.errors import QueryError, UsageError
 from transom.languages.known import LANGUAGES
 from transom.model.types import Value
 from transom.query import Query, compile
+
+
+class MapColour(StrEnum):
+    """What the colour of a track on a map says."""
+
+    object = "object"
+    speed = "speed"
 
 
 def load(
