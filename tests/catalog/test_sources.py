@@ -131,9 +131,9 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
 @pytest.mark.parametrize(
     ("extent", "marked", "message", "hint"),
     [
-        (ROAD, "«{}»", "a source is one of files, generate and table, not 0 of them", "files: PATH"),
+        (ROAD, "«{}»", "a source is one of files, generate, table and query, not 0 of them", "files: PATH"),
         (ROAD, "«a.csv»", "expected entries, not 'a.csv'", "{files: data/road.csv}"),
-        (CLASSES, "«{files: a.csv, table: []}»", "a source is one of files, generate and table, not 2 of them", None),
+        (CLASSES, "«{files: a.csv, table: []}»", "a source is one of files, generate, table and query, not 2 of them", None),
         (ROAD, "{«kafka»: x}", "unknown entry 'kafka'", "known here: files, generate, table"),
         (ROAD, "{files: «5»}", "expected entries, not 5", None),
         (ROAD, "{files: «{}»}", "files take either a path or versions", "files: data/road.csv"),

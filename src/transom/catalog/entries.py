@@ -182,6 +182,7 @@ class SourceEntry(Entry):
     files: FilesEntry | None = None
     generate: GenerateEntry | None = None
     table: TableEntry | None = None
+    query: str | None = None
 
 
 class PositionEntry(Entry):

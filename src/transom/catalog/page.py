@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from transom.catalog.sources import Files, FileVersions, Generate, Source, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Source, Table
 
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog, Extent
@@ -56,3 +56,5 @@ def describe(source: Source | None) -> str:
             return f"{sum(len(version.rows) for version in versions)} rows in the catalog"
         case Generate(seed=seed):
             return f"generated from seed {seed}"
+        case FromQuery(path=path):
+            return f"the query {path}"

@@ -11,7 +11,7 @@ from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
 from transom.catalog.signal_entries import read_generate
-from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, Source, Table
+from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, FromQuery, Source, Table
 from transom.catalog.ticks import read_tick
 from transom.catalog.wording import quoted, show
 from transom.model.bag import Row, Version
@@ -22,21 +22,27 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) -> Source:
     """The source that an entry describes; Misfit unless it is exactly one that the extent can have."""
-    given = [key for key in ("files", "generate", "table") if getattr(entry, key) is not None]
+    given = [key for key in ("files", "generate", "table", "query") if getattr(entry, key) is not None]
     if len(given) != 1:
-        hint = "write files: PATH, generate: {...} or table: {...}"
-        raise Misfit(f"a source is one of files, generate and table, not {len(given)} of them", at, hint)
+        hint = "write files: PATH, generate: {...}, table: {...} or query: PATH"
+        raise Misfit(f"a source is one of files, generate, table and query, not {len(given)} of them", at, hint)
     here = at.then(given[0])
     if entry.table is not None:
         if extent.kind is not Kind.STORED:
             raise Misfit(f"a {extent.kind} extent has no table", here.at_key(), "use files or generate")
         return _table(extent, entry.table, here, calendar)
+    if entry.query is not None:
+        if extent.kind is not Kind.PUSHED:
+            raise Misfit(f"a {extent.kind} extent has no query", here.at_key(), "the answer of a query is pushed")
+        if not entry.query or _CONTROL.search(entry.query):
+            raise Misfit(f"{quoted(entry.query)} is not a path", here, "write for example slow.cql")
+        return FromQuery(entry.query)
     if entry.generate is not None:
         if extent.kind is Kind.STORED:
             hint = "write the rows: table: {rows: [[20, cool], [30, warm]]}"
             raise Misfit("a stored extent cannot be generated", here.at_key(), hint)
         return read_generate(extent, entry.generate, here, calendar)
-    assert entry.files is not None  # noqa: S101 - one of the three is given
+    assert entry.files is not None  # noqa: S101 - one of the four is given
     return _files(extent, entry.files, here, calendar)
 
 

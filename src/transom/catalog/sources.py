@@ -1,4 +1,4 @@
-"""Where the rows of an extent come from: files, an inline table, or a generator. Settings only; `connectors` reads."""
+"""Where the rows of an extent come from: files, a table, a generator, a query. Settings only; `connectors` reads."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ class Table:
     """A stored table whose rows stand in the catalog."""
 
     versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FromQuery:
+    """The answer of another query, in a file whose ending names the language."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +144,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = Files | FileVersions | Table | Generate
+Source: TypeAlias = Files | FileVersions | Table | Generate | FromQuery
 """Any source of rows."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import assert_never
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.sources import Files, FileVersions, Generate, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors.files.read import read_elements, read_versions
 from transom.connectors.generate.read import read_generated
 from transom.connectors.rows import elements, ordered_versions, versions
@@ -33,7 +33,7 @@ def open_stream(
                     hint="say until which tick, with until=600 or --until 600",
                 )
             return read_generated(extent, source, calendar, until)
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -50,7 +50,7 @@ def open_table(
             return read_versions(extent, source, calendar, folder, until)
         case Table(versions=found) if extent.kind is Kind.STORED:
             return ordered_versions(found, until)
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | FromQuery():
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
             assert_never(extent.source)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.sources import Files, FileVersions, Generate, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
 from transom.connectors.generate import spark as generate
@@ -45,7 +45,7 @@ def open_stream(
             )
         case Generate() if extent.kind is not Kind.STORED:
             return generate.stream(spark, extent, calendar, live=live, position=position, until=until)
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -65,7 +65,7 @@ def open_table(
             return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
         case Table() as source if extent.kind is Kind.STORED:
             return _with_versions(spark, extent, _inline(spark, extent, source, position))
-        case Files() | FileVersions() | Generate() | Table():
+        case Files() | FileVersions() | Generate() | Table() | FromQuery():
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
             assert_never(extent.source)
