@@ -133,7 +133,12 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
     [
         (ROAD, "«{}»", "a source is one of files, generate, table and query, not 0 of them", "files: PATH"),
         (ROAD, "«a.csv»", "expected entries, not 'a.csv'", "{files: data/road.csv}"),
-        (CLASSES, "«{files: a.csv, table: []}»", "a source is one of files, generate, table and query, not 2 of them", None),
+        (
+            CLASSES,
+            "«{files: a.csv, table: []}»",
+            "a source is one of files, generate, table and query, not 2 of them",
+            None,
+        ),
         (ROAD, "{«kafka»: x}", "unknown entry 'kafka'", "known here: files, generate, table"),
         (ROAD, "{files: «5»}", "expected entries, not 5", None),
         (ROAD, "{files: «{}»}", "files take either a path or versions", "files: data/road.csv"),
