@@ -19,7 +19,7 @@ from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors.gather import gather
 from transom.errors import DataError, ParseError, Span, TransomError, UsageError
-from transom.languages.known import LANGUAGES, language_called, language_of
+from transom.languages.known import LANGUAGES, language_called, language_of, translated
 from transom.languages.sql.select import Remark
 from transom.model.answer import Answer, AnswerKind
 from transom.model.schema import Schema
@@ -72,7 +72,7 @@ def compile(
         raise UsageError("parameters are values by name", hint="write parameters={'mycar': 'o1'}")
     try:
         syntax = spoken.parse(text)
-        translation = spoken.translate(syntax, catalog, parameters or {})
+        translation = translated(spoken, syntax, catalog, parameters)
         steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
     except TransomError as error:
         raise error.within(text, name) from None

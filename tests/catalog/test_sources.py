@@ -131,12 +131,17 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
 @pytest.mark.parametrize(
     ("extent", "marked", "message", "hint"),
     [
-        (ROAD, "«{}»", "a source is one of files, generate, table and the servers, not 0 of them", "files: PATH"),
+        (
+            ROAD,
+            "«{}»",
+            "a source is one of files, generate, table, query and the servers, not 0 of them",
+            "files: PATH",
+        ),
         (ROAD, "«a.csv»", "expected entries, not 'a.csv'", "{files: data/road.csv}"),
         (
             CLASSES,
             "«{files: a.csv, table: []}»",
-            "a source is one of files, generate, table and the servers, not 2 of them",
+            "a source is one of files, generate, table, query and the servers, not 2 of them",
             None,
         ),
         (ROAD, "{«redis»: x}", "unknown entry 'redis'", "known here: files, generate, table"),

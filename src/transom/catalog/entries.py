@@ -158,6 +158,7 @@ class SourceEntry(Entry):
     http: HttpEntry | None = None
     kafka: KafkaEntry | None = None
     postgresql: PostgresEntry | None = None
+    query: str | None = None
 
 
 class PositionEntry(Entry):

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from transom.catalog.servers import Kafka
-from transom.catalog.sources import Files, FileVersions, Generate, Source, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Source, Table
 
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog, Extent
@@ -57,6 +57,8 @@ def describe(source: Source | None) -> str:
             return f"{sum(len(version.rows) for version in versions)} rows in the catalog"
         case Generate(seed=seed):
             return f"generated from seed {seed}"
+        case FromQuery(path=path):
+            return f"the query {path}"
         case Kafka(servers=servers, topic=topic):
             return f"the topic {topic} of {servers}"
         case _:

@@ -12,7 +12,7 @@ from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
 from transom.catalog.server_entries import read_kafka, read_postgres, read_server
 from transom.catalog.signal_entries import read_generate
-from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, Source, Table
+from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, FromQuery, Source, Table
 from transom.catalog.ticks import read_tick
 from transom.catalog.wording import quoted, show
 from transom.model.bag import Row, Version
@@ -26,8 +26,9 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) 
     """The source that an entry describes; Misfit unless it is exactly one that the extent can have."""
     given = [key for key in type(entry).model_fields if getattr(entry, key) is not None]
     if len(given) != 1:
-        hint = "write files: PATH, generate: {...} or table: {...}"
-        raise Misfit(f"a source is one of files, generate, table and the servers, not {len(given)} of them", at, hint)
+        hint = "write files: PATH, generate: {...}, table: {...} or query: PATH"
+        said = f"a source is one of files, generate, table, query and the servers, not {len(given)} of them"
+        raise Misfit(said, at, hint)
     here = at.then(given[0])
     if entry.kafka is not None:
         return read_kafka(extent, entry.kafka, here)
@@ -40,6 +41,12 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) 
         if extent.kind is not Kind.STORED:
             raise Misfit(f"a {extent.kind} extent has no table", here.at_key(), "use files or generate")
         return _table(extent, entry.table, here, calendar)
+    if entry.query is not None:
+        if extent.kind is not Kind.PUSHED:
+            raise Misfit(f"a {extent.kind} extent has no query", here.at_key(), "the answer of a query is pushed")
+        if not entry.query or _CONTROL.search(entry.query):
+            raise Misfit(f"{quoted(entry.query)} is not a path", here, "write for example slow.cql")
+        return FromQuery(entry.query)
     if entry.generate is not None:
         if extent.kind is Kind.STORED:
             hint = "write the rows: table: {rows: [[20, cool], [30, warm]]}"

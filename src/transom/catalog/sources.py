@@ -1,4 +1,4 @@
-"""Where the rows of an extent come from: files, a table, a generator, a server. Settings only; `connectors` reads."""
+"""Where the rows of an extent come from: files, a table, a generator, a query, a server. Settings only; `connectors` reads."""
 
 from __future__ import annotations
 
@@ -69,6 +69,13 @@ class Table:
     """A stored table whose rows stand in the catalog."""
 
     versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FromQuery:
+    """The answer of another query, in a file whose ending names the language."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,5 +163,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = Files | FileVersions | Table | Generate | Collected | Kafka
+Source: TypeAlias = Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery
 """Any source of rows."""

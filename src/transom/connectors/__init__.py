@@ -7,7 +7,7 @@ from typing import assert_never
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
-from transom.catalog.sources import Files, FileVersions, Generate, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors.files.read import read_elements, read_versions
 from transom.connectors.generate.read import read_generated
 from transom.connectors.kafka.read import read_topic
@@ -40,7 +40,7 @@ def open_stream(
             return read_log(extent, log, folder, until)
         case Kafka() as source:
             return read_topic(extent, source, calendar, until)
-        case Files() | FileVersions() | Generate() | Table() | Postgres():
+        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -70,6 +70,7 @@ def open_table(
             | HttpPush()
             | Mqtt()
             | Kafka()
+            | FromQuery()
         ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:

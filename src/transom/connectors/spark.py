@@ -11,7 +11,7 @@ from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
-from transom.catalog.sources import Files, FileVersions, Generate, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
 from transom.connectors.generate import spark as generate
@@ -54,7 +54,7 @@ def open_stream(
             )
         case Kafka() as source:
             return kafka.stream(spark, extent, source, calendar, live=live, position=position)
-        case Files() | FileVersions() | Generate() | Table() | Postgres():
+        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -87,6 +87,7 @@ def open_table(
             | HttpPush()
             | Mqtt()
             | Kafka()
+            | FromQuery()
         ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:

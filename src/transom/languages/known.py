@@ -1,4 +1,4 @@
-"""Which languages there are, by name and by the ending of a file."""
+"""Which languages there are, by name and by the ending of a file; queries as extents of others."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transom.catalog.extents import Catalog
-from transom.errors import UsageError
+from transom.algebra.expressions import Cast, Column, Item
+from transom.algebra.streams import StreamProject
+from transom.algebra.tree import Plan, Stream, is_stream
+from transom.catalog.extents import Catalog, Extent
+from transom.catalog.sources import FromQuery
+from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 from transom.languages.cql import parse as cql_parse
 from transom.languages.cql import translate as cql_translate
 from transom.languages.cql import unparse as cql_unparse
 from transom.languages.sneeql import parse as sneeql_parse
 from transom.languages.sneeql import translate as sneeql_translate
 from transom.languages.sneeql import unparse as sneeql_unparse
-from transom.languages.sql.select import Translation
+from transom.languages.sql.select import Translation, Views
 from transom.model.answer import AnswerKind
-from transom.model.types import Value
+from transom.model.schema import Schema
+from transom.model.types import Value, common_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +31,15 @@ class Language:
 
     name: str
     parse: Callable[[str], Any]
-    translate: Callable[[Any, Catalog, Mapping[str, Value]], Translation]
+    translate: Callable[[Any, Catalog, Mapping[str, Value], Views], Translation]
     format_text: Callable[[str, Any], str]
     stream: AnswerKind
 
 
-def _without_parameters(syntax: Any, catalog: Catalog, parameters: Mapping[str, Value]) -> Translation:
+def _without_parameters(syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: Views) -> Translation:
     if parameters:
         raise UsageError("SNEEql has no parameters", hint="write the value into the query")
-    return sneeql_translate.translate(syntax, catalog)
+    return sneeql_translate.translate(syntax, catalog, views)
 
 
 LANGUAGES = {
@@ -55,3 +60,72 @@ def language_of(file: str | None) -> Language:
     """The language that the ending of a file names; SNEEql where it names none."""
     ending = "" if file is None else Path(file).suffix.removeprefix(".")
     return LANGUAGES.get(ending, LANGUAGES["sneeql"])
+
+
+def translated(
+    language: Language, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value] | None = None
+) -> Translation:
+    """The algebra of a query, with the queries that are its extents in it, whatever their language."""
+    return language.translate(syntax, catalog, parameters or {}, _Queries(catalog))
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """Extents that are queries; `within` are those on the way to the one that is read."""
+
+    catalog: Catalog
+    within: tuple[str, ...] = ()
+
+    def __call__(self, extent: Extent, schema: Schema) -> Stream:
+        """The stream of an extent's query, with the columns that the catalog declares for it."""
+        if extent.name in self.within:
+            raise CatalogError(f"the query of {extent.name} reads {extent.name}", hint="queries make no circle")
+        path, text = self.text(extent)
+        language = language_of(str(path))
+        inner = _Queries(self.catalog, (*self.within, extent.name))
+        try:
+            plan = language.translate(language.parse(text), self.catalog, {}, inner).plan
+        except TransomError as error:
+            raise error.within(text, str(path)) from None
+        if not is_stream(plan):
+            raise LanguageRule(
+                f"{extent.name} is no stream",
+                text=text,
+                span=Span(0, len(text.rstrip())),
+                source=str(path),
+                hint="put RSTREAM, ISTREAM or DSTREAM around the query",
+            )
+        return StreamProject(plan, self.columns(extent, plan, schema))  # type: ignore[arg-type]
+
+    def text(self, extent: Extent) -> tuple[Path, str]:
+        """The file of an extent's query and what is in it."""
+        assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
+        path = (self.catalog.folder or Path()) / extent.source.path
+        if path.suffix.removeprefix(".") not in LANGUAGES:
+            endings = ", ".join(f".{name}" for name in LANGUAGES)
+            raise CatalogError(f"the ending of {extent.source.path} names no language", hint=f"endings are {endings}")
+        try:
+            return path, path.read_text("utf-8-sig")
+        except (OSError, ValueError) as error:
+            hint = "a path is relative to the catalog"
+            raise UsageError(f"cannot read the query of {extent.name}", detail=str(error), hint=hint) from error
+
+    @staticmethod
+    def columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[Item, ...]:
+        """The columns of a query as the catalog declares them, by their place."""
+        found = [f"{a.label}:{a.type}" for a in plan.schema]
+        if len(plan.schema) != len(schema):
+            raise CatalogError(
+                f"the query of {extent.name} gives {len(found)} columns, not {len(schema)}",
+                hint=f"declare {', '.join(found)}",
+            )
+        items = []
+        for own, wanted in zip(plan.schema, schema, strict=True):
+            if common_type(own.type, wanted.type) is not wanted.type:
+                raise CatalogError(
+                    f"the query of {extent.name} gives {own}, which is no {wanted.type}",
+                    hint=f"declare {', '.join(found)}",
+                )
+            column = Column(own)
+            items.append(Item(column if own.type is wanted.type else Cast(column, wanted.type), wanted))
+        return tuple(items)

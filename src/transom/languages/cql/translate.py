@@ -19,11 +19,10 @@ from transom.algebra.relations import (
     WindowProject,
     WindowSelect,
 )
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, RStream, StreamProject, WithoutJumps, place_columns
+from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
 from transom.algebra.tracks import TrackFunction
 from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.extents import Catalog, Kind
 from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of
@@ -31,18 +30,20 @@ from transom.languages.cql.sources import From, Item, Joined, items_of, product
 from transom.languages.cql.syntax import Combine, Convert, Converter, Query, Select, Source, Table
 from transom.languages.cql.windows import Frame
 from transom.languages.sql.scope import Grouped, Sources, has_aggregate
-from transom.languages.sql.select import Selecting, Translation, check_names, given, renamed
+from transom.languages.sql.select import Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.syntax import Exists, Function, InQuery, Node, SelectItem, Unary
 from transom.languages.sql.translate import as_instants, compare, condition
 from transom.languages.sql.translate import translate as translate_expression
-from transom.model.schema import Attribute, Schema
+from transom.model.schema import Attribute
 from transom.model.space import Position
 from transom.model.types import Value
 
 
-def translate(query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None) -> Translation:
+def translate(
+    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: Views = no_views
+) -> Translation:
     """The algebra of a query; names that no source has are parameters (C8)."""
-    translator = _Translator(catalog, parameters=Given(parameters or {}))
+    translator = _Translator(catalog, parameters=Given(parameters or {}), views=views)
     try:
         plan = translator.query(query)
     except TypeProblem as error:
@@ -273,7 +274,7 @@ class _Translator(Selecting):
         schema = extent.schema.qualified(name)
         visible = Located(name, schema, extent.kind is not Kind.STORED, position=extent.position)
         frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name)
-        return Item(source, opened(extent, schema), visible, frame)
+        return Item(source, self.opened(extent, schema), visible, frame)
 
     def of_query(self, source: Source, query: Query) -> Item:
         """A subquery: a relation as it is, a stream under a window."""
@@ -298,20 +299,3 @@ class _Translator(Selecting):
             if found[0] is not None and found[-1] is not None:
                 y = found[1] if len(found) == 2 else None
                 self.positions.setdefault(query, replace(position, x=found[0], y=y))
-
-
-def opened(extent: Extent, schema: Schema) -> Stream | StoredTable:
-    """The operator that reads an extent; a declared speed rejects jumps."""
-    match extent.kind:
-        case Kind.SENSED:
-            stream: Stream = StreamAcquire(extent.name, extent.every or 1, extent.sites, schema)
-        case Kind.PUSHED:
-            stream = StreamReceive(extent.name, schema)
-        case Kind.STORED:
-            return StoredTable(extent.name, schema)
-        case _:
-            assert_never(extent.kind)
-    if extent.max_speed is None or extent.position is None:
-        return stream
-    key = () if extent.object is None else tuple(schema.find(None, extent.object))
-    return WithoutJumps(stream, extent.position, extent.max_speed, key)

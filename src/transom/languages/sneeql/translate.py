@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression, Item, unchanged
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
 from transom.algebra.tree import Plan, Stream, Windows, is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
@@ -24,13 +24,13 @@ from transom.languages.sneeql.syntax import (
     Unit,
 )
 from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate
-from transom.languages.sql.select import Remark, Selecting, Translation, check_names, given, renamed
+from transom.languages.sql.select import Remark, Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.translate import AGGREGATES, condition
 
 
-def translate(query: Query, catalog: Catalog) -> Translation:
+def translate(query: Query, catalog: Catalog, views: Views = no_views) -> Translation:
     """The algebra of a query."""
-    translator = _Translator(catalog)
+    translator = _Translator(catalog, views=views)
     plan = translator.query(query)
     return Translation(plan, tuple(translator.warnings))
 
@@ -196,14 +196,7 @@ class _Translator(Selecting):
         extent = self.extent(source.input, source.input_span)
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
-        input: Stream | StoredTable
-        match extent.kind:
-            case Kind.SENSED:
-                input = StreamAcquire(extent.name, extent.every or 1, extent.sites, schema)
-            case Kind.PUSHED:
-                input = StreamReceive(extent.name, schema)
-            case Kind.STORED:
-                input = StoredTable(extent.name, schema)
+        input = self.opened(extent, schema)
         return _Item(source, input, Visible(name, schema, tagged=extent.kind is not Kind.STORED))
 
     def subquery(self, source: Source, query: Query) -> _Item:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from transom.algebra.expressions import Column, Expression, Item
-from transom.algebra.tree import Plan
-from transom.catalog.extents import Catalog, Extent
-from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.streams import WithoutJumps
+from transom.algebra.tree import Plan, Stream
+from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.sources import FromQuery
+from transom.errors import LanguageRule, NameProblem, Span, TypeProblem, Unsupported
 from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused
 from transom.languages.sql.syntax import Binary, Constant, Name, Node, SelectItem
 from transom.languages.sql.translate import COMPARISONS, condition, translate
@@ -37,6 +41,15 @@ class Translation:
     warnings: tuple[Remark, ...] = ()
 
 
+Views: TypeAlias = Callable[[Extent, Schema], Stream]
+"""What an extent that is a query means, under some names for its columns."""
+
+
+def no_views(extent: Extent, schema: Schema) -> Stream:
+    """Where nobody knows the other languages."""
+    raise Unsupported("a query as an extent", f"nothing here can read {extent.name}", "never")
+
+
 @dataclass(slots=True)
 class Selecting:
     """The part of a translator that every language with SELECT has."""
@@ -44,6 +57,7 @@ class Selecting:
     catalog: Catalog
     warnings: list[Remark] = field(default_factory=list)
     sources: int = 0
+    views: Views = field(default=no_views, kw_only=True)
 
     def count_source(self, span: Span) -> None:
         """Refuse a query of so many sources that nobody meant it."""
@@ -60,6 +74,24 @@ class Selecting:
         except NameProblem as error:
             error.span = span
             raise
+
+    def opened(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
+        """What reads an extent: StreamAcquire for sensed, StreamReceive for pushed ones (S25), or its query.
+
+        A declared speed rejects the rows that an object cannot have reached.
+        """
+        if extent.kind is Kind.STORED:
+            return StoredTable(extent.name, schema)
+        if isinstance(extent.source, FromQuery):
+            stream = self.views(extent, schema)
+        elif extent.kind is Kind.SENSED:
+            stream = StreamAcquire(extent.name, extent.every or 1, extent.sites, schema)
+        else:
+            stream = StreamReceive(extent.name, schema)
+        if extent.max_speed is None or extent.position is None:
+            return stream
+        key = () if extent.object is None else tuple(schema.find(None, extent.object))
+        return WithoutJumps(stream, extent.position, extent.max_speed, key)
 
     def where(self, node: Node, scope: Sources) -> Expression:
         """The predicate of WHERE; aggregates are not for it."""

@@ -1,0 +1,94 @@
+"""A query as an extent of another, also of the other language, in one plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import transom
+from transom.algebra.streams import StreamProject
+from transom.algebra.tree import walk
+from transom.catalog.extents import Catalog
+from transom.errors import CatalogError, LanguageRule, NameProblem, TransomError, UsageError
+
+CATALOG = """
+extents:
+  cars: pushed (id:string, speed:integer)
+  fast:
+    declare: pushed (id:string, speed:integer)
+    source: {query: fast.sneeql}
+  counts:
+    declare: pushed (n:float)
+    source: {query: counts.cql}
+  again:
+    declare: pushed (n:float)
+    source: {query: again.sneeql}
+"""
+FILES = {
+    "fast.sneeql": "SELECT id, speed FROM cars WHERE speed > 50",
+    "counts.cql": "SELECT RStream(COUNT(*)) FROM fast [RANGE '1 s']",
+    "again.sneeql": "SELECT n FROM counts WHERE n > 0",
+}
+ROWS = {"cars": [(0, "a", 60), (0, "b", 40), (1, "a", 70), (1, "b", 80), (3, "c", 51)]}
+
+
+def catalog(folder: Path, **others: str) -> Catalog:
+    for name, text in {**FILES, **{name.replace("_", "."): text for name, text in others.items()}}.items():
+        (folder / name).write_text(text, "utf-8")
+    return Catalog.read(CATALOG, folder=folder)
+
+
+def values(text: str, folder: Path, language: str) -> list[tuple[object, ...]]:
+    answer = transom.compile(text, catalog(folder), language=language).simulate(ROWS, until=3)
+    return [(e.tick, *e.row) for e in answer.elements]
+
+
+def test_cql_over_sneeql(tmp_path: Path) -> None:
+    text = "SELECT IStream(f.id) FROM f=fast [ROWS 1]"
+    assert values(text, tmp_path, "cql") == [(0, "a"), (1, "b"), (3, "c")]
+
+
+def test_sneeql_over_cql_over_sneeql(tmp_path: Path) -> None:
+    assert values("SELECT n FROM again", tmp_path, "sneeql") == [(0, 1.0), (1, 3.0), (2, 2.0), (3, 1.0)]
+    text = "RSTREAM(SELECT MAX(c.n) FROM counts [FROM NOW-1 TO NOW SLIDE 1 ROWS] AS c)"
+    assert values(text, tmp_path, "sneeql") == [(0, 1.0), (1, 3.0), (2, 3.0), (3, 2.0)]
+
+
+def test_it_is_one_plan_over_the_rows_below(tmp_path: Path) -> None:
+    query = transom.compile("SELECT n FROM again", catalog(tmp_path))
+    assert [extent.name for extent in query.reads] == ["cars"]
+    assert any(isinstance(op, StreamProject) for op in walk(query.algebra))
+    assert "StreamReceive(extent=cars)" in query.explain("optimized")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "kind", "words"),
+    [
+        ("fast_sneeql", "SELECT id, speed FORM cars", TransomError, "'FORM' is not expected here"),
+        ("fast_sneeql", "SELECT id, sped FROM cars", NameProblem, "no attribute is called sped"),
+        ("fast_sneeql", "SELECT id FROM cars", CatalogError, "the query of fast gives 1 columns, not 2"),
+        ("fast_sneeql", "SELECT speed, id FROM cars", CatalogError, "which is no string"),
+        ("fast_sneeql", "SELECT id, 1 FROM again", CatalogError, "the query of again reads again"),
+        ("counts_cql", "SELECT COUNT(*) FROM cars [NOW]", LanguageRule, "counts is no stream"),
+    ],
+)
+def test_what_is_wrong_in_it_is_shown_there(
+    tmp_path: Path, file: str, text: str, kind: type[TransomError], words: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        transom.compile("SELECT n FROM again", catalog(tmp_path, **{file: text}))
+    assert words in caught.value.message
+    assert caught.value.hint
+    if kind is not CatalogError:
+        assert caught.value.source == str(tmp_path / file.replace("_", "."))
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read the query of fast"):
+        transom.compile("SELECT id FROM fast", Catalog.read(CATALOG, folder=tmp_path))
+    other = Catalog.read("extents: {v: {declare: 'pushed (x:integer)', source: {query: v.sql}}}", folder=tmp_path)
+    with pytest.raises(CatalogError, match=r"the ending of v\.sql names no language"):
+        transom.compile("SELECT x FROM v", other)
+    with pytest.raises(CatalogError, match="a stored extent has no query"):
+        Catalog.read("extents: {v: {declare: 'stored (x:integer)', source: {query: v.cql}}}")
