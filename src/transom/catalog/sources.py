@@ -1,4 +1,4 @@
-"""Where the rows of an extent come from: files, a table, a generator, a query, a server. Settings only; `connectors` reads."""
+"""Where the rows of an extent come from: files, a table, a generator, a query, a server. `connectors` reads them."""
 
 from __future__ import annotations
 
