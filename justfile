@@ -18,11 +18,15 @@ servers *options:
 
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
-    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py
+    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
     TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py
+
+# the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
+servers:
+    TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers
 
 # 200,000 mutated inputs to the parsers and the catalog reader
 fuzz count="200000" seed="1":

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
-from tests.spark.trying import ONE_ROW, UNEVEN, replay, side_by_side, stream
+from tests.spark.trying import UNEVEN, replay, side_by_side, stream
 from transom import Catalog
 from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
@@ -65,11 +65,11 @@ def given(seed: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_as_the_reference(spark: Any, name: str, kernel: Kernel) -> None:
     query = transom.compile(QUESTIONS[name], CATALOG, language="cql")
-    inputs = {lane: given(lane) for lane in range(3)}
+    inputs = {lane: given(lane) for lane in range(6)}
     rows = {lane: query.inputs(one, until=13) for lane, one in inputs.items()}
     expected = {lane: query.simulate(one, until=13) for lane, one in inputs.items()}
     assert all(len(answer) for answer in expected.values())
-    jobs = [partial(stream, query, spark, rows, split, kernel=kernel) for split in (ONE_ROW, UNEVEN)]
+    jobs = [partial(stream, query, spark, rows, split, kernel=kernel) for split in (UNEVEN,)]
     jobs.append(partial(replay, query, spark, rows, kernel=kernel))
     for found in side_by_side(jobs):
         assert {lane: difference(expected[lane], found[lane], index=False) for lane in rows} == dict.fromkeys(rows)
