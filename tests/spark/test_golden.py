@@ -24,8 +24,7 @@ CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
 KERNEL = ("off", "on")
 TUPLES = [c for c in CASES if c.expected["kind"] == "tagged-tuples"]
 WHOLE = os.environ.get("TRANSOM_GOLDEN") == "whole"
-"""`just golden`: all cases and splits on both paths. Else the path without the kernel, which is slow, takes one split of
-every third case."""
+"""`just golden`: all cases and splits on both paths. Else the path without the kernel takes one split of a third."""
 
 
 def splits_of(kernel: Kernel) -> dict[str, Split]:
