@@ -24,7 +24,7 @@ CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
 KERNEL = ("off", "on")
 TUPLES = [c for c in CASES if c.expected["kind"] == "tagged-tuples"]
 WHOLE = os.environ.get("TRANSOM_GOLDEN") == "whole"
-"""`just golden`: all cases and splits on both paths. Else the path without the kernel takes one split of a third."""
+"""`just golden`: all cases and splits on both paths. Else the path without the kernel takes one cut of a third."""
 
 
 def splits_of(kernel: Kernel) -> dict[str, Split]:
@@ -55,6 +55,13 @@ def _without_index(rows: list[Any]) -> list[Any]:
     return sorted(plain, key=lambda row: [(value is not None, value) for value in row])
 
 
+BOTH_PATHS = pytest.mark.parametrize(
+    ("case", "kernel"),
+    [(case, way) for n, case in enumerate(CASES) for way in KERNEL if WHOLE or way == "on" or n % 3 == 0],
+    ids=lambda given: getattr(given, "name", given),
+)
+
+
 def test_no_case_is_lost() -> None:
     assert len(CASES) >= 35
     assert len(TUPLES) >= 14
@@ -62,11 +69,7 @@ def test_no_case_is_lost() -> None:
     assert len(splits_of("off")) == (4 if WHOLE else 1)
 
 
-@pytest.mark.parametrize(
-    ("case", "kernel"),
-    [(case, way) for n, case in enumerate(CASES) for way in KERNEL if WHOLE or way == "on" or n % 3 == 0],
-    ids=lambda given: getattr(given, "name", given),
-)
+@BOTH_PATHS
 def test_stream(spark: Any, case: Case, kernel: Kernel) -> None:
     query, inputs = asked(case)
     index = query.gives == "tagged-tuples"
@@ -76,8 +79,7 @@ def test_stream(spark: Any, case: Case, kernel: Kernel) -> None:
     assert {name: differs(case, answers[0], index=index) for name, answers in found} == dict.fromkeys(splits)
 
 
-@pytest.mark.parametrize("kernel", KERNEL)
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@BOTH_PATHS
 def test_replay(spark: Any, case: Case, kernel: Kernel) -> None:
     query, inputs = asked(case)
     index = query.gives == "tagged-tuples"
