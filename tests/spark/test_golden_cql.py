@@ -1,6 +1,6 @@
 """The hand-derived cases of CQL on Spark, with the kernel and without: as a stream and as a replay.
 
-`just golden` cuts the stream in four ways on both paths; else one cut with the kernel, and replays, without it of a third.
+`just golden` cuts the stream in four ways on both paths; else one cut with the kernel, and replays, a third without it.
 """
 
 from __future__ import annotations
