@@ -19,7 +19,7 @@ OLDEST = "TRANSOM_OLDEST_PYTHON"
 def run(where: str, python: str) -> str:
     environment = {n: v for n, v in os.environ.items() if not n.startswith(("PYSPARK", "SPARK"))}
     command = [python, "-m", "tests.spark.elsewhere", "--where", where]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     return done.stdout
 
