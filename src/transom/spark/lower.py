@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from pyspark.sql import DataFrame
 
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
@@ -32,6 +30,7 @@ from transom.physical.plan import (
 from transom.spark import lines, relate, relations, sources, streams, windows
 from transom.spark.frames import Run
 from transom.spark.pairs import pairs
+from transom.spark.rdf_lower import lower_rdf
 
 
 def lower(node: Physical, run: Run) -> DataFrame:
@@ -98,7 +97,7 @@ def lower(node: Physical, run: Run) -> DataFrame:
         case Net():
             return relate.net(node, lower(node.input, run), run)
         case _:
-            assert_never(node)
+            return lower_rdf(node, lambda below: lower(below, run), run)
 
 
 def _clock(clock: Clock | None, run: Run) -> DataFrame | None:
