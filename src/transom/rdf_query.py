@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from datetime import UTC, datetime
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import explain
@@ -32,6 +34,8 @@ from transom.reference.rdf.statements import Inputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from transom.runtime.start import Running
 
 RdfStage = Literal["syntax", "algebra", "plan"]
 
@@ -116,7 +120,8 @@ class RdfQuery:
 
     def physical(self, *, kernel: bool = False) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM."""
-        return arrange(self.algebra, kernel=kernel)
+        local = [extent.name for extent in self.reads if extent.local]
+        return arrange(self.algebra, kernel=kernel, local=local)
 
     def to_df(
         self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
@@ -125,7 +130,9 @@ class RdfQuery:
 
         `sources` gives statements by stream or graph as DataFrames with the columns s, p and o, terms spelled as in
         N-Triples, and for streams `tick` (a number or an instant); graphs without an entry are read from the catalog's
-        files. What changes with time comes as changes: `tick`, `change` (how many more or fewer from then on), and the
+        files. A stream may come as messages instead: `tick` and `statements`, a list of s, p and o.
+
+        What changes with time comes as changes: `tick`, `change` (how many more or fewer from then on), and the
         variables; a sequence comes as `tick`, `place` and the variables, whole at every tick at which it may be
         another, and `empty` where it has nothing. What only stored graphs say has the variables alone.
         """
@@ -149,6 +156,24 @@ class RdfQuery:
         if frame.isStreaming:
             raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
         return valid(self.physical(), frame, self.catalog.calendar) if "change" in frame.columns else frame
+
+    def start(
+        self,
+        spark: SparkSession,
+        sink: str,
+        checkpoint: str | os.PathLike[str],
+        *,
+        sources: Mapping[str, DataFrame],
+        once: bool = False,
+        kernel: Kernel = "auto",
+    ) -> Running:
+        """Run the query on streaming `sources`: its changes go to `sink`, as for other queries.
+
+        `checkpoint` is a folder to go on from later. With `once` it takes what is there and stops.
+        """
+        from transom.runtime.rdf_start import begin
+
+        return begin(self, spark, sources, sink, Path(checkpoint).absolute(), once=once, kernel=kernel)
 
     def simulate(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None

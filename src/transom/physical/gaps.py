@@ -8,7 +8,7 @@ from transom.algebra.rdf.tree import Operator
 from transom.errors import Unsupported
 
 GAPS: dict[type[Operator], str] = {
-    PathPattern: "paths through statements need a machine that is not built",
+    PathPattern: "a path that repeats needs a machine that is not built",
     Aggregation: "aggregates of solutions are not built",
 }
 """The operators that Spark does not run, and why; all others are arranged."""

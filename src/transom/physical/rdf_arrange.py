@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -35,6 +36,7 @@ from transom.physical.gaps import refusal
 from transom.physical.lines import Lines
 from transom.physical.plan import Choice, Clock, Form, Physical, Read
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
+from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
     After,
@@ -61,11 +63,14 @@ from transom.physical.schedule import Schedule
 from transom.physical.walk import rewrite
 
 
-def arrange(question: Question, *, slack: int = 1, kernel: bool = False) -> Physical:
-    """The plan for Spark of a question over RDF; `slack` and `kernel` as for other queries."""
+def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: Collection[str] = ()) -> Physical:
+    """The plan for Spark of a question over RDF; `slack` and `kernel` as for other queries.
+
+    `local` are the streams whose messages hold all statements about their subjects.
+    """
     if reads_streams(question) and (calls := volatile_calls(question)):
         raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
-    found = Planner(slack).question(question)
+    found = Planner(slack, frozenset(local)).question(question)
     return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
 
@@ -74,6 +79,7 @@ class Planner:
     """Chooses the nodes of a plan, operator by operator."""
 
     slack: int
+    local: frozenset[str] = frozenset()
 
     def question(self, op: Question) -> Physical:
         """What a query hands out."""
@@ -216,6 +222,8 @@ class Planner:
                 return Once(below, schema, below.form, self._once(input, below.form))
             case OrderBy(input=input):
                 return self.solutions(input)
+            case PathPattern() if (patterns := as_patterns(op)) is not None:
+                return self.solutions(patterns)
             case PathPattern() | Aggregation() | RangeWindow() | ElementWindow() | Slice():
                 raise refusal(op)
             case _:

@@ -22,6 +22,12 @@ def fan(count: int) -> Choice:
     return Choice(Path.NATIVE, "one scan", f"{count} patterns read the stream once, each statement by itself", NOTHING)
 
 
+def within_message(count: int) -> Choice:
+    """A star whose statements come together."""
+    why = f"all statements about a subject come in one message: {count} patterns are matched inside it, without state"
+    return Choice(Path.NATIVE, "subjects: local", why, NOTHING)
+
+
 def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack: int) -> Choice:
     """Relations of one key."""
     where = "by key" if spread else "in one place, as nothing says which solutions belong together"

@@ -15,7 +15,20 @@ from transom.physical import choices, rdf_choices
 from transom.physical.choices import STATELESS
 from transom.physical.plan import Form, Physical, Read
 from transom.physical.rdf_known import bound, conjunction, has_exists, names
-from transom.physical.rdf_plan import STATEMENT, Bind, Branch, Choose, Fan, Mate, Mating, Written, solutions
+from transom.physical.rdf_plan import (
+    MESSAGE,
+    STATEMENT,
+    Bind,
+    Branch,
+    Choose,
+    Fan,
+    Mate,
+    Mating,
+    Within,
+    Written,
+    messages,
+    solutions,
+)
 
 if TYPE_CHECKING:
     from transom.physical.rdf_arrange import Planner
@@ -165,6 +178,10 @@ def _mate_all(planner: Planner, star: list[TriplePattern]) -> tuple[frozenset[st
     stream, window = _source(star[0])
     below: Physical = planner.statements(star[0].input) if stream is None else _read(stream)
     branches = tuple(_branch(part, window, None, names(part.variables)) for part in star)
+    if stream is not None and stream in planner.local and window is not None and _of_one_subject(star):
+        choice = rdf_choices.within_message(len(star))
+        whole = Read(messages(stream), MESSAGE, False, choices.read(stream))
+        return frozenset(found), Within(whole, branches, window, solutions(found), choice), tuple(star)
     fan = _fan(below, branches)
     choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.slack)
     node = Mate(fan, None, Mating.JOIN, equal, twice, None, False, solutions(found), Form.CHANGES, choice)
@@ -178,6 +195,11 @@ def _fan(below: Physical, branches: tuple[Branch, ...]) -> Fan:
 
 def _read(extent: str) -> Read:
     return Read(extent, STATEMENT, False, choices.read(extent))
+
+
+def _of_one_subject(star: list[TriplePattern]) -> bool:
+    """Whether all patterns ask about one subject."""
+    return len({part.places[0] for part in star}) == 1
 
 
 def _fanned(sides: tuple[Solutions, Solutions]) -> Fan | None:

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from transom.physical.plan import Clock, Physical
 
 STATEMENT = Schema(tuple(Attribute(name, Type.STRING) for name in ("s", "p", "o")))
+MESSAGE = Schema((Attribute("statements", Type.STRING),))
+"""A message: its statements as one value."""
+
+
+def messages(extent: str) -> str:
+    """What the messages of a stream are called, beside its statements."""
+    return f"{extent}_messages"
 
 
 def solutions(names: tuple[str, ...]) -> Schema:
@@ -120,6 +127,19 @@ class Fan:
 
     input: Physical
     branches: tuple[Branch, ...]
+    schema: Schema
+    choice: Choice
+    form: Form = Form.CHANGES
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Patterns of one subject, matched inside each message."""
+
+    input: Physical
+    branches: tuple[Branch, ...]
+    window: tuple[int, int]
     schema: Schema
     choice: Choice
     form: Form = Form.CHANGES
@@ -287,5 +307,20 @@ class Make:
 
 
 RdfNode: TypeAlias = (
-    Graph | Written | Stand | Last | Match | Fan | Keep | Bind | Choose | Both | Mate | Once | Sequence | Unfold | Make
+    Graph
+    | Written
+    | Stand
+    | Last
+    | Match
+    | Fan
+    | Within
+    | Keep
+    | Bind
+    | Choose
+    | Both
+    | Mate
+    | Once
+    | Sequence
+    | Unfold
+    | Make
 )

@@ -18,8 +18,10 @@ from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.physical.plan import Form, Physical
+from transom.physical.plan import Form, Physical, Read
 from transom.physical.rdf_plan import Sequence as Ordered
+from transom.physical.rdf_plan import messages
+from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
 from transom.spark.frames import Run
 from transom.spark.given import POSITION
@@ -30,6 +32,8 @@ from transom.spark.session import check_session
 OWN = ("tick", "change", "place", "empty", "lane", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
 TERMS = ("s", "p", "o")
+MESSAGES = "statements"
+"""A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
 
 
 def dataframe(
@@ -59,7 +63,10 @@ def dataframe(
             raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame with tick, s, p and o")
         if own.isStreaming != live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-        streams[extent.name] = _stream(extent, own, catalog.calendar, lanes)
+        whole = MESSAGES in own.columns
+        streams[extent.name] = _stream(extent, _statements(own) if whole else own, catalog.calendar, lanes)
+        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
+            streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, lanes, live=live)
     run = Run(
         spark,
         catalog.calendar,
@@ -93,6 +100,36 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list
     position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
     order = F.struct(position.alias("at"), *cells).alias("o")
     return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order)
+
+
+def _statements(frame: DataFrame) -> DataFrame:
+    """Messages as their statements, in their order."""
+    others = [name for name in frame.columns if name != MESSAGES]
+    rows = frame.select(*others, F.posexplode(MESSAGES).alias("at", "one"))
+    return rows.select(
+        *(name for name in others if name != POSITION),
+        F.col("at").cast("long").alias(POSITION),
+        *(F.col(f"one.{name}").alias(name) for name in TERMS),
+    )
+
+
+def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
+    """The messages of a stream with their ticks: `c0` is the list of their statements."""
+    tick = _tick(extent, frame, calendar).alias("t")
+    if MESSAGES in frame.columns:
+        named = F.transform(MESSAGES, lambda one: F.struct(*(one[n].alias(f"c{at}") for at, n in enumerate(TERMS))))
+        return frame.select(tick, *lanes, named.alias("c0"))
+    if live:
+        raise UsageError(
+            f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
+            hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
+        )
+    one = F.struct(*_columns(extent, frame))
+    return (
+        frame.select(tick, *lanes, F.col("s"), one.alias("one"))
+        .groupBy("t", *lanes, "s")
+        .agg(F.collect_list("one").alias("c0"))
+    )
 
 
 def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:

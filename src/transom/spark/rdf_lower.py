@@ -24,6 +24,7 @@ from transom.physical.rdf_plan import (
     Sequence,
     Stand,
     Unfold,
+    Within,
     Written,
 )
 from transom.spark import rdf_mates, rdf_patterns, rdf_sequences, rdf_solutions
@@ -49,6 +50,8 @@ def lower_rdf(node: RdfNode, below: Below, run: Run) -> DataFrame:
             return rdf_patterns.match(node, _changes(below(node.input)), run)
         case Fan():
             return rdf_patterns.fan(node, _changes(below(node.input)), run)
+        case Within():
+            return rdf_patterns.within(node, below(node.input), run)
         case Keep():
             return rdf_solutions.keep(node, _changes(below(node.input)))
         case Bind():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -10,7 +11,7 @@ from pyspark.sql import functions as F
 from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
-from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Written
+from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
 from transom.spark import terms
 from transom.spark.frames import Run, carried, names
 from transom.spark.marks import TICK, div, with_table
@@ -125,6 +126,42 @@ def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
     if run.until is not None:
         rows = rows.where(F.col("t") <= F.lit(run.until))
     return rows.select(run.time.marked(F.col("t")), *run.lane, "n", "side", *names(node.schema))
+
+
+def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
+    """The solutions of a star inside each message: one statement after the other, all about one subject."""
+    rows = frame.select(TICK, *run.lane, F.col("c0").alias("m"))
+    there: dict[str, str] = {}
+    for branch in node.branches:
+        first = _first_places(branch.places)
+        new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
+        held = [*run.lane, "m", *there.values()]
+        found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
+        cells = [F.col(f"one.c{first[name]}").alias(column) for name, column in new.items()]
+        rows = found.select(TICK, *held, *cells)
+        there |= new
+    made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
+    solutions = rows.select(TICK, *run.lane, *made)
+    return comings_and_goings(solutions, _gone(run.time.number(), *node.window), run, names(node.schema))
+
+
+def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Column]:
+    """Whether a statement of a message fits a pattern, given the columns of variables that are known."""
+    first = _first_places(branch.places)
+
+    def fits(one: Column) -> Column:
+        wanted = F.lit(True)
+        for at, place in enumerate(branch.places):
+            own = one[f"c{at}"]
+            if not isinstance(place, Variable):
+                wanted = wanted & (own == F.lit(spelled(place)))
+            elif place.name in there:
+                wanted = wanted & (own == F.col(there[place.name]))
+            elif first[place.name] != at:
+                wanted = wanted & (own == one[f"c{first[place.name]}"])
+        return wanted
+
+    return fits
 
 
 def _moments(branch: Branch, run: Run) -> Column:
