@@ -5,6 +5,7 @@ A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -77,9 +78,16 @@ def dataframe(
         options.until,
         kernel=options.kernel,
         lanes=options.lanes,
+        shared=dict.fromkeys(_several(plan)) if live else {},
     )
     check_session(spark, plan, catalog.calendar, live)
     return _result(plan, lower(plan, run))
+
+
+def _several(plan: Physical) -> list[str]:
+    """The streams that more than one node reads."""
+    found = Counter(node.extent for node in walk(plan) if isinstance(node, Read))
+    return [name for name, count in found.items() if count > 1]
 
 
 def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:

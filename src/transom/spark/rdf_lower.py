@@ -42,7 +42,9 @@ def lower_rdf(node: RdfNode, below: Below, run: Run) -> DataFrame:
         case Written():
             return rdf_patterns.written(node, run)
         case Stand():
-            clock = below(node.clock) if run.live else None
+            clock = None
+            if run.live:
+                clock = below(node.clock) if run.until is not None else rdf_patterns.beginning(run)
             return rdf_patterns.stand(node, _changes(below(node.input)), clock, run)
         case Last():
             return rdf_patterns.last(node, below(node.input), run)

@@ -131,11 +131,11 @@ def _sides(node: Mate, frames: Sequence[DataFrame], run: Run) -> DataFrame:
         keys = [there[name].alias(f"k{at}") for at, name in enumerate(node.equal)]
         cells = F.struct(*values(schema), F.lit(0).alias("_")).alias(f"cells{place}")
         nothing = F.lit(None).cast("int").alias(f"o{place}")
-        fed.append(frame.select(*_head(frame, run), F.lit(place).alias("side"), *keys, nothing, cells))
+        fed.append(frame.select(*_head(run), F.lit(place).alias("side"), *keys, nothing, cells))
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), fed)
 
 
-def _head(frame: DataFrame, run: Run) -> list[Column]:
+def _head(run: Run) -> list[Column]:
     """What every arrival says besides its values."""
     words = [F.lit(1).alias("w"), F.lit(True).alias("p"), F.col("n").cast("int").alias("n"), F.lit(0).alias("b")]
     return [F.col(TICK), run.time.number().alias("t"), *(F.col(name) for name in run.lane), *words]
@@ -156,7 +156,7 @@ def _fanned(node: Mate, frame: DataFrame, run: Run) -> DataFrame:
         for place, schema in enumerate(node.sides)
     ]
     nothing = [F.lit(None).cast("int").alias(f"o{place}") for place in range(len(node.sides))]
-    return frame.select(*_head(frame, run), "side", *keys, *nothing, *cells)
+    return frame.select(*_head(run), "side", *keys, *nothing, *cells)
 
 
 def _machine(frame: DataFrame, specification: str, run: Run, keys: int, widths: Sequence[int], out: int) -> DataFrame:
@@ -191,7 +191,7 @@ def _covered(node: Mate, told: DataFrame, widths: Sequence[int], run: Run) -> Da
     first = F.struct(*own, F.lit(0).alias("_")).alias("cells0")
     second = F.struct(*(every if outer else []), F.lit(0).alias("_")).alias("cells1")
     nothing = [F.lit(None).cast("int").alias(f"o{place}") for place in range(2)]
-    fed = told.select(*_head(told.drop("w"), run), F.col("w").alias("side"), *keys, *nothing, first, second)
+    fed = told.select(*_head(run), F.col("w").alias("side"), *keys, *nothing, first, second)
     padding = sum(widths[1:]) if outer else 0
     specification = json.dumps({"machine": "cover", "tell": _TELL[node.how], "padding": padding})
     pieces = [widths[0], sum(widths) if outer else 0]
@@ -209,7 +209,7 @@ def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
     keys = [F.col(name).alias(f"k{at}") for at, name in enumerate(cells)]
     nothing = F.lit(None).cast("int").alias("o0")
     row = F.struct(*cells, F.lit(0).alias("_")).alias("cells0")
-    fed = frame.select(*_head(frame, run), F.lit(0).alias("side"), *keys, nothing, row)
+    fed = frame.select(*_head(run), F.lit(0).alias("side"), *keys, nothing, row)
     specification = json.dumps({"machine": "cover", "tell": "once", "padding": 0})
     told = _machine(fed, specification, run, len(cells), [len(cells)], len(cells))
     return told.select(*carried(told, "n"), *cells)
