@@ -25,6 +25,7 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # what is in one partition joins without a job of its own
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -58,7 +59,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     plan = translate(syntax, catalog, entry.query.as_uri()).plan
     query = RdfQuery(entry.text, "sparql", catalog, syntax, plan)
     physical = query.physical()
-    given = {extent.name: statements(spark, graph(graphs[extent.name][1])) for extent in query.reads}
+    given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
     frame = dataframe(physical, catalog, query.reads, spark, given, Options())
     rows = plain(physical, frame, catalog.calendar).collect()
     return answers.of(read(rows, physical, query.gives, query.columns, [0])[0])
