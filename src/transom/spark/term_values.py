@@ -107,7 +107,7 @@ def constant_number(kind: Kind, number: object) -> Column:
         case int():
             return packed(Class.NUMBER, k=int(kind), n=number)
         case _:
-            return packed(Class.NUMBER, k=int(kind), n=int(number * UNIT))  # type: ignore[call-overload, operator]
+            return packed(Class.NUMBER, k=int(kind), n=int(number * UNIT))
 
 
 def parsed(term: Column) -> Column:
