@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -75,18 +77,22 @@ def _taken(node: Sequence) -> Column:
     else:
         rows = F.sort_array("rows")
     own = {a.name: f"c{place}" for place, a in enumerate(node.input.schema)}
-    rows = F.transform(rows, lambda r: _row([r[name] for name in own.values()]))
+    rows = F.transform(rows, _picking(list(own.values())))
     for step in node.after:
         match step:
             case Pick(names=wanted):
-                places = [own.get(name) for name in wanted]
-                rows = F.transform(rows, lambda r, places=places: _row([None if p is None else r[p] for p in places]))
+                rows = F.transform(rows, _picking([own.get(name) for name in wanted]))
                 own = {name: f"c{place}" for place, name in enumerate(wanted)}
             case Single():
                 rows = F.array_distinct(rows)
             case Cut(offset=offset, limit=limit):
                 rows = F.slice(rows, offset + 1, _LONG if limit is None else limit)
     return rows
+
+
+def _picking(places: list[str | None]) -> Callable[[Column], Column]:
+    """Some columns of a row."""
+    return lambda row: _row([None if place is None else row[place] for place in places])
 
 
 def _row(cells: list[Column | None]) -> Column:
