@@ -141,7 +141,7 @@ def _fixed_order(term: Sql) -> Sql:
     )
     parts = (
         S.coalesce(text, ""),
-        S.coalesce(S.when(is_literal(term), datatype(ended)), ""),
+        S.coalesce(S.when(is_literal(term), name_of(datatype(ended))), ""),
         S.coalesce(S.when(is_literal(term), tag(ended)), ""),
     )
     return S.struct(kind.alias("k"), *(part.alias(f"p{place}") for place, part in enumerate(parts)))
