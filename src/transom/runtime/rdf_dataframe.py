@@ -85,9 +85,9 @@ def dataframe(
 
 
 def _several(plan: Physical) -> list[str]:
-    """The streams that are read once for several nodes; with one machine above another each reads by itself.
+    """The streams that are read once for several nodes.
 
-    A machine whose input Spark takes from another branch would not be told the time.
+    Where one machine stands above another each node reads by itself: shared, the golden case r36 failed as a stream.
     """
     machines = [node for node in walk(plan) if node.choice.path is not Path.NATIVE and not isinstance(node, Clock)]
     if len(machines) > 1 or any(isinstance(node, Mate) and node.asks for node in machines):
