@@ -20,10 +20,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if mark in item.path.relative_to(config.rootpath).parts[:-1]:
                 item.add_marker(mark)
     left_out = {mark for mark in ("deep", "spark", "servers", "soak") if not config.getoption(f"--{mark}")}
-    away = [item for item in items if any(item.get_closest_marker(mark) for mark in left_out)]
+    away = {item for item in items if any(item.get_closest_marker(mark) for mark in left_out)}
     if away:
-        config.hook.pytest_deselected(items=away)
-        items[:] = [item for item in items if item not in set(away)]
+        config.hook.pytest_deselected(items=[item for item in items if item in away])
+        items[:] = [item for item in items if item not in away]
 
 
 @pytest.fixture(scope="session")
