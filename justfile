@@ -4,9 +4,9 @@
 test *options:
     python -m pytest -n auto {{options}}
 
-# the long suites: thousands of generated questions and plans
+# the long suites: thousands of generated questions and plans, and the machines in Java
 deep:
-    python -m pytest -n auto --deep -m deep
+    python -m pytest -n auto --deep --kernel -m "deep or kernel"
 
 # the tests on Spark: needs a JVM
 spark *options:

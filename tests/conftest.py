@@ -7,6 +7,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--deep", action="store_true", help="run the tests marked deep as well")
+    parser.addoption("--kernel", action="store_true", help="run the tests that compile the machines in Java as well")
     parser.addoption("--spark", action="store_true", help="run the tests that need a JVM as well")
     parser.addoption("--servers", action="store_true", help="run the tests that start servers as well")
     parser.addoption("--soak", action="store_true", help="run the tests marked soak as well")
@@ -14,12 +15,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked deep, spark, servers or soak are run on request; all of tests/spark and tests/servers is marked."""
+    """Tests with some marks are run on request; all of tests/spark and tests/servers is marked."""
     for item in items:
         for mark in ("spark", "servers"):
             if mark in item.path.relative_to(config.rootpath).parts[:-1]:
                 item.add_marker(mark)
-    left_out = {mark for mark in ("deep", "spark", "servers", "soak") if not config.getoption(f"--{mark}")}
+    left_out = {mark for mark in ("deep", "kernel", "spark", "servers", "soak") if not config.getoption(f"--{mark}")}
     away = {item for item in items if any(item.get_closest_marker(mark) for mark in left_out)}
     if away:
         config.hook.pytest_deselected(items=[item for item in items if item in away])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,12 @@ def only(plan: Physical, kind: type) -> Physical:
     return found[0]
 
 
-def generated() -> Iterator[Physical]:
+@cache
+def generated() -> tuple[Physical, ...]:
+    return tuple(_generated())
+
+
+def _generated() -> Iterator[Physical]:
     for seed in range(150):
         question = generate(seed)
         query = transom.compile(question.text, catalog_of(question.schema))
