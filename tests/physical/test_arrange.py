@@ -25,7 +25,7 @@ from transom.catalog.extents import Catalog
 from transom.errors import Unsupported
 from transom.physical.arrange import arrange
 from transom.physical.choices import FEW_KEYS
-from transom.physical.lines import Grown, Lines, Relate, Steady, Turn
+from transom.physical.lines import Grown, Lines, Relate, Steady, Tally, Turn
 from transom.physical.plan import (
     NODES,
     Changes,
@@ -87,7 +87,7 @@ SPACE = transom.Catalog.from_dict(
         }
     }
 )
-ByKey = Lines | Steady | Turn | Grown | Relate
+ByKey = Lines | Tally | Steady | Turn | Grown | Relate
 """Nodes whose machine works for each key, or for whole relations."""
 
 

@@ -154,6 +154,26 @@ class Follow:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """Aggregates of the windows of each key, from the machine that makes these: no row of a window leaves it.
+
+    `cells` go into it, the flag of a window in space last; `tags` come behind the columns of the input.
+    """
+
+    input: Physical
+    spec: LineageSpec
+    key: tuple[Attribute, ...]
+    groups: tuple[Item, ...]
+    aggregates: tuple[Aggregate | Track, ...]
+    cells: tuple[Expression, ...]
+    tags: tuple[Attribute, ...]
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.WINDOWS
+
+
+@dataclass(frozen=True, slots=True)
 class Net:
     """What came or went at each tick: changes of equal rows added up."""
 
