@@ -193,6 +193,7 @@ class RdfEntry(Entry):
     stream: str | None = None
     graph: str | None = None
     files: list[str] | None = None
+    subjects: Literal["local"] | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:

@@ -11,13 +11,14 @@ class RdfExtent:
     """A stream of statements, or a stored graph, and the IRI by which queries name it.
 
     A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements of
-    a graph.
+    a graph. `local` says of a stream that all statements about a subject come in one message, at one instant.
     """
 
     name: str
     iri: str | None
     is_stream: bool
     files: tuple[str, ...] = ()
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,10 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
     if entry.stream is not None:
         if entry.files is not None:
             raise Misfit("a stream has no files yet", at.then("files").at_key(), "give its statements to the query")
-        return RdfExtent(name, _absolute(entry.stream, at.then("stream")), is_stream=True)
+        local = entry.subjects == "local"
+        return RdfExtent(name, _absolute(entry.stream, at.then("stream")), is_stream=True, local=local)
+    if entry.subjects is not None:
+        raise Misfit("a graph has no messages", at.then("subjects").at_key(), "leave out subjects")
     graph = entry.graph or ""
     for place, path in enumerate(entry.files or ()):
         if path.rpartition(".")[2].lower() not in ENDINGS:
