@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 class RdfExtent:
     """A stream of statements, or a stored graph, and the IRI by which queries name it.
 
-    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements of
-    a graph.
+    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements.
+    `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
     """
 
     name: str
     iri: str | None
     is_stream: bool
     files: tuple[str, ...] = ()
+    format: str | None = None
+    time: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
