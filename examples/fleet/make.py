@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--only", choices=NAMES, help="one of the vehicles")
     options = parser.parse_args()
     names = [options.only] if options.only else NAMES
-    draws = {name: random.Random(f"{options.seed} {name}") for name in names}  # noqa: S311 - not a secret
+    draws = {name: random.Random(f"{options.seed} {name}") for name in names}
     rows = [row for name in names for row in drive(name, draws[name])]
     print("tick,ID,x,y,speed")
     for row in sorted(rows):

@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=3)
     options = parser.parse_args()
-    draws = {name: random.Random(f"{options.seed} {name}") for name in ROUTES}  # noqa: S311 - not a secret
+    draws = {name: random.Random(f"{options.seed} {name}") for name in ROUTES}
     rows = [row for name in ROUTES for row in sail(name, draws[name])]
     print("tick,ID,lon,lat,velocity,orientation")
     for row in sorted(rows):

@@ -35,6 +35,7 @@ from transom.spark.types import DECIMAL
 
 PICTURES = {
     "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
+    "docs/pictures/restless.svg": ("examples/windpark/restless.rq", "75 min"),
     **{
         f"docs/pictures/{name}.svg": (f"examples/windows/{name}.sneeql", "40")
         for name in ("sliding", "before", "gaps", "rows", "table")

@@ -15,6 +15,7 @@ class Reason(Enum):
     TEXT = "not JSON"
     SHAPE = "no object"
     RECORD = "not SenML"
+    RDF = "not RDF"
     MISSING = "missing field"
     TYPE = "wrong type"
     TIME = "no time"
