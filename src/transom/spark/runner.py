@@ -99,7 +99,10 @@ class MachineRunner(StatefulProcessor):
         if next_tick is not None:
             timer = self.time.milliseconds(next_tick)
             self.handle.registerTimer(timer)
-        self.machine.update((state, timer))
+        if state is None and timer is None:
+            self.machine.clear()
+        else:
+            self.machine.update((state, timer))
 
     def _state(self) -> tuple[bytes | None, int | None]:
         if not self.machine.exists():
