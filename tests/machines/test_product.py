@@ -117,10 +117,10 @@ def test_product(kinds: tuple[str, str], keyed: bool) -> None:
         told["empty"] += any(not w.rows for w in wanted)
         told["several"] += len({w.tick for w in wanted}) < len(wanted)
         told["nothing"] += not wanted
-    assert told["rows"] > 300
-    assert told["empty"] > 200
+    assert told["rows"] > 100
+    assert told["empty"] > 50
     assert told["nothing"] > 0 or kinds == ("stays", "stays")
-    assert told["several"] > 200 or "windows" not in kinds
+    assert told["several"] > 50 or "windows" not in kinds
 
 
 def test_a_product_remembers_the_current_windows_only() -> None:

@@ -57,6 +57,7 @@ class Steady:
     input: Physical
     place: PlaceSpec
     key: tuple[Attribute, ...]
+    forget_after: int | None
     schema: Schema
     ordered: bool
     choice: Choice

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from transom.algebra.bounds import extent_of
 from transom.algebra.expressions import Column, Expression, call, unchanged
 from transom.algebra.expressions import Item as Output
 from transom.algebra.relations import (
@@ -21,8 +22,8 @@ from transom.algebra.relations import (
 )
 from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
 from transom.algebra.tracks import TrackFunction
-from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
-from transom.catalog.extents import Catalog, Kind
+from transom.algebra.tree import Operator, Plan, Stream, Windows, is_stream, keyed
+from transom.catalog.extents import Catalog, Extent, Kind
 from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of
@@ -273,8 +274,16 @@ class _Translator(Selecting):
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
         visible = Located(name, schema, extent.kind is not Kind.STORED, position=extent.position)
-        frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name)
-        return Item(source, self.opened(extent, schema), visible, frame)
+        stream = self.opened(extent, schema)
+        forget = self.forgets(stream, extent)
+        frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name, forget)
+        return Item(source, stream, visible, frame)
+
+    def forgets(self, plan: Operator, *extents: Extent) -> int | None:
+        """After how many ticks an unseen key is forgotten: the least that the extents below declare (E8)."""
+        below = extent_of(plan)
+        found = [*extents, *([] if below is None else [self.catalog.extent(below)])]
+        return min((e.forget_after for e in found if e.forget_after is not None), default=None)
 
     def of_query(self, source: Source, query: Query) -> Item:
         """A subquery: a relation as it is, a stream under a window."""
@@ -286,7 +295,9 @@ class _Translator(Selecting):
         position = self.positions.get(query.query if isinstance(query, Convert) else query)
         visible = Located(source.alias, plan.schema, is_stream(plan), position=position)
         name = source.alias or "the subquery"
-        return Item(source, plan, visible, Frame(self.catalog.calendar, self.catalog.regions, position, None, name))
+        forget = self.forgets(plan)
+        frame = Frame(self.catalog.calendar, self.catalog.regions, position, None, name, forget)
+        return Item(source, plan, visible, frame)
 
     def hand_on(self, query: Select, items: Sequence[Item], columns: Sequence[Output]) -> None:
         """Remember the position of a subquery that selects the columns of one."""
