@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from transom.model.rdf.terms import BOOLEAN
 from transom.model.rdf.times import FARTHEST
 from transom.model.rdf.values import NUMERIC
 from transom.spark import term_numbers as numbers
-from transom.spark.term_spelling import datatype, end, is_literal, is_name, is_text, lexical, name_of, one_of
-from transom.spark.term_values import NANO, Class, exact, number, parsed, words
-from transom.spark.types import aside, let
+from transom.spark.sql import F, Sql, aside, let
+from transom.spark.term_spelling import end, is_literal, is_text, one_of
+from transom.spark.term_values import NANO, Class, exact, number, words
 
 
-def equal(one: Column, other: Column, left: Column, right: Column) -> Column:
+def equal(one: Sql, other: Sql, left: Sql, right: Sql) -> Sql:
     """`=` of two terms that are not the same, given their values; an error where it is not known."""
 
-    def has(value: Column, *classes: Class) -> Column:
+    def has(value: Sql, *classes: Class) -> Sql:
         return value["c"].isin([int(own) for own in classes])
 
-    def tagged(value: Column) -> Column:
+    def tagged(value: Sql) -> Sql:
         return F.coalesce(value["l"] != F.lit(""), F.lit(False))
 
-    def of_class(own: Class) -> Column:
+    def of_class(own: Class) -> Sql:
         return left["c"] == F.lit(int(own))
 
     return (
@@ -39,10 +36,10 @@ def equal(one: Column, other: Column, left: Column, right: Column) -> Column:
     )
 
 
-def less(left: Column, right: Column) -> Column:
+def less(left: Sql, right: Sql) -> Sql:
     """`<` of two values; an error for what has no order."""
 
-    def both(own: Class) -> Column:
+    def both(own: Class) -> Sql:
         return (left["c"] == F.lit(int(own))) & (right["c"] == F.lit(int(own)))
 
     instants = (left["c"] == right["c"]) & left["c"].between(int(Class.DATE), int(Class.TIME))
@@ -59,16 +56,16 @@ def less(left: Column, right: Column) -> Column:
     )
 
 
-def _certain(left: Column, right: Column) -> Column:
+def _certain(left: Sql, right: Sql) -> Sql:
     """Whether the order of two instants does not hang on a time zone not given."""
     near = F.abs(right["n"] - left["n"]) <= exact(FARTHEST * NANO)
     return ~((left["k"].isNull() != right["k"].isNull()) & near)
 
 
-def truth(term: Column) -> Column:
+def truth(term: Sql) -> Sql:
     """The effective boolean value of a term."""
 
-    def of_end(ended: Column) -> Column:
+    def of_end(ended: Sql) -> Sql:
         return (
             F.when(is_text(ended), F.length(term) > F.length(ended) + F.lit(2))
             .when(one_of(ended, [BOOLEAN]), words(term, ended).isin("true", "1"))
@@ -76,47 +73,3 @@ def truth(term: Column) -> Column:
         )
 
     return F.when(is_literal(term), let([end(term)], of_end))
-
-
-def sort_key(term: Column) -> Column:
-    """A struct whose order, NULL first, is that of ORDER BY: unbound, blank nodes, names, literals by their values."""
-    return F.when(term.isNotNull(), aside([term, parsed(term)], _sort_key))
-
-
-def _sort_key(term: Column, value: Column) -> Column:
-    def of(*classes: Class) -> Column:
-        return value["c"].isin([int(own) for own in classes])
-
-    nan = of(Class.NUMBER) & F.coalesce(F.isnan(value["f"]), F.lit(False))
-    tagged = of(Class.TEXT) & (value["l"] != "")
-    instants = F.when(of(Class.DATE), 351).when(of(Class.DATE_TIME), 352).when(of(Class.TIME), 353)
-    place = (
-        F.when(of(Class.NO_LITERAL), F.when(is_name(term), 200).otherwise(100))
-        .when(nan, 300)
-        .when(of(Class.NUMBER), 310)
-        .when(tagged, 330)
-        .when(of(Class.TEXT), 320)
-        .when(of(Class.TRUTH), 340)
-        .when(of(Class.DATE, Class.DATE_TIME, Class.TIME), instants)
-        .when(of(Class.SPAN), 360)
-        .otherwise(370)
-    )
-    is_number = of(Class.NUMBER) & ~nan
-    months = F.when(of(Class.SPAN), value["k"].cast("double"))
-    unknown = of(Class.UNKNOWN)
-    text = (
-        F.when(of(Class.NO_LITERAL), F.when(is_name(term), name_of(term)).otherwise(term))
-        .when(of(Class.TEXT), value["s"])
-        .when(unknown, datatype(end(term)))
-    )
-    return F.struct(
-        place.cast("int").alias("place"),
-        F.coalesce(months, F.when(is_number, numbers.double(value) + F.lit(0.0))).alias("about"),
-        F.when(is_number, aside([value], numbers.exactly)).otherwise(_in_order(value["n"])).alias("exactly"),
-        text.alias("text"),
-        F.coalesce(value["l"], F.when(unknown, lexical(term, end(term)))).alias("rest"),
-    )
-
-
-def _in_order(whole: Column) -> Column:
-    return F.struct(whole.alias("whole"), exact(0).alias("part"), F.lit(0).alias("beyond"))

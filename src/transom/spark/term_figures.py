@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from transom.model.rdf.terms import DECIMAL, DOUBLE, FLOAT, INTEGER
 from transom.model.rdf.values import PLACES, Kind
+from transom.spark.sql import Case, F, Sql, aside, let
 from transom.spark.term_spelling import ending, literal
-from transom.spark.types import aside, let
+
+_DATATYPES = {Kind.INTEGER: INTEGER, Kind.DECIMAL: DECIMAL, Kind.FLOAT: FLOAT, Kind.DOUBLE: DOUBLE}
 
 _SURE = 15
 """So many figures name one float at most, so that Java cannot have written one too many."""
@@ -20,24 +19,27 @@ _SMALL = 2.3e-308
 """Below this, floats have fewer figures."""
 
 
-def number_term(value: Column) -> Column:
+def number_term(value: Sql) -> Sql:
     """A number as a term in canonical form."""
     kind = value["k"]
-    floating = aside([value["f"], kind == int(Kind.FLOAT)], canonical)
-    return (
-        F.when(kind == int(Kind.INTEGER), literal(value["n"].cast("string"), ending(INTEGER), escape=False))
-        .when(kind == int(Kind.DECIMAL), literal(pointed(value["n"]), ending(DECIMAL), escape=False))
-        .when(kind == int(Kind.FLOAT), literal(floating, ending(FLOAT), escape=False))
-        .when(kind == int(Kind.DOUBLE), literal(floating, ending(DOUBLE), escape=False))
+    ends = {int(own): ending(datatype) for own, datatype in _DATATYPES.items()}
+    last = F.when(kind == int(Kind.INTEGER), F.lit(ends[1]))
+    for own in (Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE):
+        last = last.when(kind == int(own), F.lit(ends[own]))
+    figures = (
+        F.when(kind == int(Kind.INTEGER), value["n"].cast("string"))
+        .when(kind == int(Kind.DECIMAL), pointed(value["n"]))
+        .otherwise(aside([value["f"], kind == int(Kind.FLOAT)], canonical))
     )
+    return literal(figures, last, escape=False)
 
 
-def pointed(units: Column, places: int = PLACES) -> Column:
+def pointed(units: Sql, places: int = PLACES) -> Sql:
     """A decimal, given as a whole number of its last places, without needless zeros: 2.5, 2, 0."""
-    size = F.abs(units).cast("string")
+    size = F.replace(units.cast("string"), F.lit("-"), F.lit(""))
     filled = F.when(F.length(size) <= places, F.lpad(size, places + 1, "0")).otherwise(size)
 
-    def written(figures: Column) -> Column:
+    def written(figures: Sql) -> Sql:
         behind = F.rtrim(F.substring(figures, F.length(figures) - F.lit(places - 1), F.lit(places)), F.lit("0"))
         whole = F.substring(figures, F.lit(1), F.length(figures) - F.lit(places))
         point = F.when(behind == "", F.lit("")).otherwise(F.lit("."))
@@ -46,10 +48,10 @@ def pointed(units: Column, places: int = PLACES) -> Column:
     return let([filled], written)
 
 
-def canonical(value: Column, single: Column) -> Column:
+def canonical(value: Sql, single: Sql) -> Sql:
     """A float in canonical form, as 1.5E2; `single` says whether it has 32 bits."""
 
-    def written(sign: Column, found: Column) -> Column:
+    def written(sign: Sql, found: Sql) -> Sql:
         figures, power = found["figures"], found["power"]
         rest = F.substring(figures, F.lit(2), F.length(figures))
         behind = F.when(rest == "", F.lit("0")).otherwise(rest)
@@ -58,11 +60,11 @@ def canonical(value: Column, single: Column) -> Column:
     return _special(value).otherwise(let([_sign(value), shortest(value, single)], written))
 
 
-def as_text(value: Column, single: Column) -> Column:
+def as_text(value: Sql, single: Sql) -> Sql:
     """A float as a cast to a string writes it: without an exponent where it is not too far from 1."""
     size = F.abs(value)
 
-    def written(sign: Column, found: Column) -> Column:
+    def written(sign: Sql, found: Sql) -> Sql:
         figures, power = found["figures"], found["power"].cast("int")
         small = F.concat(F.lit("0."), F.repeat(F.lit("0"), -power - F.lit(1)), figures)
         length = F.length(figures)
@@ -78,7 +80,7 @@ def as_text(value: Column, single: Column) -> Column:
     return F.when(value == 0, F.concat(_sign(value), F.lit("0"))).when(near, plain).otherwise(canonical(value, single))
 
 
-def _special(value: Column) -> Column:
+def _special(value: Sql) -> Case:
     endless = F.lit(float("inf"))
     return (
         F.when(F.isnan(value), F.lit("NaN"))
@@ -88,15 +90,15 @@ def _special(value: Column) -> Column:
     )
 
 
-def _sign(value: Column) -> Column:
+def _sign(value: Sql) -> Sql:
     return F.when(F.startswith(value.cast("string"), F.lit("-")), F.lit("-")).otherwise(F.lit(""))
 
 
-def shortest(value: Column, single: Column) -> Column:
+def shortest(value: Sql, single: Sql) -> Sql:
     """The fewest figures that are read as the same float again, and the power of ten of the first."""
     size = F.abs(value)
 
-    def better(found: Column) -> Column:
+    def better(found: Sql) -> Sql:
         long = F.length(found["figures"]) > F.when(single, F.lit(6)).otherwise(F.lit(_SURE))
         doubtful = (size > F.lit(0.0)) & (single | long | (size < F.lit(_SMALL)))
         return F.when(doubtful, _fewest(size, single, found)).otherwise(found)
@@ -104,7 +106,7 @@ def shortest(value: Column, single: Column) -> Column:
     return let([_java(size)], better)
 
 
-def _java(size: Column) -> Column:
+def _java(size: Sql) -> Sql:
     """The figures that Java writes, without zeros around them, and the power of ten of the first."""
     text = size.cast("string")
     mantissa = F.substring_index(text, "E", 1)
@@ -112,7 +114,7 @@ def _java(size: Column) -> Column:
     whole = F.substring_index(mantissa, ".", 1)
     figures = F.replace(mantissa, F.lit("."), F.lit(""))
 
-    def cut(digits: Column, before: Column, given: Column) -> Column:
+    def cut(digits: Sql, before: Sql, given: Sql) -> Sql:
         leading = F.length(digits) - F.length(F.ltrim(digits, F.lit("0")))
         kept = F.btrim(digits, F.lit("0"))
         return _figures(
@@ -123,19 +125,19 @@ def _java(size: Column) -> Column:
     return let([figures, whole, power], cut)
 
 
-def _figures(figures: Column, power: Column) -> Column:
+def _figures(figures: Sql, power: Sql) -> Sql:
     return F.struct(figures.alias("figures"), power.cast("int").alias("power"))
 
 
-def _fewest(size: Column, single: Column, found: Column) -> Column:
+def _fewest(size: Sql, single: Sql, found: Sql) -> Sql:
     """The first of ever longer figures that is read as the same float."""
     figures, power = found["figures"], found["power"]
     length = F.length(figures)
     few = F.when(single | (size < F.lit(_SMALL)), F.lit(1)).otherwise(F.lit(_SURE))
     most = F.when(single, F.least(F.lit(_SINGLE), length)).otherwise(length)
 
-    def candidates(count: Column) -> Column:
-        def both(kept: Column, unit: Column, rest: Column) -> Column:
+    def candidates(count: Sql) -> Sql:
+        def both(kept: Sql, unit: Sql, rest: Sql) -> Sql:
             up = (rest * F.lit(2) > unit) | ((rest * F.lit(2) == unit) & (kept % F.lit(2) == F.lit(1)))
             near = F.when(up, kept + F.lit(1)).otherwise(kept)
             other = F.when(up, kept).otherwise(kept + F.lit(1))
@@ -145,19 +147,17 @@ def _fewest(size: Column, single: Column, found: Column) -> Column:
         unit = F.rpad(F.lit("1"), length - count + F.lit(1), F.lit("0")).cast("bigint")
         return let(
             [unit],
-            lambda own: let(
-                [F.call_function("div", figures.cast("bigint"), own), own, figures.cast("bigint") % own], both
-            ),
+            lambda own: let([F.div(figures.cast("bigint"), own), own, figures.cast("bigint") % own], both),
         )
 
-    def same(text: Column) -> Column:
+    def same(text: Sql) -> Sql:
         read = text.try_cast("double")
         return F.when(single, read.cast("float").cast("double")).otherwise(read) == size
 
     spelled = F.flatten(F.transform(F.sequence(few, F.greatest(few, most)), candidates))
     first = F.get(F.filter(F.when(length >= few, spelled), same), F.lit(0))
 
-    def cut(text: Column) -> Column:
+    def cut(text: Sql) -> Sql:
         number, exponent = F.substring_index(text, "E", 1), F.substring_index(text, "E", -1).cast("int")
         return _figures(F.rtrim(number, F.lit("0")), exponent + F.length(number) - F.lit(1))
 

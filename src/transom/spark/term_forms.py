@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import reduce
 from operator import or_
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from transom.model.rdf.terms import Literal
 from transom.model.rdf.values import Number, Text, value_of
 from transom.spark import term_compare, term_numbers
+from transom.spark.sql import F, Sql, aside, let
+from transom.spark.term_constants import against
 from transom.spark.term_shapes import Shape, Shaped, bound, nothing, truths
-from transom.spark.types import aside, let
+from transom.spark.term_spelling import end, is_literal
 
 
 def _is_number(given: Shaped) -> bool:
@@ -31,12 +30,12 @@ def _said(given: Shaped) -> object:
     return value_of(given.known) if isinstance(given.known, Literal) else None
 
 
-def _spelled(given: Shaped) -> Column:
+def _spelled(given: Shaped) -> Sql:
     """The term where it is spelled already; else characters that no term has."""
     return given.column if given.shape is Shape.TERM else F.lit("")
 
 
-def equal(one: Shaped, other: Shaped) -> Column:
+def equal(one: Shaped, other: Shaped) -> Sql:
     """`=`."""
     if any(own.known is not None and not isinstance(own.known, Literal) for own in (one, other)):
         return one.term() == other.term()
@@ -46,24 +45,62 @@ def equal(one: Shaped, other: Shaped) -> Column:
         return one.characters() == other.characters()
     if one.shape is Shape.TRUTH and other.shape is Shape.TRUTH:
         return one.column == other.column
+    number = _against(one, "=", other)
+    if number is not None:
+        return let([number], lambda own: F.when(own.isNotNull(), own).otherwise(_values(one, other, _equal)))
     if _is_number(one) or _is_number(other):
 
-        def quick(left: Column, right: Column) -> Column:
+        def quick(left: Sql, right: Sql) -> Sql:
             both = left.isNotNull() & right.isNotNull()
             return F.when(both, term_numbers.same(left, right)).otherwise(_values(one, other, _equal))
 
         return let([one.number(), other.number()], quick)
+    for own, said in ((one, other), (other, one)):
+        if own.shape is Shape.TERM and own.known is None and isinstance(_said(said), Text):
+            return bound([own, said], lambda term, text: truths(_equals_text(term, text))).column
+    if one.shape is Shape.TERM and other.shape is Shape.TERM:
+        return bound([one, other], lambda left, right: truths(_equal_terms(left, right))).column
     return _values(one, other, _equal)
 
 
-def _equal(one: Column, other: Column, left: Column, right: Column) -> Column:
+def _equals_text(one: Shaped, text: Shaped) -> Sql:
+    """`=` of a term and a string that the query says: another string is another value."""
+    ended = end(one.column)
+    is_string = (ended == F.lit("")) | F.startswith(ended, F.lit("@"))
+    return (
+        F.when(one.column == text.column, F.lit(True))
+        .when(~is_literal(one.column) | is_string, F.lit(False))
+        .otherwise(_values(one, text, _equal))
+    )
+
+
+def _equal_terms(one: Shaped, other: Shaped) -> Sql:
+    """`=` of two terms: what is no literal is equal to itself only."""
+    return F.when(~is_literal(one.column) | ~is_literal(other.column), one.column == other.column).otherwise(
+        _values(one, other, _equal)
+    )
+
+
+_TURNED = {"<": ">", "<=": ">=", "=": "="}
+
+
+def _against(one: Shaped, sign: str, other: Shaped) -> Sql | None:
+    """A comparison with a number that the query says, None where it is another one."""
+    for own, said, turned in ((one, other, sign), (other, one, _TURNED[sign])):
+        number = _said(said)
+        if own.shape is Shape.TERM and own.known is None and isinstance(number, Number):
+            return against(own.column, turned, number)
+    return None
+
+
+def _equal(one: Sql, other: Sql, left: Sql, right: Sql) -> Sql:
     return term_compare.equal(one, other, left, right)
 
 
-def _values(one: Shaped, other: Shaped, body: Callable[[Column, Column, Column, Column], Column]) -> Column:
+def _values(one: Shaped, other: Shaped, body: Callable[[Sql, Sql, Sql, Sql], Sql]) -> Sql:
     """What `body` says of two terms and their values; NULL where one of them is an error."""
 
-    def read(left: Column, right: Column) -> Column:
+    def read(left: Sql, right: Sql) -> Sql:
         first, second = _like(one, left), _like(other, right)
         values = [first.value(), second.value()]
         return F.when(
@@ -74,12 +111,23 @@ def _values(one: Shaped, other: Shaped, body: Callable[[Column, Column, Column, 
     return aside([one.column, other.column], read)
 
 
-def _like(given: Shaped, column: Column) -> Shaped:
+def _like(given: Shaped, column: Sql) -> Shaped:
     return Shaped(given.shape, column, given.known, short=True)
 
 
-def less(one: Shaped, other: Shaped) -> Column:
+def _unordered(given: Shaped) -> bool:
+    """Whether a constant has no order with anything."""
+    own = _said(given)
+    return given.known is not None and (own is None or (isinstance(own, Text) and own.language != ""))
+
+
+def less(one: Shaped, other: Shaped) -> Sql:
     """`<`."""
+    if _unordered(one) or _unordered(other):
+        return F.lit(None).cast("boolean")
+    number = _against(one, "<", other)
+    if number is not None:
+        return number
     if _is_number(one) or _is_number(other):
         return let([one.number(), other.number()], term_numbers.less)
     if _is_characters(one) or _is_characters(other):
@@ -87,8 +135,13 @@ def less(one: Shaped, other: Shaped) -> Column:
     return _values(one, other, lambda _, __, left, right: term_compare.less(left, right))
 
 
-def at_most(one: Shaped, other: Shaped) -> Column:
+def at_most(one: Shaped, other: Shaped) -> Sql:
     """`<=`."""
+    if _unordered(one) or _unordered(other):
+        return F.lit(None).cast("boolean")
+    number = _against(one, "<=", other)
+    if number is not None:
+        return number
     if _is_number(one) or _is_number(other):
         return let([one.number(), other.number()], term_numbers.at_most)
     if _is_characters(one) or _is_characters(other):
@@ -96,7 +149,7 @@ def at_most(one: Shaped, other: Shaped) -> Column:
     return _values(one, other, _at_most)
 
 
-def _at_most(one: Column, other: Column, left: Column, right: Column) -> Column:
+def _at_most(one: Sql, other: Sql, left: Sql, right: Sql) -> Sql:
     return let(
         [term_compare.less(left, right), _equal(one, other, left, right)],
         lambda smaller, same: F.when(smaller.isNotNull() & same.isNotNull(), smaller | same),
@@ -110,7 +163,7 @@ def among(one: Shaped, *others: Shaped) -> Shaped:
     return bound([one, *others], lambda own, *rest: truths(reduce(or_, (equal(own, other) for other in rest))))
 
 
-def _alike(given: tuple[Shaped, ...]) -> tuple[Shape, list[Column]]:
+def _alike(given: tuple[Shaped, ...]) -> tuple[Shape, list[Sql]]:
     """Values in one shape: their own if they share it, else as terms."""
     shapes = {own.shape for own in given}
     if len(shapes) == 1:

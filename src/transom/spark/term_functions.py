@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
+from transom.spark import term_casts as casts
 from transom.spark import term_numbers as numbers
+from transom.spark import term_strings as strings
+from transom.spark.sql import F, Sql, let
 from transom.spark.term_forms import at_most, equal, less
 from transom.spark.term_shapes import Shape, Shaped, truths
 from transom.spark.term_spelling import datatype, end, is_literal, is_name, is_node, lexical, name_of, tag
-from transom.spark.types import let
 
 Lowering = Callable[..., Shaped]
 
 
-def _on_term(shape: Shape, body: Callable[[Column], Column]) -> Lowering:
+def _on_term(shape: Shape, body: Callable[[Sql], Sql]) -> Lowering:
     """A function of a spelled term."""
 
     def lowered(one: Shaped) -> Shaped:
@@ -26,20 +25,20 @@ def _on_term(shape: Shape, body: Callable[[Column], Column]) -> Lowering:
     return lowered
 
 
-def _literals(body: Callable[[Column], Column]) -> Callable[[Column], Column]:
+def _literals(body: Callable[[Sql], Sql]) -> Callable[[Sql], Sql]:
     """A function of how a literal ends."""
     return lambda term: F.when(is_literal(term), body(end(term)))
 
 
-def _characters(term: Column) -> Column:
+def _characters(term: Sql) -> Sql:
     return F.when(is_name(term), name_of(term)).when(is_literal(term), lexical(term, end(term)))
 
 
-def _two(operation: Callable[[Column, Column], Column]) -> Lowering:
+def _two(operation: Callable[[Sql, Sql], Sql]) -> Lowering:
     return lambda one, other: Shaped(Shape.NUMBER, let([one.number(), other.number()], operation))
 
 
-def _one(operation: Callable[[Column], Column]) -> Lowering:
+def _one(operation: Callable[[Sql], Sql]) -> Lowering:
     return lambda one: Shaped(Shape.NUMBER, let([one.number()], operation))
 
 
@@ -73,5 +72,35 @@ LOWERINGS: dict[str, Lowering] = {
     "STR": _on_term(Shape.CHARACTERS, _characters),
     "LANG": _on_term(Shape.CHARACTERS, _literals(tag)),
     "DATATYPE": _on_term(Shape.TERM, _literals(datatype)),
+    "IRI": strings.name,
+    "URI": strings.name,
+    "STRDT": strings.typed,
+    "STRLANG": strings.in_language,
+    "STRLEN": strings.length,
+    "SUBSTR": strings.part,
+    "UCASE": strings.changed(F.upper),
+    "LCASE": strings.changed(F.lower),
+    "STRSTARTS": strings.tested(F.startswith),
+    "STRENDS": strings.tested(F.endswith),
+    "CONTAINS": strings.tested(F.contains),
+    "STRBEFORE": strings.before,
+    "STRAFTER": strings.after,
+    "ENCODE_FOR_URI": strings.encoded,
+    "CONCAT": strings.concatenated,
+    "langMatches": strings.lang_matches,
+    "YEAR": casts.date_part("year"),
+    "MONTH": casts.date_part("month"),
+    "DAY": casts.date_part("day"),
+    "HOURS": casts.date_part("hour"),
+    "MINUTES": casts.date_part("minute"),
+    "SECONDS": casts.seconds,
+    "TIMEZONE": casts.zone,
+    "TZ": casts.zone_characters,
+    "MD5": strings.digest(F.md5),
+    "SHA1": strings.digest(F.sha1),
+    "SHA256": strings.digest(lambda text: F.sha2(text, 256)),
+    "SHA384": strings.digest(lambda text: F.sha2(text, 384)),
+    "SHA512": strings.digest(lambda text: F.sha2(text, 512)),
+    **casts.CASTS,
 }
 """By the name of the function."""

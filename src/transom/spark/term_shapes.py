@@ -6,18 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from transom.model.rdf.compare import truth as truth_of
 from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import Literal, Term
 from transom.model.rdf.values import Number, Text, value_of
 from transom.spark import term_compare, term_numbers
+from transom.spark.sql import F, Sql, let
 from transom.spark.term_figures import number_term
 from transom.spark.term_spelling import end, is_literal, is_text, lexical, literal, said, tag
 from transom.spark.term_values import Class, constant, number, packed, parsed
-from transom.spark.types import let
 
 
 class Shape(Enum):
@@ -38,11 +35,11 @@ class Shaped:
     """
 
     shape: Shape
-    column: Column
+    column: Sql
     known: Term | None = None
     short: bool = False
 
-    def term(self) -> Column:
+    def term(self) -> Sql:
         """The value as a term."""
         match self.shape:
             case Shape.TERM:
@@ -56,7 +53,7 @@ class Shaped:
             case Shape.TEXT:
                 return let([self.column], _text_term)
 
-    def truth(self) -> Column:
+    def truth(self) -> Sql:
         """The effective boolean value."""
         if self.known is not None:
             return F.lit(truth_of(self.known)).cast("boolean")
@@ -72,7 +69,7 @@ class Shaped:
             case Shape.TEXT:
                 return self.column["s"] != F.lit("")
 
-    def number(self) -> Column:
+    def number(self) -> Sql:
         """The number that it is, NULL where it is none."""
         if self.known is not None:
             own = value_of(self.known) if isinstance(self.known, Literal) else None
@@ -85,7 +82,7 @@ class Shaped:
             case _:
                 return _no_value()
 
-    def text(self) -> Column:
+    def text(self) -> Sql:
         """The string that it is, with its language; NULL where it is none."""
         if self.known is not None:
             own = value_of(self.known) if isinstance(self.known, Literal) else None
@@ -100,7 +97,7 @@ class Shaped:
             case _:
                 return _no_value()
 
-    def characters(self) -> Column:
+    def characters(self) -> Sql:
         """The characters of a string without a language, NULL where it is none."""
         if self.known is not None:
             own = value_of(self.known) if isinstance(self.known, Literal) else None
@@ -115,7 +112,7 @@ class Shaped:
             case _:
                 return F.lit(None).cast("string")
 
-    def value(self) -> Column:
+    def value(self) -> Sql:
         """The value of whatever class it has; NULL where there is no term."""
         if self.known is not None:
             return constant(self.known)
@@ -129,11 +126,11 @@ class Shaped:
             case Shape.CHARACTERS:
                 return self.text()
 
-    def _named(self, body: Callable[[Column], Column]) -> Column:
+    def _named(self, body: Callable[[Sql], Sql]) -> Sql:
         return body(self.column) if self.short else let([self.column], body)
 
 
-def _no_value() -> Column:
+def _no_value() -> Sql:
     return F.lit(None).cast("struct<c:int,k:bigint,n:decimal(38,0),f:double,s:string,l:string>")
 
 
@@ -147,7 +144,7 @@ def of_constant(term: Term) -> Shaped:
     return Shaped(Shape.TERM, F.lit(encode(term)), term, short=True)
 
 
-def truths(column: Column) -> Shaped:
+def truths(column: Sql) -> Shaped:
     """A truth value."""
     return Shaped(Shape.TRUTH, column)
 
@@ -159,7 +156,7 @@ def bound(given: Sequence[Shaped], body: Callable[..., Shaped]) -> Shaped:
         return body(*given)
     shape: list[Shape] = []
 
-    def named(*names: Column) -> Column:
+    def named(*names: Sql) -> Sql:
         chosen = dict(zip(long, names, strict=True))
         found = body(
             *(
@@ -174,20 +171,20 @@ def bound(given: Sequence[Shaped], body: Callable[..., Shaped]) -> Shaped:
     return Shaped(shape[0], column)
 
 
-def _text(term: Column) -> Column:
-    def read(ended: Column) -> Column:
+def _text(term: Sql) -> Sql:
+    def read(ended: Sql) -> Sql:
         return F.when(is_text(ended), packed(Class.TEXT, s=lexical(term, ended), l=tag(ended)))
 
     return F.when(is_literal(term), let([end(term)], read))
 
 
-def _characters(term: Column) -> Column:
-    def read(ended: Column) -> Column:
+def _characters(term: Sql) -> Sql:
+    def read(ended: Sql) -> Sql:
         return F.when(is_text(ended) & ~F.startswith(ended, F.lit("@")), lexical(term, ended))
 
     return F.when(is_literal(term), let([end(term)], read))
 
 
-def _text_term(text: Column) -> Column:
+def _text_term(text: Sql) -> Sql:
     tagged = F.when(text["l"] == "", F.lit("")).otherwise(F.concat(F.lit("@"), text["l"]))
     return literal(text["s"], tagged)

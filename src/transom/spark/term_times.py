@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from transom.model.rdf.terms import DATE, DATE_TIME, DAY_TIME, DURATION, TIME, YEAR_MONTH
 from transom.model.rdf.times import CLOCK, DAY, SPAN, ZONE
+from transom.spark.sql import F, Sql, aside, let
 from transom.spark.term_spelling import ending
-from transom.spark.types import aside, let
 
 SPANS = (DURATION, DAY_TIME, YEAR_MONTH)
 WIDE = "decimal(38,0)"
@@ -29,18 +26,18 @@ _INSTANT = rf"\A(?:{_java(DAY)})?(T)?(?:{_java(CLOCK)})?{_java(ZONE)}\z"
 _SPAN = rf"\A{_java(SPAN)}\z"
 
 
-def _groups(said: Column, pattern: str, count: int) -> Column:
+def _groups(said: Sql, pattern: str, count: int) -> Sql:
     """The groups of a pattern as an array, empty where one took no part; NULL where the pattern does not fit."""
     spelled = F.regexp_replace(said, pattern, "|".join(f"${place}" for place in range(1, count + 1)))
     return F.when(F.rlike(said, F.lit(pattern)), F.split(spelled, r"\|", -1))
 
 
-def instant(said: Column, ended: Column) -> Column:
+def instant(said: Sql, ended: Sql) -> Sql:
     """An instant from its characters, by the end of its literal; NULL where there is none."""
     return aside([_groups(said, _INSTANT, 8), ended], _of_parts)
 
 
-def _of_parts(found: Column, ended: Column) -> Column:
+def _of_parts(found: Sql, ended: Sql) -> Sql:
     year, month, day, mark, hour, minute, second, zone = (F.get(found, F.lit(place)) for place in range(8))
     has_day, has_clock, has_mark = year != "", hour != "", mark != ""
     shape = (
@@ -61,28 +58,28 @@ def _of_parts(found: Column, ended: Column) -> Column:
     return let(parts, _checked)
 
 
-def _days(year: Column, month: Column, day: Column) -> list[tuple[Column, int]]:
+def _days(year: Sql, month: Sql, day: Sql) -> list[tuple[Sql, int]]:
     return [(year, 1972), (month, 12), (day, 31)]
 
 
-def _zone(text: Column) -> Column:
+def _zone(text: Sql) -> Sql:
     """A time zone in minutes, NULL where none is given."""
     size = F.substring(text, 2, 2).try_cast("bigint") * F.lit(60) + F.substring(text, 5, 2).try_cast("bigint")
     return F.when(text == "Z", F.lit(0)).when(F.startswith(text, F.lit("-")), -size).when(text != "", size)
 
 
 def _checked(
-    year: Column,
-    month: Column,
-    day: Column,
-    hour: Column,
-    minute: Column,
-    second: Column,
-    nano: Column,
-    zone: Column,
-    shape: Column,
-    has_day: Column,
-) -> Column:
+    year: Sql,
+    month: Sql,
+    day: Sql,
+    hour: Sql,
+    minute: Sql,
+    second: Sql,
+    nano: Sql,
+    zone: Sql,
+    shape: Sql,
+    has_day: Sql,
+) -> Sql:
     """The instant of these parts where there is such a day and time; 24:00:00 is the next midnight."""
     midnight = (hour == 24) & (minute == 0) & (second == 0) & (nano == 0)
     good = shape & month.between(1, 12) & (day >= 1) & (day <= days_in(year, month)) & (minute < 60) & (second < 60)
@@ -98,15 +95,15 @@ def _checked(
 
 
 def made(
-    year: Column,
-    month: Column,
-    day: Column,
-    hour: Column,
-    minute: Column,
-    second: Column,
-    nano: Column,
-    zone: Column,
-) -> Column:
+    year: Sql,
+    month: Sql,
+    day: Sql,
+    hour: Sql,
+    minute: Sql,
+    second: Sql,
+    nano: Sql,
+    zone: Sql,
+) -> Sql:
     """An instant of its parts, with where it lies in time."""
     clock = hour * F.lit(3600) + minute * F.lit(60) + second - F.coalesce(zone, F.lit(0)) * F.lit(60)
     seconds = days_before(year, month, day) * F.lit(86400) + clock
@@ -119,15 +116,15 @@ def made(
     )
 
 
-def _down(number: Column, divisor: int) -> Column:
+def _down(number: Sql, divisor: int) -> Sql:
     """Division that rounds down."""
-    return F.call_function("div", number - F.pmod(number, F.lit(divisor)), F.lit(divisor).cast("bigint"))
+    return F.div(number - F.pmod(number, F.lit(divisor)), F.lit(divisor).cast("bigint"))
 
 
-def days_before(year: Column, month: Column, day: Column) -> Column:
+def days_before(year: Sql, month: Sql, day: Sql) -> Sql:
     """Days from the first of January 1970 to a day, in the calendar of today for all times."""
 
-    def counted(shifted: Column) -> Column:
+    def counted(shifted: Sql) -> Sql:
         of_era = F.pmod(shifted, F.lit(400))
         of_year = _down((month + F.when(month > 2, -3).otherwise(9)) * F.lit(153) + F.lit(2), 5) + day - F.lit(1)
         years = of_era * F.lit(365) + _down(of_era, 4) - _down(of_era, 100)
@@ -136,23 +133,23 @@ def days_before(year: Column, month: Column, day: Column) -> Column:
     return let([year - F.when(month <= 2, F.lit(1)).otherwise(F.lit(0))], counted)
 
 
-def days_in(year: Column, month: Column) -> Column:
+def days_in(year: Sql, month: Sql) -> Sql:
     """How many days a month has."""
     leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
     february = F.when(leap, F.lit(29)).otherwise(F.lit(28))
     return F.when(month == 2, february).when(month.isin(4, 6, 9, 11), F.lit(30)).otherwise(F.lit(31))
 
 
-def span(said: Column, ended: Column) -> Column:
+def span(said: Sql, ended: Sql) -> Sql:
     """A duration from its characters, by the end of its literal; NULL where they say none of the datatype."""
     whole = ~F.endswith(said, F.lit("P")) & ~F.endswith(said, F.lit("T"))
     return aside([F.when(whole, _groups(said, _SPAN, 8)), ended], _of_span)
 
 
-def _of_span(found: Column, ended: Column) -> Column:
+def _of_span(found: Sql, ended: Sql) -> Sql:
     sign, years, months, days, clock, hours, minutes, seconds = (F.get(found, F.lit(place)) for place in range(8))
 
-    def count(text: Column) -> Column:
+    def count(text: Sql) -> Sql:
         return F.coalesce(text.try_cast("bigint"), F.lit(0))
 
     allowed = (
@@ -175,3 +172,62 @@ def _of_span(found: Column, ended: Column) -> Column:
             F.when(negative, -nanos).otherwise(nanos).cast(WIDE).alias("nanos"),
         ),
     )
+
+
+def _two_digits(number: Sql) -> Sql:
+    return F.lpad(number.cast("string"), 2, "0")
+
+
+def _fraction(nano: Sql) -> Sql:
+    """Nanoseconds as places of a second, without needless zeros."""
+    figures = F.rtrim(F.lpad(nano.cast("string"), 9, "0"), F.lit("0"))
+    return F.when(nano > 0, F.concat(F.lit("."), figures)).otherwise(F.lit(""))
+
+
+def instant_text(found: Sql, datatype: str) -> Sql:
+    """An instant as it is written as one of a datatype."""
+    size = F.abs(found["year"]).cast("string")
+    year = F.when(F.length(size) < 4, F.lpad(size, 4, "0")).otherwise(size)
+    minus = F.when(found["year"] < 0, F.lit("-")).otherwise(F.lit(""))
+    day = F.concat(minus, year, F.lit("-"), _two_digits(found["month"]), F.lit("-"), _two_digits(found["day"]))
+    parts = (part for name in ("hour", "minute", "second") for part in (F.lit(":"), _two_digits(found[name])))
+    clock = F.concat(*list(parts)[1:], _fraction(found["nano"]))
+    shown = {DATE_TIME: [day, F.lit("T"), clock], DATE: [day], TIME: [clock]}[datatype]
+    return F.concat(*shown, zone_text(found["zone"]))
+
+
+def zone_text(zone: Sql) -> Sql:
+    """A time zone as it is written; nothing where there is none."""
+    size = F.abs(zone)
+    sign = F.when(zone < 0, F.lit("-")).otherwise(F.lit("+"))
+    written = F.concat(sign, _two_digits(_down(size, 60)), F.lit(":"), _two_digits(size % F.lit(60)))
+    return F.when(zone.isNull(), F.lit("")).when(zone == 0, F.lit("Z")).otherwise(written)
+
+
+def span_text(months: Sql, nanos: Sql, datatype: str) -> Sql:
+    """A duration as it is written."""
+
+    def named(number: Sql, unit: str) -> Sql:
+        return F.when(number > 0, F.concat(number.cast("string"), F.lit(unit))).otherwise(F.lit(""))
+
+    def written(size: Sql, seconds: Sql, nano: Sql) -> Sql:
+        of_day = seconds % F.lit(86400)
+        second = of_day % F.lit(60)
+        date = F.concat(named(_down(size, 12), "Y"), named(size % F.lit(12), "M"), named(_down(seconds, 86400), "D"))
+        rest = F.when(
+            (second > 0) | (nano > 0), F.concat(second.cast("string"), _fraction(nano), F.lit("S"))
+        ).otherwise(F.lit(""))
+        clock = F.concat(named(_down(of_day, 3600), "H"), named(_down(of_day % F.lit(3600), 60), "M"), rest)
+        return let([date, clock], _joined)
+
+    def _joined(date: Sql, clock: Sql) -> Sql:
+        nothing = F.lit("0M" if datatype == YEAR_MONTH else "T0S")
+        timed = F.when(clock != "", F.concat(F.lit("T"), clock)).otherwise(F.lit(""))
+        return F.when((date == "") & (clock == ""), nothing).otherwise(F.concat(date, timed))
+
+    zero = F.lit(0).cast(WIDE)
+    size = F.abs(nanos)
+    rest = F.pmod(size, F.lit(10**9).cast(WIDE))
+    whole = F.try_divide(size - rest, F.lit(10**9).cast(WIDE)).cast("bigint")
+    sign = F.when((months < 0) | (nanos < zero), F.lit("-")).otherwise(F.lit(""))
+    return F.concat(sign, F.lit("P"), let([F.abs(months), whole, rest.cast("bigint")], written))

@@ -7,17 +7,15 @@ nanoseconds in `n` and its zone in minutes in `k`; a duration has nanoseconds in
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
+from decimal import Decimal
 from enum import IntEnum
+from fractions import Fraction
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
-from transom.model.rdf.terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, FLOAT, INTEGER, TIME, Literal, Term
+from transom.model.rdf.terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, TIME, Literal, Term
 from transom.model.rdf.times import Instant, Span
 from transom.model.rdf.values import (
     FLOATING,
-    NUMERIC,
     PLACES,
     POINT,
     RANGES,
@@ -27,9 +25,9 @@ from transom.model.rdf.values import (
     Text,
     value_of,
 )
+from transom.spark.sql import F, Sql, let
 from transom.spark.term_spelling import end, ending, is_literal, is_text, lexical, one_of, tag
 from transom.spark.term_times import SPANS, instant, span
-from transom.spark.types import let
 
 EXACT = "decimal(38,0)"
 UNIT = 10**PLACES
@@ -55,20 +53,30 @@ class Class(IntEnum):
 INSTANTS = {DATE: Class.DATE, DATE_TIME: Class.DATE_TIME, TIME: Class.TIME}
 
 
-def exact(value: int) -> Column:
+def exact(value: int) -> Sql:
     """A whole number of up to 38 digits."""
     return F.lit(str(value)).cast(EXACT)
 
 
+def opposite(number: Sql) -> Sql:
+    """An exact number with the other sign; Spark's own keeps 34 digits only."""
+    return F.try_subtract(exact(0), number).try_cast(EXACT)
+
+
+def size_of(number: Sql) -> Sql:
+    """An exact number without its sign; Spark's own keeps 34 digits only."""
+    return F.when(number < exact(0), opposite(number)).otherwise(number)
+
+
 def packed(
-    of: Class | Column,
+    of: Class | Sql,
     *,
-    k: Column | int | None = None,
-    n: Column | int | None = None,
-    f: Column | float | None = None,
-    s: Column | str | None = None,
-    l: Column | str | None = None,  # noqa: E741 - the language
-) -> Column:
+    k: Sql | int | None = None,
+    n: Sql | int | None = None,
+    f: Sql | float | None = None,
+    s: Sql | str | None = None,
+    l: Sql | str | None = None,  # noqa: E741 - the language
+) -> Sql:
     """A value of a class."""
     whole = exact(n) if isinstance(n, int) else F.lit(n).cast(EXACT)
     return F.struct(
@@ -81,7 +89,7 @@ def packed(
     )
 
 
-def constant(term: Term) -> Column:
+def constant(term: Term) -> Sql:
     """The value of a term that the query says."""
     value = value_of(term) if isinstance(term, Literal) else None
     match value:
@@ -99,52 +107,51 @@ def constant(term: Term) -> Column:
             return packed(Class.UNKNOWN if isinstance(term, Literal) else Class.NO_LITERAL)
 
 
-def constant_number(kind: Kind, number: object) -> Column:
+def constant_number(kind: Kind, number: int | Decimal | float) -> Sql:
     """A number that the query says."""
     match number:
         case float():
             return packed(Class.NUMBER, k=int(kind), f=number)
         case int():
             return packed(Class.NUMBER, k=int(kind), n=number)
-        case _:
-            return packed(Class.NUMBER, k=int(kind), n=int(number * UNIT))
+        case Decimal():
+            return packed(Class.NUMBER, k=int(kind), n=int(Fraction(number) * UNIT))
 
 
-def parsed(term: Column) -> Column:
+def parsed(term: Sql) -> Sql:
     """The value of any term; its class says what could be read."""
     return F.when(is_literal(term), let([end(term)], lambda ended: _of_literal(term, ended))).when(
         term.isNotNull(), packed(Class.NO_LITERAL)
     )
 
 
-def _of_literal(term: Column, ended: Column) -> Column:
+def _of_literal(term: Sql, ended: Sql) -> Sql:
     text = packed(Class.TEXT, s=lexical(term, ended), l=tag(ended))
-    known = one_of(ended, [*NUMERIC, BOOLEAN, *INSTANTS, *SPANS])
-    read = F.when(known, let([words(term, ended)], lambda said: _of_words(said, ended)))
+    read = let([words(term, ended)], lambda said: _of_words(said, ended))
     return F.when(is_text(ended), text).otherwise(F.coalesce(read, packed(Class.UNKNOWN)))
 
 
-def _of_words(said: Column, ended: Column) -> Column:
+def _of_words(said: Sql, ended: Sql) -> Sql:
     return (
-        F.when(one_of(ended, NUMERIC), of_number(said, ended))
+        F.when(kind_of_end(ended).isNotNull(), of_number(said, ended))
         .when(one_of(ended, [BOOLEAN]), of_truth(said))
         .when(one_of(ended, INSTANTS), of_instant(said, ended))
-        .otherwise(of_span(said, ended))
+        .when(one_of(ended, SPANS), of_span(said, ended))
     )
 
 
-def words(term: Column, ended: Column) -> Column:
+def words(term: Sql, ended: Sql) -> Sql:
     """The characters of a literal without blanks around them."""
     return F.btrim(lexical(term, ended), F.lit(_BLANKS))
 
 
-def of_truth(said: Column) -> Column:
+def of_truth(said: Sql) -> Sql:
     """A truth value, NULL where the characters say none."""
     yes, no = said.isin("true", "1"), said.isin("false", "0")
     return F.when(yes, packed(Class.TRUTH, n=1)).when(no, packed(Class.TRUTH, n=0))
 
 
-def of_instant(said: Column, ended: Column) -> Column:
+def of_instant(said: Sql, ended: Sql) -> Sql:
     """An instant, NULL where the characters say none."""
     of = F.when(ended == ending(DATE), int(Class.DATE)).when(ended == ending(TIME), int(Class.TIME))
     kind = of.otherwise(int(Class.DATE_TIME))
@@ -154,7 +161,7 @@ def of_instant(said: Column, ended: Column) -> Column:
     )
 
 
-def of_span(said: Column, ended: Column) -> Column:
+def of_span(said: Sql, ended: Sql) -> Sql:
     """A duration, NULL where the characters say none."""
     return let(
         [span(said, ended)],
@@ -162,67 +169,83 @@ def of_span(said: Column, ended: Column) -> Column:
     )
 
 
-def number(term: Column) -> Column:
+def number(term: Sql) -> Sql:
     """The number that a term stands for, NULL where it stands for none."""
-
-    def read(ended: Column) -> Column:
-        return F.when(one_of(ended, NUMERIC), let([words(term, ended)], lambda said: of_number(said, ended)))
-
-    return F.when(is_literal(term), let([end(term)], read))
+    ended = end(term)
+    return F.when(is_literal(term), let([words(term, ended), ended, kind_of_end(ended)], _of_kind))
 
 
-def of_number(said: Column, ended: Column) -> Column:
+def kind_of_end(ended: Sql) -> Sql:
+    """The kind of the numbers of a datatype, by the end of their literals; NULL where it has none."""
+    kinds = dict.fromkeys(RANGES, Kind.INTEGER) | {DECIMAL: Kind.DECIMAL, FLOAT: Kind.FLOAT, DOUBLE: Kind.DOUBLE}
+    return F.try_element_at(_table({name: int(kind) for name, kind in kinds.items()}), ended).try_cast("int")
+
+
+def _table(entries: Mapping[str, int]) -> Sql:
+    """Constants by the ends of literals of datatypes; written as one text, which costs Spark less than many."""
+    text = " ".join(f"{ending(name)}={value}" for name, value in entries.items())
+    return F.str_to_map(F.lit(text), F.lit(" "), F.lit("="))
+
+
+def of_number(said: Sql, ended: Sql) -> Sql:
     """A number, NULL where the characters are not those of the datatype."""
-    floating = F.when(F.rlike(said, F.lit(rf"\A(?:{FLOATING})\z")), read_float(said))
-    is_float = ended == F.lit(ending(FLOAT))
-    value = F.when(is_float, floating.cast("float").cast("double")).otherwise(floating)
-    kind = F.when(is_float, F.lit(int(Kind.FLOAT))).otherwise(F.lit(int(Kind.DOUBLE)))
-    return (
-        F.when(one_of(ended, RANGES), let([read_whole(said)], lambda whole: _in_range(whole, ended)))
-        .when(
-            ended == F.lit(ending(DECIMAL)),
-            let([read_point(said)], lambda point: known(Kind.DECIMAL, point)),
-        )
-        .otherwise(let([value, kind], lambda own, of: F.when(own.isNotNull(), packed(Class.NUMBER, k=of, f=own))))
-    )
+    return let([said, ended, kind_of_end(ended)], _of_kind)
 
 
-def known(kind: Kind, n: Column) -> Column:
+def _of_kind(said: Sql, ended: Sql, kind: Sql) -> Sql:
+    exactly = F.when(kind == int(Kind.INTEGER), whole_of(said, ended)).when(kind == int(Kind.DECIMAL), read_point(said))
+    single = kind == int(Kind.FLOAT)
+    about = F.when(kind >= int(Kind.FLOAT), let([read_float(said)], lambda own: _as_wide(own, single)))
+    return let([exactly, about], lambda n, f: F.when(n.isNotNull() | f.isNotNull(), _number(kind, n, f)))
+
+
+def _number(kind: Sql, n: Sql, f: Sql) -> Sql:
+    return packed(Class.NUMBER, k=kind, n=n, f=f)
+
+
+def _as_wide(value: Sql, single: Sql) -> Sql:
+    """A float as it is, or as the nearest one of 32 bits."""
+    return F.when(single, value.cast("float").cast("double")).otherwise(value)
+
+
+def known(kind: Kind, n: Sql) -> Sql:
     """An exact number of a kind, NULL where its value is."""
     return F.when(n.isNotNull(), packed(Class.NUMBER, k=int(kind), n=n))
 
 
-def _in_range(whole: Column, ended: Column) -> Column:
-    """An integer that its datatype, one of those derived from integer, has."""
-    bounds = {ending(name): bound for name, bound in RANGES.items() if name != INTEGER}
-    lows = F.create_map(*(c for name, (low, _) in bounds.items() for c in (F.lit(name), exact(_least(low)))))
-    highs = F.create_map(*(c for name, (_, high) in bounds.items() for c in (F.lit(name), exact(_most(high)))))
-    inside = (whole >= F.try_element_at(lows, ended)) & (whole <= F.try_element_at(highs, ended))
-    return F.when((ended == F.lit(ending(INTEGER))) | inside, known(Kind.INTEGER, whole))
+def whole_of(said: Sql, ended: Sql) -> Sql:
+    """An integer of integer or a datatype derived from it, NULL where the datatype has none such."""
+
+    def inside(whole: Sql) -> Sql:
+        derived = {name: bounds for name, bounds in RANGES.items() if name != INTEGER}
+        lows, highs = (_table({name: _bound(own, side) for name, own in derived.items()}) for side in (0, 1))
+        low, high = (F.try_element_at(table, ended).try_cast(EXACT) for table in (lows, highs))
+        return F.when((ended == F.lit(ending(INTEGER))) | ((whole >= low) & (whole <= high)), whole)
+
+    return let([read_whole(said)], inside)
 
 
-def _least(bound: int | None) -> int:
-    return -_FARTHEST if bound is None else bound
+def _bound(bounds: tuple[int | None, int | None], side: int) -> int:
+    """The least or the greatest value of a datatype; where it has none, of all integers."""
+    own = bounds[side]
+    return own if own is not None else (-_FARTHEST, _FARTHEST)[side]
 
 
-def _most(bound: int | None) -> int:
-    return _FARTHEST if bound is None else bound
-
-
-def read_whole(said: Column) -> Column:
+def read_whole(said: Sql) -> Sql:
     """An integer from its characters, NULL where they say none."""
     return F.when(F.rlike(said, F.lit(rf"\A{WHOLE}\z")), said.try_cast(EXACT))
 
 
-def read_point(said: Column) -> Column:
+def read_point(said: Sql) -> Sql:
     """A decimal from its characters, times 10^18; NULL where they say none."""
     behind = F.when(F.contains(said, F.lit(".")), F.substring_index(said, ".", -1)).otherwise(F.lit(""))
     figures = F.concat(F.substring_index(said, ".", 1), F.rpad(F.substring(behind, 1, PLACES), PLACES, "0"))
     return F.when(F.rlike(said, F.lit(rf"\A(?:{POINT})\z")), figures.try_cast(EXACT))
 
 
-def read_float(said: Column) -> Column:
-    """A float from characters that are known to be those of one."""
-    return F.when(said == "NaN", F.lit(math.nan)).otherwise(
-        F.replace(said, F.lit("INF"), F.lit("Infinity")).try_cast("double")
+def read_float(said: Sql) -> Sql:
+    """A float from its characters, NULL where they say none."""
+    return F.when(
+        F.rlike(said, F.lit(rf"\A(?:{FLOATING})\z")),
+        F.replace(said, F.lit("INF"), F.lit("Infinity")).try_cast("double"),
     )

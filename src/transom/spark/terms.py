@@ -15,9 +15,11 @@ from pyspark.sql import Column
 from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable, parts
 from transom.algebra.rdf.functions import FUNCTIONS
 from transom.errors import PlanError, Unsupported
-from transom.spark.term_compare import sort_key
+from transom.spark.sql import Inputs
 from transom.spark.term_forms import FORMS
 from transom.spark.term_functions import LOWERINGS
+from transom.spark.term_order import sort_key
+from transom.spark.term_patterns import PATTERNS, refused
 from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant
 
 Asked = Callable[[Exists], Column]
@@ -25,35 +27,41 @@ Asked = Callable[[Exists], Column]
 
 def value(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
     """The term column of an expression; `exists` says what an EXISTS is, as a boolean column."""
-    return lower(expression, columns, exists).term()
+    inputs = Inputs()
+    return inputs.column(lower(expression, columns, exists, inputs).term())
 
 
 def truth(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
     """The effective boolean value of an expression, NULL where it is an error."""
-    return lower(expression, columns, exists).truth()
+    inputs = Inputs()
+    return inputs.column(lower(expression, columns, exists, inputs).truth())
 
 
 def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
     """Columns whose ascending order, NULL first, is that of ORDER BY; all turned round is the descending one."""
-    return [sort_key(value(expression, columns))]
+    inputs = Inputs()
+    return [inputs.column(sort_key(lower(expression, columns, None, inputs).term()))]
 
 
-def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Shaped:
+def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked | None, inputs: Inputs) -> Shaped:
     """The value of an expression, in the shape in which it is made."""
     match expression:
         case Constant(term=term):
             return of_constant(term)
         case Variable(name=name):
-            return Shaped(Shape.TERM, columns[name], short=True) if name in columns else nothing()
+            return Shaped(Shape.TERM, inputs.name(columns[name]), short=True) if name in columns else nothing()
         case Exists():
             if exists is None:
                 raise PlanError("there is no pattern to be asked here")
-            return Shaped(Shape.TRUTH, exists(expression))
+            return Shaped(Shape.TRUTH, inputs.name(exists(expression)), short=True)
         case Call(function=name, arguments=arguments):
-            refused = _why(expression)
-            if refused is not None:
-                raise Unsupported(name, refused, "not yet")
-            given = [lower(argument, columns, exists) for argument in arguments]
+            refused_for = _why(expression)
+            if refused_for is not None:
+                raise Unsupported(name, refused_for, "not yet")
+            if name in PATTERNS:
+                found = [lower(arguments[0], columns, exists, inputs)]
+                return bound(found, lambda one: PATTERNS[name](expression, one))
+            given = [lower(argument, columns, exists, inputs) for argument in arguments]
             return FORMS[name](*given) if name in FORMS else bound(given, LOWERINGS[name])
         case _:
             assert_never(expression)
@@ -69,8 +77,14 @@ def unsupported(expression: Expression) -> tuple[str, str] | None:
 
 def _why(call: Call) -> str | None:
     name = call.function
+    if name in PATTERNS:
+        return refused(call)
+    if name in ("IRI", "URI") and len(call.arguments) > 1:
+        return "a name seen from another is not built on Spark"
     if name in FORMS or name in LOWERINGS:
         return None
+    if name == "BNODE":
+        return "a new blank node hangs on the solution, not on its arguments"
     if FUNCTIONS[name].volatile:
         return "it is no function of its arguments"
     return "it is not built on Spark"

@@ -81,7 +81,7 @@ def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> 
     machine = compiled(wanted, chosen)
     if machine is None or machine.search("") is not None:
         return None
-    parts = [(instead, None)] if "q" in chosen else _template(instead, machine.groups)
+    parts = [(instead, None)] if "q" in chosen else template(instead, machine.groups)
     if parts is None:
         return None
 
@@ -91,7 +91,7 @@ def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> 
     return like(found, machine.sub(put, found.text))
 
 
-def _template(instead: str, groups: int) -> list[tuple[str, int | None]] | None:
+def template(instead: str, groups: int) -> list[tuple[str, int | None]] | None:
     """A replacement as words and numbers of groups: `$1`, `\\$`, `\\\\`; None where it is none."""
     found: list[tuple[str, int | None]] = []
     for piece in re.findall(r"\\.?|\$[0-9]*|[^\\$]+", instead, re.DOTALL):

@@ -1,0 +1,135 @@
+"""Expressions over RDF terms on Spark have the values that the reference engine gives, on drawn terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.spark.drawn_terms import A, B, every_term, nested, rows, simple, text
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable
+from transom.algebra.rdf.functions import FUNCTIONS
+from transom.errors import PlanError, Unsupported
+from transom.model.rdf.compare import sort_key
+from transom.model.rdf.compare import truth as truth_of
+from transom.model.rdf.solutions import Solution
+from transom.model.rdf.spelling import decode, encode
+from transom.model.rdf.terms import IRI, Literal, Term
+from transom.reference.rdf.expressions import Scope
+from transom.reference.rdf.expressions import value as reference
+
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""For many expressions on few rows: compiling them would cost more than running them."""
+
+Row = tuple[Term | None, Term | None]
+
+
+@pytest.fixture
+def interpreted(spark: Any) -> Iterator[Any]:
+    before = {name: spark.conf.get(name) for name in INTERPRETED}
+    for name, value in INTERPRETED.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+def scope(row: Row) -> Scope:
+    bindings = {name: term for name, term in zip("ab", row, strict=True) if term is not None}
+    return Scope(Solution.of(bindings), Solution(), lambda pattern, solution: False)
+
+
+def check(spark: Any, given: Sequence[Row], expressions: Sequence[Expression], portion: int = 25) -> None:
+    """Compare the values of expressions on all rows, so many of them in one select."""
+    from pyspark.sql import functions as F
+
+    from transom.spark.terms import truth, value
+
+    spelled = [(n, *(None if term is None else encode(term) for term in row)) for n, row in enumerate(given)]
+    frame = spark.createDataFrame(spelled, "n int, a string, b string").coalesce(1)
+    columns = {"a": F.col("a"), "b": F.col("b")}
+    wrong = []
+    for start in range(0, len(expressions), portion):
+        asked = expressions[start : start + portion]
+        chosen = [value(e, columns) for e in asked] + [truth(e, columns) for e in asked[::5]]
+        for n, *found in frame.select("n", *(c.alias(f"c{place}") for place, c in enumerate(chosen))).collect():
+            terms = [reference(expression, scope(given[n])) for expression in asked]
+            expected = [None if term is None else encode(term) for term in terms]
+            expected += [None if term is None else truth_of(term) for term in terms[::5]]
+            for expression, own, wanted in zip((*asked, *asked[::5]), found, expected, strict=True):
+                if own != wanted:
+                    wrong.append((str(expression), [str(term) for term in given[n]], own, wanted))
+    assert not wrong, (
+        f"{len(wrong)} differ: {[line for n, line in enumerate(wrong) if n % (len(wrong) // 20 + 1) == 0]}"
+    )
+
+
+def test_every_function_on_all_kinds_of_terms(interpreted: Any) -> None:
+    check(interpreted, rows(Random(7), 700), simple())
+
+
+def test_calls_in_calls(interpreted: Any) -> None:
+    random = Random(11)
+    check(interpreted, rows(random, 450), [nested(random, random.choice((2, 3))) for _ in range(30)], portion=15)
+
+
+def test_compiled(spark: Any) -> None:
+    """The same, as Spark compiles it."""
+    names = ("=", "<", "+", "STRBEFORE")
+    check(spark, rows(Random(3), 450), [Call(name, (A, B)) for name in names], portion=2)
+
+
+def test_order(interpreted: Any) -> None:
+    from pyspark.sql import functions as F
+
+    from transom.spark.terms import order_key
+
+    terms: list[Term | None] = [*every_term(), None]
+    Random(5).shuffle(terms)
+    frame = interpreted.createDataFrame(
+        [(n, None if t is None else encode(t)) for n, t in enumerate(terms)], "n int, a string"
+    )
+    keys = order_key(A, {"a": F.col("a")})
+    found = [terms[n] for (n,) in frame.coalesce(1).orderBy(*(k.asc_nulls_first() for k in keys)).select("n").collect()]
+    assert [sort_key(term) for term in found] == sorted(sort_key(term) for term in terms)
+
+
+def test_an_unbound_variable_and_a_pattern(spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    from transom.spark.terms import truth
+
+    pattern: Any = None
+    asked = Call("!", (Exists(pattern),))
+    frame = spark.range(1).select(
+        truth(Call("BOUND", (Variable("z"),)), {}), truth(asked, {}, lambda _: F.lit(False)), truth(Variable("z"), {})
+    )
+    assert tuple(frame.first()) == (False, True, None)
+    with pytest.raises(PlanError):
+        truth(asked, {})
+
+
+def test_what_is_refused_is_named(spark: Any) -> None:
+    from transom.spark.terms import unsupported, value
+
+    refused = {"RAND", "UUID", "STRUUID", "NOW", "BNODE"}
+    for name, function in FUNCTIONS.items():
+        call = Call(name, tuple(A if name == "BOUND" else text("a") for _ in range(function.least)))
+        found = unsupported(call)
+        assert (found is not None) == (name in refused), name
+        assert found is None or found[0] == name
+    assert unsupported(Call("+", (A, Call("REGEX", (A, B))))) == (
+        "REGEX",
+        "its pattern, flags or replacement are not constant",
+    )
+    assert unsupported(Call("IRI", (A, Constant(IRI("http://e.org/"))))) is not None
+    with pytest.raises(Unsupported):
+        value(Call("RAND"), {})
+
+
+def test_spelling_and_back() -> None:
+    for term in every_term():
+        assert decode(encode(term)) == term
+    assert decode('"\\U0001F600\\u0041"@EN') == Literal("😀A", language="en")
