@@ -1,0 +1,151 @@
+"""Plans over RDF: which nodes, on how many scans, by which keys, and what is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rdf.build import bgp, call, path, select, v
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, Variable
+from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Slice,
+    Union,
+    Values,
+)
+from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Question
+from transom.errors import Unsupported
+from transom.model.rdf.terms import IRI
+from transom.physical.plan import Form, Path, Physical, Read
+from transom.physical.rdf_arrange import arrange
+from transom.physical.rdf_plan import Fan, Graph, Mate, Mating, Stand, Unfold, Within
+from transom.physical.walk import walk
+
+STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
+STORED = bgp("?x :r ?w", None, on=StoredGraph(("g",)))
+P = IRI("http://ex/p")
+
+
+def machines(plan: Physical) -> list[str]:
+    return [type(node).__name__ for node in walk(plan) if node.choice.path is not Path.NATIVE]
+
+
+def scans(plan: Physical) -> int:
+    return sum(isinstance(node, Read) for node in walk(plan))
+
+
+def test_a_star_is_one_operator_over_one_scan() -> None:
+    plan = arrange(select("x a", bgp(STAR)))
+    assert machines(plan) == ["Mate"]
+    assert scans(plan) == 1
+    mate = next(node for node in walk(plan) if isinstance(node, Mate))
+    assert mate.equal == ("x",)
+    assert len(mate.sides) == 6
+
+
+def test_a_star_of_local_subjects_needs_no_state() -> None:
+    plan = arrange(select("x a", bgp(STAR)), local=["s"])
+    assert machines(plan) == []
+    assert any(isinstance(node, Within) for node in walk(plan))
+    other = arrange(select("x a", bgp("?x :p ?y . ?z :q ?y")), local=["s"])
+    assert machines(other) == ["Mate"]
+
+
+def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
+    plan = arrange(LeftJoin(bgp("?x :p ?y", (20, 1)), bgp("?x :q ?z", own=(3, 1))))
+    assert isinstance(plan, Mate)
+    assert plan.how is Mating.OUTER
+    assert isinstance(plan.left, Fan)
+    assert [branch.window for branch in plan.left.branches] == [(20, 1), (3, 1)]
+
+
+def test_only_what_is_always_bound_is_a_key() -> None:
+    left = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
+    plan = arrange(Join(left, bgp("?x :r ?z")))
+    assert isinstance(plan, Mate)
+    assert (plan.equal, plan.loose) == (("x",), ("z",))
+    either = arrange(Join(Union(bgp("?x :p ?y"), bgp("?y :p ?w")), bgp("?x :q ?y . ?x :r ?u")))
+    assert isinstance(either, Mate)
+    assert (either.equal, either.loose) == (("y",), ("x",))
+
+
+def test_minus_without_a_sure_variable_asks_for_one_in_common() -> None:
+    left = LeftJoin(bgp("?w :p ?y"), bgp("?w :q ?z"))
+    plan = arrange(Minus(left, bgp("?a :r ?z")))
+    assert isinstance(plan, Mate)
+    assert plan.overlap
+    assert plan.how is Mating.LONE
+    apart = arrange(Minus(bgp("?x :p ?y"), bgp("?a :r ?b")))
+    assert not isinstance(apart, Mate)
+
+
+def test_what_is_stored_needs_no_machine() -> None:
+    plan = arrange(Distinct(OrderBy(LeftJoin(STORED, STORED), (), v("x w"))))
+    assert plan.form is Form.TABLE
+    assert machines(plan) == []
+    joined = arrange(LeftJoin(bgp("?x :p ?y"), STORED, call(">", "?w", 5)))
+    assert machines(joined) == []
+    swapped = arrange(Join(STORED, bgp("?x :p ?y")))
+    assert isinstance(swapped, Mate)
+    assert isinstance(swapped.right, Graph) or swapped.right is not None
+    assert swapped.left.form is Form.CHANGES
+
+
+def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
+    for plan in (LeftJoin(STORED, bgp("?x :p ?y")), Union(STORED, bgp("?x :p ?y")), Minus(STORED, bgp("?x :p ?y"))):
+        assert any(isinstance(node, Stand) for node in walk(arrange(plan)))
+    both = Merge((StoredGraph(("g",)), RangeWindow(RdfStream("s"), 5, 1)))
+    assert any(isinstance(node, Stand) for node in walk(arrange(bgp("?x :p ?y", None, on=both))))
+
+
+def test_exists_is_a_semi_or_an_anti_join() -> None:
+    there = Exists(Filter(bgp("?x :q ?z"), call(">", "?z", "?y")))
+    plan = arrange(Filter(bgp("?x :p ?y"), Call("&&", (there, Call("!", (Exists(bgp("?x :r ?w")),))))))
+    assert isinstance(plan, Mate)
+    assert plan.how is Mating.LONE
+    assert isinstance(plan.left, Mate)
+    assert plan.left.how is Mating.MATCHED
+    assert plan.left.condition is not None
+
+
+def test_a_part_of_an_order_inside_a_query_is_unfolded() -> None:
+    first = Slice(select("x", OrderBy(bgp("?x :p ?y"), (), v("x y"))), 0, 2)
+    assert any(isinstance(node, Unfold) for node in walk(arrange(Join(first, bgp("?x :q ?z")))))
+
+
+def test_paths_without_repetitions_are_patterns() -> None:
+    way = Steps(Link(P), Either(Inverse(Link(P)), Link(P)))
+    assert scans(arrange(path("?x", way, "?y", RangeWindow(RdfStream("s"), 5, 1)))) == 3
+
+
+@pytest.mark.parametrize(
+    ("plan", "operator"),
+    [
+        (path("?x", OneOrMore(Link(P)), "?y", RangeWindow(RdfStream("s"), 5, 1)), "PathPattern"),
+        (Aggregation(bgp("?x :p ?y"), (), (Aggregate(Variable("n"), "COUNT"),), whole=True), "Aggregation"),
+        (Filter(bgp("?x :p ?y"), Call("||", (Exists(STORED), call(">", "?y", 1)))), "Exists"),
+        (Filter(bgp("?x :p ?y"), Exists(LeftJoin(STORED, STORED))), "Exists"),
+        (Extend(bgp("?x :p ?y"), Binding(Variable("e"), Exists(STORED))), "Exists"),
+        (LeftJoin(bgp("?x :p ?y"), STORED, Exists(STORED)), "Exists"),
+        (Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW"))), "NOW"),
+    ],
+)
+def test_gaps_are_named(plan: Question, operator: str) -> None:
+    with pytest.raises(Unsupported) as gap:
+        arrange(plan)
+    assert gap.value.operator == operator
+
+
+def test_values_are_stored() -> None:
+    plan = arrange(Join(bgp("?x :p ?y"), Values(v("x"), ((None,), (P,)))))
+    assert isinstance(plan, Mate)
+    assert (plan.equal, plan.loose) == ((), ("x",))
+    assert machines(plan) == []

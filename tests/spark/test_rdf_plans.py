@@ -1,0 +1,125 @@
+"""Queries over RDF on Spark: stars as one operator or none, one scan of each stream, and what users call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("pyspark")
+
+import transom
+from transom.catalog.extents import Catalog
+from transom.errors import UsageError
+from transom.rdf_query import RdfQuery
+from transom.runtime.kernel import use_kernel
+from transom.runtime.rdf_answers import answers, plain
+
+STAR = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
+          WHERE { ?x :a ?a ; :b ?b ; :c ?c ; :d ?d ; :e ?e ; :f ?f }"""
+INPUT = [(tick, f":o{tick}", f":{name}", tick) for tick in (1, 2, 4) for name in "abcdef"]
+
+
+def query(text: str, **more: str) -> RdfQuery:
+    rdf = {"s": {"stream": "http://ex/s", **more}, "g": {"graph": "http://ex/g"}}
+    catalog = Catalog.from_dict({"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf})
+    return transom.compile(text, catalog, language="sparql")
+
+
+def statement(row: tuple[Any, ...]) -> tuple[str, str, str]:
+    _, s, p, o = row
+    text = f'"{o}"^^<http://www.w3.org/2001/XMLSchema#integer>' if isinstance(o, int) else f"<http://ex/{o[1:]}>"
+    return f"<http://ex/{s[1:]}>", f"<http://ex/{p[1:]}>", text
+
+
+def files(folder: Path, rows: list[tuple[Any, ...]], *, messages: bool) -> str:
+    """Statements as files of a stream, one by one or as messages, and a last file that ends it."""
+    folder.mkdir()
+    ticks = sorted({row[0] for row in rows})
+    found = {tick: [dict(zip("spo", statement(row))) for row in rows if row[0] == tick] for tick in ticks}
+    for number, tick in enumerate([*ticks, 1000]):
+        told = found.get(tick, [])
+        if messages:
+            kind = pa.list_(pa.struct([(name, pa.string()) for name in "spo"]))
+            table = pa.table({"tick": pa.array([tick], pa.int64()), "statements": pa.array([told], kind)})
+        else:
+            told = told or [dict.fromkeys("spo", "<http://ex/end>")]
+            cells = {name: pa.array([one[name] for one in told], pa.string()) for name in "spo"}
+            table = pa.table({"tick": pa.array([tick] * len(told), pa.int64()), **cells})
+        pq.write_table(table, folder / f"{number:03}.parquet")
+    return str(folder)
+
+
+def source(spark: Any, path: str) -> Any:
+    return spark.readStream.schema(spark.read.parquet(path).schema).option("maxFilesPerTrigger", 1).parquet(path)
+
+
+def run(spark: Any, asked: RdfQuery, path: str, folder: Path) -> tuple[Any, Any, list[Any]]:
+    """A stream to its end: its answer, Spark's own plan, and its reports."""
+    physical = asked.physical(kernel=use_kernel(spark, "on"))
+    frame = plain(physical, asked.to_df(spark, {"s": source(spark, path)}, kernel="on"), asked.catalog.calendar)
+    running = (
+        frame.writeStream.format("memory").queryName(folder.name).option("checkpointLocation", str(folder)).start()
+    )
+    try:
+        running.processAllAvailable()
+        plan = running._jsq.queryExecution().executedPlan().toString()
+        reports = [report for report in running.recentProgress if report["numInputRows"]]
+    finally:
+        running.stop()
+    rows = spark.table(folder.name).collect()
+    return answers(rows, physical, asked.gives, asked.columns, [0])[0], plan, reports
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_star_is_one_operator_or_none(spark: Any, tmp_path: Path, local: bool) -> None:
+    asked = query(STAR, **({"subjects": "local"} if local else {}))
+    path = files(tmp_path / "in", INPUT, messages=local)
+    found, plan, reports = run(spark, asked, path, tmp_path / f"star_{local}")
+    assert found == asked.simulate({"s": INPUT})
+    assert plan.count("TransformWithState") == (0 if local else 1)
+    assert max(len(report["stateOperators"]) for report in reports) == (0 if local else 1)
+    assert sum(report["numInputRows"] for report in reports) == (4 if local else len(INPUT) + 1)
+    assert "Python" not in plan
+    assert ("subjects: local" in asked.explain("plan")) == local
+
+
+def test_a_stream_is_scanned_once(spark: Any, tmp_path: Path) -> None:
+    text = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
+              WHERE { ?x :a ?a . OPTIONAL { ?x :b ?b . ?x :c ?c FILTER(?b > 1) } }"""
+    asked = query(text)
+    rows = [row for row in INPUT if row[2] in (":a", ":b", ":c")]
+    found, plan, reports = run(spark, asked, files(tmp_path / "in", rows, messages=False), tmp_path / "once")
+    assert found == asked.simulate({"s": rows})
+    assert "ReusedExchange" in plan
+    assert sum(report["numInputRows"] for report in reports) == len(rows) + 1
+
+
+def test_replays_are_intervals(spark: Any) -> None:
+    asked = query("SELECT ?x ?n FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x :a ?n }")
+    frame = spark.createDataFrame(
+        [(row[0], *statement(row)) for row in INPUT], "tick long, s string, p string, o string"
+    )
+    found = asked.replay(spark, {"s": frame}).orderBy("start").collect()
+    assert [tuple(row)[:4] for row in found] == [(tick, tick + 10, 1, f"<http://ex/o{tick}>") for tick in (1, 2, 4)]
+    assert found[0]["n_"] == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+def test_running_and_going_on(spark: Any, tmp_path: Path) -> None:
+    asked = query("SELECT DISTINCT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x ?p ?o }")
+    path = files(tmp_path / "in", INPUT, messages=False)
+    for resumed in (False, True):
+        running = asked.start(
+            spark, f"parquet:{tmp_path}/out", tmp_path / "checkpoint", sources={"s": source(spark, path)}, once=True
+        )
+        assert running.resumed is resumed
+        assert running.wait()
+    rows = spark.read.parquet(f"{tmp_path}/out").groupBy("x").count().collect()
+    assert {row["x"]: row["count"] for row in rows} == {f"<http://ex/o{tick}>": 2 for tick in (1, 2, 4)}
+    other = query("SELECT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x ?p ?o }")
+    given = {"s": source(spark, path)}
+    with pytest.raises(UsageError, match="belongs to another query"):
+        other.start(spark, "console", tmp_path / "checkpoint", sources=given, once=True)
