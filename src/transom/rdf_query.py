@@ -115,7 +115,8 @@ class RdfQuery:
         syntax = stage == "syntax"
         if stage == "plan":
             calendar = self.catalog.calendar
-            tree = show.tree(self.physical(kernel=kernel != "off"), lambda formula: text(formula, calendar))
+            plan = self.physical(kernel=kernel != "off")
+            tree = show.tree(plan, lambda formula: {"remembers": f"{text(formula, calendar)} rows"})
         else:
             tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
         if format == "text":
