@@ -8,14 +8,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import TRUE
-from transom.model.rdf.terms import LANG_STRING, STRING
 from transom.physical.lines import Relate, Relating, Turn
 from transom.physical.plan import Form
 from transom.physical.rdf_plan import Cut, Pick, Sequence, Single, Unfold
 from transom.spark import relate, terms
 from transom.spark.frames import Run, carried, names
 from transom.spark.rdf_solutions import columns_of
-from transom.spark.term_spelling import end, is_literal, is_name, is_node, lexical, plain
+from transom.spark.sql import F as S
+from transom.spark.sql import Inputs, Sql
+from transom.spark.term_spelling import datatype, end, is_literal, is_name, is_node, lexical, name_of, tag
 
 _LONG = 2**31 - 1
 
@@ -126,16 +127,21 @@ def unfold(node: Unfold, frame: DataFrame, run: Run) -> DataFrame:
 
 def fixed_order(term: Column) -> Column:
     """What puts any two terms in one fixed order, as the model does: nothing, blank nodes, names, literals."""
+    inputs = Inputs()
+    return inputs.column(_fixed_order(inputs.name(term)))
+
+
+def _fixed_order(term: Sql) -> Sql:
     ended = end(term)
-    kind = F.when(term.isNull(), 0).when(is_node(term), 1).when(is_name(term), 2).otherwise(3)
+    kind = S.when(term.isNull(), 0).when(is_node(term), 1).when(is_name(term), 2).otherwise(3)
     text = (
-        F.when(is_node(term), F.substring(term, 3, _LONG))
-        .when(is_name(term), plain(F.substring(term, F.lit(2), F.length(term) - 2)))
+        S.when(is_node(term), S.substring(term, 3, S.length(term)))
+        .when(is_name(term), name_of(term))
         .when(is_literal(term), lexical(term, ended))
     )
-    tagged = F.startswith(ended, F.lit("@"))
-    typed = F.when(ended == F.lit(""), F.lit(STRING)).when(tagged, F.lit(LANG_STRING))
-    datatype = F.when(is_literal(term), typed.otherwise(F.substring(ended, F.lit(4), F.length(ended) - 4)))
-    language = F.when(is_literal(term) & tagged, F.substring(ended, 2, _LONG))
-    parts = (F.coalesce(part, F.lit("")) for part in (text, datatype, language))
-    return F.struct(kind.alias("k"), *(part.alias(f"p{place}") for place, part in enumerate(parts)))
+    parts = (
+        S.coalesce(text, ""),
+        S.coalesce(S.when(is_literal(term), name_of(datatype(ended))), ""),
+        S.coalesce(S.when(is_literal(term), tag(ended)), ""),
+    )
+    return S.struct(kind.alias("k"), *(part.alias(f"p{place}") for place, part in enumerate(parts)))
