@@ -18,7 +18,7 @@ servers *options:
 
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
-    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py
+    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py tests/spark/test_forgetting.py
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":

@@ -44,7 +44,7 @@ from transom.physical.plan import Kernel, Physical
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
 from transom.reference.sources import Inputs
-from transom.shown import Map, Picture, State
+from transom.shown import Map, Picture, State, remarks
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -196,7 +196,7 @@ class Query:
                 tree = explain.branch(self.plan, _is_operator, self._remark)
             case "plan":
                 plan = self.physical(kernel=kernel != "off")
-                tree = show.tree(plan, lambda formula: self.state_of(formula).remarks())
+                tree = show.tree(plan, lambda formula: remarks(self.state_of(formula)))
             case "spark" if spark is not None:
                 from transom.runtime.start import spark_plan
 
@@ -221,7 +221,7 @@ class Query:
         state = self.state_of(formula)
         if state.rows == 0:
             return {"columns": schema}
-        return {"columns": schema, **state.remarks()}
+        return {"columns": schema, **remarks(state)}
 
     def physical(
         self, *, start: int = 0, index: bool = False, slack: int | None = None, kernel: bool = False

@@ -27,10 +27,11 @@ class State:
             return f"unbounded: {self.formula}"
         return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
 
-    def remarks(self) -> dict[str, str]:
-        """What a tree says of it."""
-        promised = {"promised by the catalog": ", ".join(self.promises)} if self.promises else {}
-        return {"remembers": f"{self} rows", **promised}
+
+def remarks(state: State) -> dict[str, str]:
+    """What a tree says of a bound."""
+    promised = {"promised by the catalog": ", ".join(state.promises)} if state.promises else {}
+    return {"remembers": f"{state} rows", **promised}
 
 
 @dataclass(frozen=True)

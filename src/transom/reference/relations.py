@@ -121,7 +121,7 @@ def first_of_groups(op: WindowFirst, rows: Sequence[Row]) -> Rows:
 
 def window_grown(op: WindowGrown, windows: Sequence[Bag]) -> list[Bag]:
     """Only the windows to which a tuple was added since the one of their key before them (C5)."""
-    return [w for before, w in consecutive(windows) if difference(w.rows, before) or w.over]
+    return [w for before, w in consecutive(windows) if w.over or difference(w.rows, before)]
 
 
 def consecutive(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
@@ -238,7 +238,8 @@ def current(tick: int, windows: Sequence[Bag]) -> list[Bag]:
     With several keys, every window of the last tick of its key; that a key is over is told once.
     """
     last = {row_identity(w.key): w.tick for w in windows if w.tick <= tick}
-    return [w for w in windows if w.tick == last.get(row_identity(w.key)) and (not w.over or w.tick == tick)]
+    told = [w for w in windows if not w.over or w.tick == tick]
+    return [w for w in told if w.tick == last.get(row_identity(w.key))]
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
