@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -93,7 +94,8 @@ def check(spark: Any, seed: int, plan: Question, way: str, kernel: Kernel, lanes
     else:
         last = [max(changes(timed(plan, inputs))) for inputs in given.values()]
         until = max([*last, oracle.LAST])
-        found = patiently(lambda: try_stream(query, plain(spark), given, SPLITS[way], until, kernel))
+        split = replace(SPLITS[way], times=lanes)
+        found = patiently(lambda: try_stream(query, plain(spark), given, split, until, kernel))
     for lane in given:
         assert shown(found[lane]) == expected[lane], f"seed {seed}, lane {lane}, {way}, {kernel}"
     return Counter({"triples": lanes, "answered": sum(map(bool, expected.values()))})
@@ -104,7 +106,7 @@ def chosen(count: int, first: int) -> list[tuple[int, Question]]:
     seed = first
     while len(found) < count:
         plan = question(seed)
-        if plan is not None:
+        if plan is not None and sum(bool(rows(evaluate(plan, one))) for one in drawn(seed, 8).values()) > 2:
             found.append((seed, plan))
         seed += 1
     return found
@@ -119,7 +121,7 @@ def test_generated(spark: Any) -> None:
         kernel: Kernel = "off" if number % 4 == 3 else "on"
         told += check(spark, seed, plan, WAYS[number % len(WAYS)], kernel)
     assert told["triples"] >= 300
-    assert told["answered"] > 150
+    assert told["answered"] > 100
 
 
 @pytest.mark.soak

@@ -66,7 +66,7 @@ def run(spark: Any, asked: RdfQuery, path: str, folder: Path) -> tuple[Any, Any,
     )
     try:
         running.processAllAvailable()
-        plan = running._jsq.queryExecution().executedPlan().toString()
+        plan = running._jsq.explainInternal(False)
         reports = [report for report in running.recentProgress if report["numInputRows"]]
     finally:
         running.stop()
