@@ -15,6 +15,7 @@ from transom.algebra.relations import (
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
+    WindowFirst,
     WindowGrown,
     WindowMerge,
     WindowProject,
@@ -28,16 +29,17 @@ from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of
 from transom.languages.cql.sources import From, Item, Joined, items_of, product
-from transom.languages.cql.syntax import Combine, Convert, Converter, Query, Select, Source, Table
+from transom.languages.cql.syntax import Combine, Convert, Converter, First, Query, Select, Source, Table
 from transom.languages.cql.windows import Frame
 from transom.languages.sql.scope import Grouped, Sources, has_aggregate
 from transom.languages.sql.select import Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.syntax import Exists, Function, InQuery, Node, SelectItem, Unary
-from transom.languages.sql.translate import as_instants, compare, condition
+from transom.languages.sql.translate import Scope, as_instants, compare, condition
 from transom.languages.sql.translate import translate as translate_expression
+from transom.languages.sql.wording import a
 from transom.model.schema import Attribute
 from transom.model.space import Position
-from transom.model.types import Value
+from transom.model.types import Type, Value
 
 
 def translate(
@@ -58,6 +60,33 @@ def translate(
 def merged(plan: Windows) -> Windows:
     """A relation as one bag per instant, whatever keys it has."""
     return WindowMerge(plan) if keyed(plan) else plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """FIRST, with its expressions translated."""
+
+    count: int
+    by: Expression
+    per: tuple[Expression, ...]
+
+    def of(self, plan: Windows) -> Windows:
+        """The first rows of the windows of all keys together."""
+        return WindowFirst(merged(plan), self.per, self.by, self.count)
+
+
+def ranked(first: First | None, scope: Scope) -> _Ranked | None:
+    """What FIRST ranks rows by, and within which groups."""
+    if first is None:
+        return None
+    if not first.count:
+        raise LanguageRule("the first 0 rows", span=first.span, hint="write FIRST 1 BY ..")
+    by = translate_expression(first.by, scope)
+    if by.type in (Type.NULL, Type.POINT, Type.LINE):
+        raise TypeProblem(
+            f"{a(by.type)} has no order", span=first.by.span, hint="rank by a number, such as DISTANCE(g, POINT(0, 0))"
+        )
+    return _Ranked(first.count, by, tuple(translate_expression(node, scope) for node in first.per))
 
 
 @dataclass(slots=True)
@@ -130,16 +159,19 @@ class _Translator(Selecting):
                 return DStream(plan)
 
     def select(self, query: Select, *, grown: bool = False) -> Windows:
-        """FROM, WHERE, GROUP BY, HAVING, the select list and DISTINCT, in this order."""
+        """FROM, WHERE, GROUP BY, HAVING, FIRST, the select list and DISTINCT, in this order."""
         prepared = self.prepare(query, None)
         scope, items = prepared.scope, prepared.items
         growing = grown and len(items) == 1 and items[0].only_grows and not prepared.questions
         grouped = bool(query.group_by) or query.having is not None
-        if grouped or any(has_aggregate(item.expression, scope.aggregates) for item in query.items):
+        asked = [item.expression for item in query.items] + ([] if query.first is None else [query.first.by])
+        if grouped or any(has_aggregate(node, scope.aggregates) for node in asked):
             plan = self.aggregated(query, prepared, growing)
         else:
             columns = self.items(query.items, query.star_span, scope)
-            plan = WindowProject(WindowGrown(prepared.plan()) if growing else prepared.plan(), columns)
+            first = ranked(query.first, scope)
+            plan = WindowGrown(prepared.plan()) if growing else prepared.plan()
+            plan = WindowProject(plan if first is None else first.of(plan), columns)
             self.hand_on(query, items, columns)
         return WindowDistinct(merged(plan)) if query.distinct else plan
 
@@ -153,6 +185,7 @@ class _Translator(Selecting):
         inner = TrackGrouped(scope, groups, relations=scope, grouped=bool(query.group_by))
         columns = self.items(query.items, query.star_span, inner)
         having = None if query.having is None else condition(query.having, inner, "HAVING")
+        first = ranked(query.first, inner)
         if not groups and not inner.aggregates and not inner.tracks:
             inner.count()
         plan = prepared.plan()
@@ -170,6 +203,8 @@ class _Translator(Selecting):
                 plan = WindowSelect(plan, call("NOT", call("IS NULL", Column(track.attribute))))
         if having is not None:
             plan = WindowSelect(plan, having)
+        if first is not None:
+            plan = first.of(plan)
         return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
 
     def prepare(self, query: Select, around: Relations | None) -> _Prepared:
@@ -228,7 +263,8 @@ class _Translator(Selecting):
         self, query: Query, scope: Relations, *, listed: bool
     ) -> tuple[Windows, list[Expression], list[Expression]]:
         """The relation of a subquery in a condition, its columns, and its conditions on the query around it."""
-        if isinstance(query, Select) and not (query.converter or query.distinct or query.group_by or query.having):
+        more = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
+        if isinstance(query, Select) and not (query.converter or more):
             prepared = self.prepare(query, scope)
             if not any(has_aggregate(item.expression, scope.aggregates) for item in query.items):
                 columns = self.items(query.items, query.star_span, prepared.scope) if listed else ()
