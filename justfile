@@ -45,11 +45,12 @@ chaos kills="10" seed="1":
 state rows="2000000":
     TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
 
-# sliding windows, the kernel and joins against PySpark written by hand, in one run; wants a quiet machine
+# sliding windows, the kernel, joins and many objects against PySpark written by hand, in one run; wants a quiet machine
 bench *options:
     python -m benchmarks.sliding {{options}}
     python -m benchmarks.kernel {{options}}
     python -m benchmarks.joins {{options}}
+    python -m benchmarks.objects {{options}}
 
 # all that is measured, other engines included, and a picture of it: hours on a quiet machine
 bench-all results="build/benchmarks/lines.jsonl":
@@ -58,6 +59,7 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.joins --results {{results}}
     python -m benchmarks.grid --results {{results}}
     python -m benchmarks.keys --results {{results}}
+    python -m benchmarks.objects --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 
