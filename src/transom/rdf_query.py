@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import explain
 from transom.algebra.rdf import bounds
@@ -28,11 +29,19 @@ from transom.languages.sql.select import Remark
 from transom.model.rdf.answer import Aside, RdfAnswer, RdfAnswerKind
 from transom.model.rdf.terms import DATE_TIME
 from transom.model.rdf.terms import Literal as LiteralTerm
+from transom.physical import show
+from transom.physical.plan import Kernel, Physical
+from transom.physical.rdf_arrange import arrange
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
 from transom.shown import Picture, State
 
-RdfStage = Literal["syntax", "algebra"]
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from transom.runtime.start import Running
+
+RdfStage = Literal["syntax", "algebra", "plan"]
 
 
 @dataclass(frozen=True)
@@ -87,17 +96,88 @@ class RdfQuery:
         """The text of the query in canonical form, with its comments."""
         return format_text(self.text, self.syntax)
 
-    def explain(self, stage: RdfStage = "algebra", format: Literal["text", "json", "dot"] = "text") -> str:
-        """One stage of the query as text, JSON or a graph in the DOT language."""
+    def explain(
+        self,
+        stage: RdfStage = "algebra",
+        format: Literal["text", "json", "dot"] = "text",
+        *,
+        kernel: Kernel = "auto",
+    ) -> str:
+        """One stage of the query as text, JSON or a graph in the DOT language.
+
+        The stage `plan` shows what a session runs that takes the kernel; with `kernel="off"`, what others run.
+        """
         if stage not in get_args(RdfStage):
-            raise UsageError(f"no stage of a query over RDF is called {stage}", hint="stages are syntax and algebra")
+            known = "stages are syntax, algebra and plan"
+            raise UsageError(f"no stage of a query over RDF is called {stage}", hint=known)
         if format not in ("text", "json", "dot"):
             raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
         syntax = stage == "syntax"
-        tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
+        if stage == "plan":
+            calendar = self.catalog.calendar
+            tree = show.tree(self.physical(kernel=kernel != "off"), lambda formula: text(formula, calendar))
+        else:
+            tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
         if format == "text":
             return explain.as_text(tree, roles=syntax)
         return explain.as_json(tree) if format == "json" else explain.as_dot(tree)
+
+    def physical(self, *, kernel: bool = False) -> Physical:
+        """The plan for Spark: representations, paths and bounds, without a JVM."""
+        local = [extent.name for extent in self.reads if extent.local]
+        return arrange(self.algebra, kernel=kernel, local=local)
+
+    def to_df(
+        self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
+    ) -> DataFrame:
+        """The answer as one DataFrame: streaming where a source streams, else batch.
+
+        `sources` gives statements by stream or graph as DataFrames with the columns s, p and o, terms spelled as in
+        N-Triples, and for streams `tick` (a number or an instant); graphs without an entry are read from the catalog's
+        files. A stream may come as messages instead: `tick` and `statements`, a list of s, p and o.
+
+        What changes with time comes as changes: `tick`, `change` (how many more or fewer from then on), and the
+        variables; a sequence comes as `tick`, `place` and the variables, whole at every tick at which it may be
+        another, and `empty` where it has nothing. What only stored graphs say has the variables alone.
+        """
+        from transom.runtime.dataframe import Options
+        from transom.runtime.kernel import use_kernel
+        from transom.runtime.rdf_dataframe import dataframe
+
+        fast = use_kernel(spark, kernel)
+        return dataframe(self.physical(kernel=fast), self.catalog, self.reads, spark, sources, Options(kernel=fast))
+
+    def replay(
+        self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
+    ) -> DataFrame:
+        """The answer over sources that are no streams, as intervals: `start`, `end` (NULL: for ever), `n`, variables.
+
+        Sequences, and what only stored graphs say, come as `to_df` gives them.
+        """
+        from transom.runtime.rdf_dataframe import valid
+
+        frame = self.to_df(spark, sources, kernel=kernel)
+        if frame.isStreaming:
+            raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
+        return valid(self.physical(), frame, self.catalog.calendar) if "change" in frame.columns else frame
+
+    def start(
+        self,
+        spark: SparkSession,
+        sink: str,
+        checkpoint: str | os.PathLike[str],
+        *,
+        sources: Mapping[str, DataFrame],
+        once: bool = False,
+        kernel: Kernel = "auto",
+    ) -> Running:
+        """Run the query on streaming `sources`: its changes go to `sink`, as for other queries.
+
+        `checkpoint` is a folder to go on from later. With `once` it takes what is there and stops.
+        """
+        from transom.runtime.rdf_start import begin
+
+        return begin(self, spark, sources, sink, Path(checkpoint).absolute(), once=once, kernel=kernel)
 
     def simulate(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None

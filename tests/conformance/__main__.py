@@ -9,6 +9,7 @@ from transom.errors import QueryError
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.rules import check
 
+from . import on_spark
 from .evaluation import evaluation_tests, exclusions, failure
 from .manifests import MISSING, Entry, available, entries
 
@@ -71,12 +72,18 @@ def main() -> int:
             total[f"{version} {kind}"] = len(tests)
             for folder, number in Counter(entry.name.partition("/")[0] for entry in tests).items():
                 print(f"{version:9} {kind:11} {folder:25} {folders[folder]:4} of {number}")
+    judged = evaluation_tests(entries("sparql10"))
+    ours = on_spark.failures(judged)
+    for entry, why in zip(judged, ours, strict=True):
+        if (why is None) == (f"sparql10/{entry.name} (spark)" in excluded):
+            broken.append(f"sparql10/{entry.name} (spark): {why or 'passes, and is excluded'}")
     print(*broken, sep="\n" if broken else "")
     for name, number in total.items():
         print(f"{name}: {passed[name]} of {number}")
     ten = f"{passed['sparql10 evaluation']} of {total['sparql10 evaluation']} (reference)"
     both = sum(passed[f"{version} syntax"] for version in VERSIONS), sum(total[f"{v} syntax"] for v in VERSIONS)
-    print(f"sparql10 evaluation: {ten}, none (spark, not built yet); syntax: {both[0]} of {both[1]}")
+    spark = f"{ours.count(None)} of {len(ours)} (spark)"
+    print(f"sparql10 evaluation: {ten}, {spark}; syntax: {both[0]} of {both[1]}")
     return 1 if broken else 0
 
 

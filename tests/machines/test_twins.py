@@ -36,6 +36,8 @@ SPECS: dict[str, dict[str, Any]] = {
     "product": {"machine": "product", "left": "stays", "right": "windows"},
     "meet": {"machine": "meet"},
     "gaps": {"machine": "gaps"},
+    "mates": {"machine": "mates", "tell": "pairs", "widths": [1, 1]},
+    "cover": {"machine": "cover", "tell": "once", "padding": 0},
 }
 
 Twins = Callable[[Sequence[str]], list[Any]]
@@ -178,7 +180,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     assert told["restarts"] > count // 3
     assert told["held"] > count // 3 or machine == "order"
     assert told["several"] > count // 20 or machine not in ("window", "product")
-    assert (told["refused"] > 10) == (machine in ("product", "gaps"))
+    assert (told["refused"] > 10) == (machine in ("product", "gaps", "mates", "cover"))
     assert told["refused"] < count // 5
 
 

@@ -237,6 +237,53 @@ def gaps_case(rng: random.Random) -> Case:
     return Case({"machine": "gaps"}, ticks, restarts(rng, ticks))
 
 
+def comings(rng: random.Random, side: int, make: Make, there: list[Row]) -> list[Arrival]:
+    """Rows of a side that come and go, several copies at once as well; rarely one goes that never came."""
+    found = []
+    for _ in range(rng.choice([0, 0, 1, 2, 3])):
+        row, count = make(), rng.choice([1, 1, 1, 2])
+        there += [row] * count
+        found.append(Arrival(side, 1, True, count, None, (), row))
+    rng.shuffle(there)
+    for _ in range(rng.randrange(min(len(there), 4) + 1)):
+        found.append(Arrival(side, 1, True, -1, None, (), there.pop()))
+    if rng.random() < 0.005:
+        found.append(Arrival(side, 1, True, -1, None, (), make()))
+    return found
+
+
+def mates_case(rng: random.Random) -> Case:
+    """Two to four relations of one key."""
+    places = rng.choice([2, 2, 2, 3, 4])
+    tell = rng.choice(["pairs", "outer", "lone", "matched", "asked"]) if places == 2 else "pairs"
+    makes = [rows(rng, 2) for _ in range(places)]
+    there: list[list[Row]] = [[] for _ in range(places)]
+    ticks = []
+    for tick in times(rng):
+        sides = [side for side in range(places) if rng.random() < 0.6]
+        found = [a for side in sides for a in comings(rng, side, makes[side], there[side])]
+        rng.shuffle(found)
+        ticks.append(Tick(tick, found))
+    spec = {"machine": "mates", "tell": tell, "widths": [len(make()) for make in makes]}
+    return Case(spec, ticks, restarts(rng, ticks))
+
+
+def cover_case(rng: random.Random) -> Case:
+    """One row and the pieces that cover it."""
+    row, more = rows(rng)(), rows(rng, 2)
+    tell = rng.choice(["outer", "lone", "matched", "once"])
+    there: list[list[Row]] = [[], []]
+    ticks = []
+    for tick in times(rng):
+        found = comings(rng, 0, lambda: row, there[0]) if rng.random() < 0.6 else []
+        if tell != "once" and rng.random() < 0.6:
+            found += comings(rng, 1, lambda: row + more(), there[1])
+        rng.shuffle(found)
+        ticks.append(Tick(tick, found))
+    padding = len(more()) if tell == "outer" else 0
+    return Case({"machine": "cover", "tell": tell, "padding": padding}, ticks, restarts(rng, ticks))
+
+
 CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "order": (1500, order_case),
     "window": (7000, window_case),
@@ -244,5 +291,7 @@ CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "product": (6000, product_case),
     "meet": (4000, meet_case),
     "gaps": (3000, gaps_case),
+    "mates": (1500, mates_case),
+    "cover": (1000, cover_case),
 }
 """How many cases of each machine, and how they are made."""

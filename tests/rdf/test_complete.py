@@ -15,19 +15,20 @@ import transom.reference.rdf.solutions
 import transom.reference.rdf.statements
 from tests.cases import GOLDEN
 from tests.docs.pages import ROOT
-from tests.rdf.build import bgp, call, select
+from tests.rdf.build import bgp, call, path, select
 from transom.algebra.explain import as_text, branch
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, Variable
 from transom.algebra.rdf.functions import AGGREGATES, FUNCTIONS
-from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
+from transom.algebra.rdf.patterns import BasicGraphPattern, Link, TriplePattern, ZeroOrMore
 from transom.algebra.rdf.solutions import Aggregation, Extend, Filter, Project, Slice, Values
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, inputs, patterns_of, reads_streams, volatile_calls, walk
 from transom.algebra.state import Arrivals, Number
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI, integer
-from transom.physical.gaps import GAPS, refuse
+from transom.physical.gaps import GAPS, refusal
+from transom.physical.rdf_arrange import Planner, arrange
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.expressions import made
 from transom.reference.rdf.functions import IMPLEMENTATIONS
@@ -61,14 +62,19 @@ class TestOperator:
     def test_has_a_state_bound(self, operator: type) -> None:
         assert operator.__name__ in inspect.getsource(bounds.remembered)
 
-    def test_is_a_declared_gap_on_spark(self, operator: type) -> None:
-        assert GAPS[operator]
+    def test_is_arranged_for_spark_or_is_a_declared_gap(self, operator: type) -> None:
+        assert operator.__name__ in inspect.getsource(Planner)
+        assert GAPS.get(operator, "arranged")
 
 
-def test_no_gap_is_declared_for_what_is_not_there() -> None:
-    assert set(GAPS) == set(OPERATORS)
-    with pytest.raises(Unsupported, match="RdfStream is not supported here") as gap:
-        refuse(select("x", bgp("?x :p ?y")))
+def test_gaps_are_named() -> None:
+    assert set(GAPS) <= set(OPERATORS)
+    for operator, why in GAPS.items():
+        assert why
+        assert operator.__name__ in str(refusal(object.__new__(operator)))
+    plan = path("?x", ZeroOrMore(Link(IRI("http://ex/p"))), "?y", StoredGraph(("g",)))
+    with pytest.raises(Unsupported, match="PathPattern is not supported here") as gap:
+        arrange(select("x", plan))
     assert gap.value.kind == "not yet"
 
 

@@ -195,6 +195,7 @@ class RdfEntry(Entry):
     files: list[str] | None = None
     format: str | None = None
     time: str | None = None
+    subjects: Literal["local"] | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:

@@ -12,6 +12,7 @@ class RdfExtent:
 
     A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements.
     `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
+    `local` says of a stream that all statements about a subject come in one message, at one instant.
     """
 
     name: str
@@ -20,6 +21,7 @@ class RdfExtent:
     files: tuple[str, ...] = ()
     format: str | None = None
     time: str | None = None
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,14 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
     if entry.stream is not None:
         _check_stream(entry, at)
         iri = _absolute(entry.stream, at.then("stream"))
+        local = entry.subjects == "local"
         time = None if entry.time is None else _absolute(entry.time, at.then("time"))
-        return RdfExtent(name, iri, is_stream=True, files=files, format=entry.format, time=time)
+        return RdfExtent(name, iri, is_stream=True, files=files, format=entry.format, time=time, local=local)
     for key, value in (("format", entry.format), ("time", entry.time)):
         if value is not None:
             raise Misfit(f"a graph has no {key}", at.then(key).at_key(), "streams have one")
+    if entry.subjects is not None:
+        raise Misfit("a graph has no messages", at.then("subjects").at_key(), "leave out subjects")
     _check_endings(files, ENDINGS, at)
     graph = entry.graph or ""
     iri_of_graph = None if graph == "default" else _absolute(graph, at.then("graph"))

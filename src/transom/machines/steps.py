@@ -11,8 +11,10 @@ from typing import Any, NamedTuple, Protocol
 
 from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
+from transom.machines.cover import CoverMachine
 from transom.machines.encoding import sort_key
 from transom.machines.gaps import GapsMachine
+from transom.machines.mates import MatesMachine
 from transom.machines.meet import Change, MeetMachine
 from transom.machines.order import OrderMachine
 from transom.machines.pairs import PairsMachine
@@ -249,6 +251,36 @@ class PairsStep:
         return self.machine.save()
 
 
+class MatesStep:
+    """Changes of pairs (window 1) and of left rows (window 0); the place of a change is its signed count."""
+
+    def __init__(self, machine: MatesMachine | CoverMachine) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """What changes at a tick."""
+        for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):
+            yield Departure(seq, True, count, row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+FORGETFUL = ("mates", "cover")
+"""Machines that are as good as new when they hold nothing: the state of a key may go."""
+
+
+def forgets(specification: str) -> bool:
+    """Whether a machine that holds nothing needs no state."""
+    return json.loads(specification)["machine"] in FORGETFUL
+
+
 def step(specification: str, state: bytes | None = None) -> Step:
     """The machine that a specification describes, new or as it was saved."""
     entries = json.loads(specification)
@@ -268,6 +300,12 @@ def step(specification: str, state: bytes | None = None) -> Step:
             return PairsStep(PairsMachine() if state is None else PairsMachine.load(state))
         case "meet":
             return MeetStep(MeetMachine() if state is None else MeetMachine.load(state))
+        case "mates":
+            sides, tell = entries["widths"], entries["tell"]
+            return MatesStep(MatesMachine(sides, tell) if state is None else MatesMachine.load(state, sides, tell))
+        case "cover":
+            tell, more = entries["tell"], entries["padding"]
+            return MatesStep(CoverMachine(tell, more) if state is None else CoverMachine.load(state, tell, more))
         case "gaps":
             return GapsStep(GapsMachine() if state is None else GapsMachine.load(state))
         case other:

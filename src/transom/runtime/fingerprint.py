@@ -31,7 +31,7 @@ def fingerprint(
     }
     return {
         "format": FORMAT,
-        "the plan": _shape(plan),
+        "the plan": shape(plan),
         "the length of a tick": calendar.length,
         "the epoch": calendar.epoch.isoformat(),
         "start": start,
@@ -42,15 +42,15 @@ def fingerprint(
     }
 
 
-def _shape(value: Any) -> Any:
+def shape(value: Any) -> Any:
     """A plan with all that its state depends on, not what is only said of it: reasons, and bounds by rates."""
     if isinstance(value, NODES):
-        entries = {f.name: _shape(getattr(value, f.name)) for f in fields(value) if f.name != "choice"}
+        entries = {f.name: shape(getattr(value, f.name)) for f in fields(value) if f.name != "choice"}
         return {"node": type(value).__name__, "path": str(value.choice.path), **entries}
     if isinstance(value, WindowSpec):
         return value.to_json()
     if isinstance(value, tuple | Schema):
-        return [_shape(part) for part in value]
+        return [shape(part) for part in value]
     return value if value is None or isinstance(value, bool | int) else str(value)
 
 

@@ -30,6 +30,7 @@ from transom.spark.clock import completed
 
 if TYPE_CHECKING:
     from transom.query import Query
+    from transom.rdf_query import RdfQuery
 
 ANSWER = "transom_answer"
 MOST_WINDOWS = 1_000_000
@@ -57,7 +58,13 @@ class Running:
     """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
 
     def __init__(
-        self, stream: Any, query: Query, order: Order, resumed: bool, kernel: Kernel, aside: Aside | None = None
+        self,
+        stream: Any,
+        query: Query | RdfQuery,
+        order: Order,
+        resumed: bool,
+        kernel: Kernel,
+        aside: Aside | None = None,
     ) -> None:
         self.stream = stream
         self._aside = aside or Aside(())

@@ -27,7 +27,10 @@ FOREVER = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a lowering is told: the session, time, the frames of the sources, and whether they are live."""
+    """What a lowering is told: the session, time, the frames of the sources, and whether they are live.
+
+    `shared` has the streams that are read once for several nodes; None until the first of them asks.
+    """
 
     spark: SparkSession
     calendar: Calendar
@@ -42,6 +45,7 @@ class Run:
     kernel: bool = False
     lanes: tuple[int, ...] = ()
     counter: Iterator[int] = field(default_factory=count)
+    shared: dict[str, DataFrame | None] = field(default_factory=dict)
 
     @property
     def time(self) -> TickTime:

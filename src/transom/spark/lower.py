@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from pyspark.sql import DataFrame
 
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
@@ -32,11 +30,14 @@ from transom.physical.plan import (
 from transom.spark import lines, relate, relations, sources, streams, windows
 from transom.spark.frames import Run
 from transom.spark.pairs import pairs
+from transom.spark.rdf_lower import lower_rdf
 
 
 def lower(node: Physical, run: Run) -> DataFrame:
     """The frame that a node gives; the columns are those of `frames`."""
     match node:
+        case Read() if node.extent in run.shared:
+            return sources.read_once(node, run)
         case Read():
             return sources.read(node, run)
         case ReadTable():
@@ -98,7 +99,7 @@ def lower(node: Physical, run: Run) -> DataFrame:
         case Net():
             return relate.net(node, lower(node.input, run), run)
         case _:
-            assert_never(node)
+            return lower_rdf(node, lambda below: lower(below, run), run)
 
 
 def _clock(clock: Clock | None, run: Run) -> DataFrame | None:

@@ -14,7 +14,7 @@ from pyspark.sql.streaming import StatefulProcessor
 
 from transom.machines import encoding
 from transom.machines.buckets import Bucket, Maker
-from transom.machines.steps import Arrival, in_order, step
+from transom.machines.steps import Arrival, forgets, in_order, step
 from transom.model.time import Calendar
 from transom.spark.marks import TickTime
 
@@ -72,7 +72,8 @@ class MachineRunner(StatefulProcessor):
         state, _ = self._state()
         machine = step(self.specification, state)
         made = list(self._feed(key, machine, ready))
-        self._keep(machine.save(), rest)
+        blank = not machine.held and forgets(self.specification)
+        self._keep(None if blank else machine.save(), rest)
         yield from made
 
     def close(self) -> None:
@@ -99,7 +100,10 @@ class MachineRunner(StatefulProcessor):
         if next_tick is not None:
             timer = self.time.milliseconds(next_tick)
             self.handle.registerTimer(timer)
-        self.machine.update((state, timer))
+        if state is None and timer is None:
+            self.machine.clear()
+        else:
+            self.machine.update((state, timer))
 
     def _state(self) -> tuple[bytes | None, int | None]:
         if not self.machine.exists():

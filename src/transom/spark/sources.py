@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -34,6 +36,25 @@ def read(node: Read, run: Run) -> DataFrame:
         beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
         both = both.unionByName(beats, allowMissingColumns=True)
     return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
+
+
+def read_once(node: Read, run: Run) -> DataFrame:
+    """A source that several nodes read, scanned once: Spark makes the exchange once, and each takes its columns of it.
+
+    It does so only if no column goes into two branches as it is, and nothing can be pushed below the exchange.
+    """
+    shared = run.shared[node.extent]
+    if shared is None:
+        rows = read(replace(node, ordered=True), run)
+        other = [F.col(name).alias(f"shared_{name}") for name in rows.columns]
+        shared = (
+            rows.select(*other)
+            .repartition("shared_c0")
+            .observe(f"transom_shared_{node.extent}_{next(run.counter)}", F.max("shared_tick").alias("latest"))
+        )
+        run.shared[node.extent] = shared
+    kept = ["tick", *run.lane, *(f"c{place}" for place in range(len(node.schema))), *(["o"] if node.ordered else [])]
+    return shared.select(*(F.col(f"shared_{name}").alias(name) for name in kept))
 
 
 def _counted(frame: DataFrame, name: str) -> DataFrame:

@@ -1,4 +1,8 @@
-"""Dates, times and durations of XML Schema: reading them, writing them, and where they lie in time."""
+"""Dates, times and durations of XML Schema: reading them, writing them, and where they lie in time.
+
+Years have at most nine digits, seconds nine places, and the counts of a duration nine digits (XML Schema lets every
+processor set such limits): what goes beyond stands for nothing known.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,20 @@ from decimal import Decimal
 
 from transom.model.rdf.terms import DATE, DATE_TIME, DAY_TIME, TIME, YEAR_MONTH
 
-_ZONE = r"(?P<zone>Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
-_DAY = r"(?P<year>-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
-_CLOCK = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2}(?:\.[0-9]+)?)"
+ZONE = r"(?P<zone>Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
+DAY = r"(?P<year>-?(?:[1-9][0-9]{3,8}|0[0-9]{3}))-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+CLOCK = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2}(?:\.[0-9]{1,9}0{0,99})?)"
 _FORMS = {
-    DATE_TIME: re.compile(f"{_DAY}T{_CLOCK}{_ZONE}"),
-    DATE: re.compile(f"{_DAY}{_ZONE}"),
-    TIME: re.compile(f"{_CLOCK}{_ZONE}"),
+    DATE_TIME: re.compile(f"{DAY}T{CLOCK}{ZONE}"),
+    DATE: re.compile(f"{DAY}{ZONE}"),
+    TIME: re.compile(f"{CLOCK}{ZONE}"),
 }
-_SPAN = re.compile(
-    r"(?P<sign>-)?P(?:(?P<years>[0-9]+)Y)?(?:(?P<months>[0-9]+)M)?(?:(?P<days>[0-9]+)D)?"
-    r"(?P<clock>T(?:(?P<hours>[0-9]+)H)?(?:(?P<minutes>[0-9]+)M)?(?:(?P<seconds>[0-9]+(?:\.[0-9]+)?)S)?)?"
+SPAN = (
+    r"(?P<sign>-)?P(?:(?P<years>[0-9]{1,9})Y)?(?:(?P<months>[0-9]{1,9})M)?(?:(?P<days>[0-9]{1,9})D)?"
+    r"(?P<clock>T(?:(?P<hours>[0-9]{1,9})H)?(?:(?P<minutes>[0-9]{1,9})M)?"
+    r"(?:(?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,9}0{0,99})?)S)?)?"
 )
+_SPAN = re.compile(SPAN)
 FARTHEST = 14 * 3600
 """The farthest time zone from the middle one, in seconds."""
 

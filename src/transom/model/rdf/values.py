@@ -1,7 +1,8 @@
 """What literals stand for: numbers, truth values, strings, instants, durations; and the other way round.
 
 A literal that is not well-formed for its datatype, or has a datatype that nobody knows, stands for nothing known.
-Integers have at most 38 digits, decimals at most 38 with 18 of them behind the point: what goes beyond is an error.
+Integers have at most 38 digits, decimals at most 20 before the point and 18 behind it (XML Schema lets every processor
+set such limits): a literal that goes beyond stands for nothing known, a result that does is an error.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from transom.model.rdf.times import Instant, Span, read_instant, read_span
 
 DIGITS = 38
 PLACES = 18
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_POINT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
-_FLOATING = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
+WHOLE = r"[+-]?0{0,99}[0-9]{1,38}"
+POINT = r"[+-]?0{0,99}(?:[0-9]{1,20}(?:\.[0-9]{0,18}0{0,99})?|\.[0-9]{1,18}0{0,99})"
+FLOATING = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN"
+_WHOLE, _POINT, _FLOATING = re.compile(WHOLE), re.compile(POINT), re.compile(FLOATING)
 
 
 class Kind(IntEnum):
@@ -85,7 +87,7 @@ Value: TypeAlias = Number | Text | bool | Instant | Span
 """What a literal can stand for."""
 
 _DATATYPES = {Kind.INTEGER: INTEGER, Kind.DECIMAL: DECIMAL, Kind.FLOAT: FLOAT, Kind.DOUBLE: DOUBLE}
-_RANGES: dict[str, tuple[int | None, int | None]] = {
+RANGES: dict[str, tuple[int | None, int | None]] = {
     INTEGER: (None, None),
     XSD + "nonPositiveInteger": (None, 0),
     XSD + "negativeInteger": (None, -1),
@@ -99,7 +101,7 @@ _RANGES: dict[str, tuple[int | None, int | None]] = {
 }
 """Integer and the datatypes derived from it, each with its least and its greatest value."""
 
-NUMERIC = frozenset((*_RANGES, DECIMAL, FLOAT, DOUBLE))
+NUMERIC = frozenset((*RANGES, DECIMAL, FLOAT, DOUBLE))
 KNOWN = NUMERIC | {STRING, LANG_STRING, BOOLEAN, DATE_TIME, DATE, TIME, DURATION, DAY_TIME, YEAR_MONTH}
 
 
@@ -124,15 +126,15 @@ def value_of(literal: Literal) -> Value | None:
 
 def read_number(words: str, datatype: str) -> Number | None:
     """A number from its characters, or None where they are not those of the datatype."""
-    if datatype in _RANGES:
-        if not _WHOLE.fullmatch(words) or len(words) > DIGITS + 1:
+    if datatype in RANGES:
+        if not _WHOLE.fullmatch(words):
             return None
-        least, greatest = _RANGES[datatype]
+        least, greatest = RANGES[datatype]
         value = int(words)
         inside = (least is None or least <= value) and (greatest is None or value <= greatest)
         return Number(Kind.INTEGER, value) if inside else None
     if datatype == DECIMAL:
-        return Number(Kind.DECIMAL, Decimal(words)) if _POINT.fullmatch(words) and len(words) < 2 * DIGITS else None
+        return Number(Kind.DECIMAL, Decimal(words) or Decimal(0)) if _POINT.fullmatch(words) else None
     if not _FLOATING.fullmatch(words):
         return None
     value64 = float(words.replace("INF", "inf"))

@@ -20,4 +20,9 @@ public interface Machine {
     default long wake() {
         return Long.MAX_VALUE;
     }
+
+    /** Whether a machine that holds nothing is as good as new. */
+    default boolean forgets() {
+        return false;
+    }
 }

@@ -75,6 +75,13 @@ public final class Machines {
                 return maker(() -> new Product(both), state -> Product.load(both, state));
             case "meet":
                 return maker(Meet::new, Meet::load);
+            case "mates":
+                Mates.Plan mates = new Mates.Plan(numbers(entries.path("widths")), entries.path("tell").asText());
+                return maker(() -> new Mates(mates), state -> Mates.load(mates, state));
+            case "cover":
+                String tell = entries.path("tell").asText();
+                int padding = entries.path("padding").asInt();
+                return maker(() -> new Cover(tell, padding), state -> Cover.load(tell, padding, state));
             case "gaps":
                 return maker(Gaps::new, Gaps::load);
             case "pairs":
@@ -171,6 +178,14 @@ public final class Machines {
             throw new IllegalArgumentException(entry + " is " + one + " or " + other + ", not '" + found + "'");
         }
         return found.equals(one);
+    }
+
+    private static int[] numbers(JsonNode list) {
+        int[] found = new int[list.size()];
+        for (int at = 0; at < found.length; at++) {
+            found[at] = list.path(at).asInt();
+        }
+        return found;
     }
 
     private static JsonNode read(String specification) {

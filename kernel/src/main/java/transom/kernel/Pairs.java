@@ -73,6 +73,11 @@ public final class Pairs implements Machine {
     }
 
     @Override
+    public boolean forgets() {
+        return true;
+    }
+
+    @Override
     public long held() {
         return left.size + right.size;
     }

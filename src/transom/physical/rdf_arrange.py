@@ -1,0 +1,295 @@
+"""From the algebra over RDF to a plan for Spark: one function per family of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from transom.algebra.rdf.expressions import Expression, Variable
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Project,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+    ordered,
+)
+from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.tree import Question, Solutions, Statements, reads_streams, volatile_calls
+from transom.errors import Unsupported
+from transom.machines.lineage_spec import LineageSpec, Reach
+from transom.model.rdf.terms import IRI, BlankNode
+from transom.physical import choices, rdf_choices, rdf_join
+from transom.physical.choices import STATELESS
+from transom.physical.gaps import refusal
+from transom.physical.lines import Lines
+from transom.physical.plan import Choice, Clock, Form, Physical, Read
+from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
+from transom.physical.rdf_paths import as_patterns
+from transom.physical.rdf_plan import (
+    STATEMENT,
+    After,
+    Bind,
+    Both,
+    Choose,
+    Cut,
+    Graph,
+    Keep,
+    Last,
+    Make,
+    Match,
+    Mating,
+    Once,
+    Pick,
+    Sequence,
+    Single,
+    Stand,
+    Unfold,
+    Written,
+    solutions,
+)
+from transom.physical.schedule import Schedule
+from transom.physical.walk import rewrite
+
+
+def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: Collection[str] = ()) -> Physical:
+    """The plan for Spark of a question over RDF; `slack` and `kernel` as for other queries.
+
+    `local` are the streams whose messages hold all statements about their subjects.
+    """
+    if reads_streams(question) and (calls := volatile_calls(question)):
+        raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
+    found = Planner(slack, frozenset(local)).question(question)
+    return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Chooses the nodes of a plan, operator by operator."""
+
+    slack: int
+    local: frozenset[str] = frozenset()
+
+    def question(self, op: Question) -> Physical:
+        """What a query hands out."""
+        match op:
+            case Ask(input=input):
+                below = self.solutions(input)
+                none = Choose(below, solutions(()), below.form, STATELESS)
+                return Once(none, none.schema, none.form, self._once(input, none.form))
+            case Construct(input=input, template=template):
+                below = self.solutions(input)
+                nodes = [p for line in template for p in (line.subject, line.predicate, line.object)]
+                if below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes):
+                    why = "new blank nodes of solutions that come and go need numbers that are not built"
+                    raise Unsupported("Construct", why, "not yet")
+                return Make(below, template, below.form, STATELESS)
+            case Describe():
+                return self.describe(op)
+            case _ if ordered(op):
+                return self.sequence(op)
+            case _:
+                return self.solutions(op)
+
+    def describe(self, op: Describe) -> Physical:
+        """Statements joined with the resources, each once."""
+        about: Solutions = Values((Variable("s"),), tuple((r,) for r in op.resources if isinstance(r, IRI)))
+        found: Physical = self.solutions(about)
+        for one in op.resources:
+            if isinstance(one, Variable):
+                below = self.solutions(op.input)
+                renamed = rdf_join.only(below, one.name, "s")
+                found = self.both(found, renamed)
+        each = Once(found, found.schema, found.form, self._once(op.input, found.form))
+        facts = self.statements(op.statements)
+        sides = (TriplePattern(op.statements, *map(Variable, "spo")), op.input)
+        return rdf_join.mated(self, (facts, each), sides, Mating.JOIN, ("s",), (), None, STATEMENT)
+
+    # --- statements --------------------------------------------------------------------------------
+
+    def statements(self, op: Statements) -> Physical:
+        """Statements as they come and go, or as they are stored."""
+        match op:
+            case RdfStream():
+                return Last(self.stream(op, order=False), 1, 1, rdf_choices.WINDOW)
+            case StoredGraph(extents=extents):
+                return Graph(extents, rdf_choices.STORED)
+            case Merge(parts=parts):
+                found: Physical | None = None
+                for part in parts:
+                    more = self.statements(part)
+                    found = more if found is None else self.both(found, more)
+                return found or Written((), STATEMENT, rdf_choices.STORED)
+            case RangeWindow(input=Merge(parts=parts), width=width, slide=slide):
+                return self.statements(Merge(tuple(RangeWindow(part, width, slide) for part in parts)))
+            case RangeWindow(input=RdfStream() as stream, width=width, slide=slide):
+                return Last(self.stream(stream, order=False), width, slide, rdf_choices.WINDOW)
+            case ElementWindow(input=below):
+                if isinstance(below, TriplePattern):
+                    raise Unsupported("ElementWindow", "it holds solutions, not statements", "never")
+                return self.elements(op, self.stream(below, order=True))
+            case RangeWindow():
+                raise Unsupported("RangeWindow", "a window stands on streams", "never")
+            case _:
+                assert_never(op)
+
+    def stream(self, op: Statements, *, order: bool) -> Physical:
+        """The statements of streams with their ticks, before any window."""
+        match op:
+            case RdfStream(extent=extent):
+                return Read(extent, STATEMENT, order, choices.read(extent))
+            case Merge(parts=(first, *others)):
+                found = self.stream(first, order=order)
+                for part in others:
+                    found = Both(found, self.stream(part, order=order), STATEMENT, Form.STREAM, order, STATELESS)
+                return found
+            case _:
+                raise Unsupported(type(op).__name__, "a window stands on streams", "never")
+
+    def elements(self, op: ElementWindow, below: Physical) -> Physical:
+        """The last so many elements: they are counted in order (R5, R6, R8)."""
+        spec = LineageSpec("arrival", (Reach("index", (1, 1 - op.count), (1, 0)),), output="changes")
+        choice = rdf_choices.elements(op, self.slack)
+        return Lines(below, spec, (), None, None, (), below.schema, False, choice, Form.CHANGES)
+
+    def both(self, left: Physical, right: Physical) -> Physical:
+        """The rows of two sides, both stored or both as changes."""
+        if left.form is not right.form:
+            left, right = self.moving(left), self.moving(right)
+        found = dict.fromkeys(a.name for side in (left, right) for a in side.schema)
+        return Both(left, right, solutions(tuple(found)), left.form, False, STATELESS)
+
+    def moving(self, node: Physical) -> Physical:
+        """Something stored as changes."""
+        if node.form is not Form.TABLE:
+            return node
+        clock = Clock(Schedule((), 0), choices.clock("what is stored holds from tick 0"))
+        return Stand(node, clock, node.schema, rdf_choices.STORED)
+
+    # --- solutions ---------------------------------------------------------------------------------
+
+    def solutions(self, op: Solutions) -> Physical:
+        """Solutions as they come and go, or as they follow from what is stored."""
+        schema = solutions(names(op.variables))
+        match op:
+            case TriplePattern(input=facts):
+                return self.match(op, self.statements(facts))
+            case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
+                return self.solutions(rdf_join.window_below(pattern, width, slide))
+            case ElementWindow(input=TriplePattern() as pattern):
+                return self.elements(op, self.match(pattern, self.stream(pattern.input, order=True)))
+            case BasicGraphPattern():
+                return rdf_join.pattern(self, op)
+            case Filter(input=input, condition=condition):
+                return self.filter(input, condition)
+            case Union(left=left, right=right):
+                return self.both(self.solutions(left), self.solutions(right))
+            case Join(left=left, right=right):
+                return rdf_join.join(self, left, right, Mating.JOIN, None)
+            case LeftJoin(left=left, right=right, condition=asking):
+                if has_exists(asking):
+                    raise Unsupported("Exists", "in the condition of an OPTIONAL it is not built", "not yet")
+                return rdf_join.join(self, left, right, Mating.OUTER, asking)
+            case Minus(left=left, right=right):
+                return rdf_join.minus(self, left, right)
+            case Extend(input=input, binding=binding):
+                if has_exists(binding.expression):
+                    raise Unsupported("Exists", "as a value it is not built", "not yet")
+                below = self.solutions(input)
+                return Bind(below, binding, schema, below.form, STATELESS)
+            case Values(rows=rows):
+                return Written(rows, schema, rdf_choices.STORED)
+            case Project() | Distinct() | Reduced() | Slice() if _counts_order(op):
+                below = self.sequence(op)
+                form = Form.TABLE if below.form is Form.TABLE else Form.CHANGES
+                return Unfold(below, schema, form, rdf_choices.sequence(op, self.slack))
+            case Project(input=input):
+                below = self.solutions(input)
+                return Choose(below, schema, below.form, STATELESS)
+            case Distinct(input=input) | Reduced(input=input):
+                below = self.solutions(input)
+                return Once(below, schema, below.form, self._once(input, below.form))
+            case OrderBy(input=input):
+                return self.solutions(input)
+            case PathPattern() if (patterns := as_patterns(op)) is not None:
+                return self.solutions(patterns)
+            case PathPattern() | Aggregation() | RangeWindow() | ElementWindow() | Slice():
+                raise refusal(op)
+            case _:
+                assert_never(op)
+
+    def match(self, op: TriplePattern, below: Physical) -> Physical:
+        """The solutions of a pattern."""
+        schema = solutions(names(op.variables))
+        return Match(below, op.places, schema, below.form, below.ordered, rdf_choices.MATCHED)
+
+    def filter(self, input: Solutions, condition: Expression) -> Physical:
+        """Conditions on solutions by themselves, and patterns that must be there or must not."""
+        plain: list[Expression] = []
+        patterns: list[tuple[Solutions, bool]] = []
+        for one in conjuncts(condition):
+            found_pattern = asked(one)
+            if found_pattern is not None:
+                patterns.append(found_pattern)
+            elif has_exists(one):
+                raise Unsupported("Exists", "inside another condition it is not built", "not yet")
+            else:
+                plain.append(one)
+        found = self.solutions(input)
+        wanted = conjunction(plain)
+        if wanted is not None:
+            found = Keep(found, wanted, found.schema, found.form, STATELESS)
+        for pattern, there in patterns:
+            inner = plain_pattern(pattern)
+            if inner is None:
+                why = "its pattern looks at which variables are bound: that is not built"
+                raise Unsupported("Exists", why, "not yet")
+            how = Mating.MATCHED if there else Mating.LONE
+            found = rdf_join.with_pattern(self, (input, found), inner[0], how, conjunction(inner[1]))
+        return found
+
+    def sequence(self, op: Solutions) -> Physical:
+        """An order and what is taken of it."""
+        after: list[After] = []
+        while not isinstance(op, OrderBy):
+            match op:
+                case Project(input=input, variables=variables):
+                    after.append(Pick(names(variables)))
+                case Distinct(input=input) | Reduced(input=input):
+                    after.append(Single())
+                case Slice(input=input, offset=offset, limit=limit):
+                    after.append(Cut(offset, limit))
+                case _:
+                    raise Unsupported(type(op).__name__, "it has no order", "never")
+            op = input
+        if any(has_exists(key.expression) for key in op.keys):
+            raise Unsupported("Exists", "in an order it is not built", "not yet")
+        below = self.solutions(op.input)
+        kept = next((step.names for step in after if isinstance(step, Pick)), names(op.variables))
+        form = Form.TABLE if below.form is Form.TABLE else Form.WINDOWS
+        choice = rdf_choices.STORED if form is Form.TABLE else rdf_choices.sequence(op, self.slack)
+        steps = tuple(reversed(after))
+        return Sequence(below, op.keys, names(op.ties), steps, solutions(kept), choice, form)
+
+    def _once(self, op: Solutions, form: Form) -> Choice:
+        return rdf_choices.STORED if form is Form.TABLE else rdf_choices.once(op, self.slack)
+
+
+def _counts_order(op: Solutions) -> bool:
+    """Whether a part of a sequence is taken."""
+    while isinstance(op, Project | Distinct | Reduced | Slice):
+        if isinstance(op, Slice):
+            return True
+        op = op.input
+    return False

@@ -1,0 +1,82 @@
+"""The planner's rules over RDF: each picks a path and says why, and how many rows are remembered on it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from transom.algebra.rdf import bounds
+from transom.algebra.rdf.statements import ElementWindow, RangeWindow
+from transom.algebra.rdf.tree import Operator, Solutions, Statements
+from transom.algebra.state import NOTHING, Formula, Number, plus, times
+from transom.physical.forms import Choice, Path
+
+MATCHED = Choice(Path.NATIVE, "pattern", "each statement by itself", NOTHING)
+WINDOW = Choice(Path.NATIVE, "time window", "when a statement goes follows from its tick", NOTHING)
+STORED = Choice(Path.NATIVE, "stored", "it holds for ever: no state", NOTHING)
+STATIC = Choice(Path.NATIVE, "static join", "one side is known beforehand: no state", NOTHING)
+
+
+def fan(count: int) -> Choice:
+    """Several patterns over one scan."""
+    return Choice(Path.NATIVE, "one scan", f"{count} patterns read the stream once, each statement by itself", NOTHING)
+
+
+def within_message(count: int) -> Choice:
+    """A star whose statements come together."""
+    why = f"all statements about a subject come in one message: {count} patterns are matched inside it, without state"
+    return Choice(Path.NATIVE, "subjects: local", why, NOTHING)
+
+
+def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack: int) -> Choice:
+    """Relations of one key."""
+    where = "by key" if spread else "in one place, as nothing says which solutions belong together"
+    star = f"{len(sides)} patterns of one key are one operator" if len(sides) > 2 else f"the {how} is built in order"
+    again = "; a condition is asked of pairs before it is known which solutions have none" if asks else ""
+    state = times(Number(2), plus(*(within(side, slack) for side in sides)))
+    if asks:
+        state = plus(state, times(Number(2), times(*(within(side, slack) for side in sides))))
+    return Choice(Path.MACHINE, "solutions that come and go", f"{star}, {where}{again}", state)
+
+
+def once(op: Solutions, slack: int) -> Choice:
+    """Every solution once."""
+    state = times(Number(3), within(op, slack))
+    return Choice(Path.MACHINE, "each once", "a solution is there as long as one of its copies", state)
+
+
+def sequence(op: Solutions, slack: int) -> Choice:
+    """The whole list of each tick."""
+    state = times(Number(3), within(op, slack))
+    return Choice(
+        Path.MACHINE, "in order", "a sequence is known only as a whole, at every tick where it changes", state
+    )
+
+
+def elements(op: ElementWindow, slack: int) -> Choice:
+    """The last so many, in order."""
+    state = plus(bounds.remembered(op), bounds.arriving(op.input, 1 + slack))
+    return Choice(Path.MACHINE, "last elements", "an element goes when another comes: they are taken in order", state)
+
+
+def within(op: Solutions | Statements, slack: int) -> Formula:
+    """The most that is valid at one instant, or within what may be open at once."""
+    return bounds.valid(_longer(op, slack))
+
+
+def _longer(op: Any, slack: int) -> Any:
+    """An operator whose time windows are longer by some ticks."""
+    if isinstance(op, tuple):
+        return tuple(_longer(part, slack) for part in op)
+    if not is_dataclass(op):
+        return op
+    below = {field.name: getattr(op, field.name) for field in fields(op)}
+    changed: dict[str, Any] = {
+        name: _longer(value, slack) for name, value in below.items() if isinstance(value, (tuple, *_OPERATORS))
+    }
+    if isinstance(op, RangeWindow):
+        changed["width"] = op.width + slack
+    return replace(op, **changed)  # type: ignore[type-var]
+
+
+_OPERATORS: tuple[type, ...] = tuple(Operator.__args__)

@@ -1,0 +1,254 @@
+"""Joins of solutions in a plan for Spark: patterns of one stream over one scan, stars as one operator, chains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from transom.algebra.rdf.expressions import Expression
+from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
+from transom.algebra.rdf.solutions import Filter
+from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
+from transom.algebra.rdf.tree import Solutions
+from transom.errors import Unsupported
+from transom.model.schema import Schema
+from transom.physical import choices, rdf_choices
+from transom.physical.choices import STATELESS
+from transom.physical.plan import Form, Physical, Read
+from transom.physical.rdf_known import bound, conjunction, has_exists, names
+from transom.physical.rdf_plan import (
+    MESSAGE,
+    STATEMENT,
+    Bind,
+    Branch,
+    Choose,
+    Fan,
+    Mate,
+    Mating,
+    Within,
+    Written,
+    messages,
+    solutions,
+)
+
+if TYPE_CHECKING:
+    from transom.physical.rdf_arrange import Planner
+
+
+def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePattern:
+    """A pattern over a window instead of a window over a pattern; for time windows both mean the same."""
+    return TriplePattern(RangeWindow(pattern.input, width, slide), pattern.subject, pattern.predicate, pattern.object)
+
+
+def only(node: Physical, name: str, called: str) -> Physical:
+    """One variable of solutions under another name; no solution where it is unbound."""
+    from transom.algebra.rdf.expressions import Binding, Call, Variable
+    from transom.physical.rdf_plan import Keep
+
+    found = node
+    if name != called:
+        others = solutions((*(a.name for a in node.schema if a.name != called), called))
+        rid = Choose(node, solutions(tuple(a.name for a in node.schema if a.name != called)), node.form, STATELESS)
+        found = Bind(rid, Binding(Variable(called), Variable(name)), others, node.form, STATELESS)
+    there = Keep(found, Call("BOUND", (Variable(called),)), found.schema, found.form, STATELESS)
+    return Choose(there, solutions((called,)), found.form, STATELESS)
+
+
+def join(planner: Planner, left: Solutions, right: Solutions, how: Mating, condition: Expression | None) -> Physical:
+    """Two sides: over one scan where both are patterns of one stream."""
+    both = _fanned((left, right))
+    equal, loose = _shared(left, right)
+    merged = solutions(tuple(dict.fromkeys((*names(left.variables), *names(right.variables)))))
+    if both is not None:
+        choice = rdf_choices.mate(how.value, (left, right), bool(equal), _asks(how, loose, condition), planner.slack)
+        return Mate(both, None, how, equal, loose, condition, False, merged, Form.CHANGES, choice)
+    sides = (planner.solutions(left), planner.solutions(right))
+    return mated(planner, sides, (left, right), how, equal, loose, condition, merged)
+
+
+def minus(planner: Planner, left: Solutions, right: Solutions) -> Physical:
+    """What nothing on the right speaks against; without a common variable nothing does."""
+    equal, loose = _shared(left, right)
+    sides = planner.solutions(left), planner.solutions(right)
+    if not equal and not loose:
+        return sides[0]
+    schema = sides[0].schema
+    overlap = not equal
+    return mated(planner, sides, (left, right), Mating.LONE, equal, loose, None, schema, overlap)
+
+
+def with_pattern(
+    planner: Planner, left: tuple[Solutions, Physical], right: Solutions, how: Mating, condition: Expression | None
+) -> Physical:
+    """The solutions for which a pattern is there, or is not."""
+    equal, loose = _shared(left[0], right)
+    sides = (left[1], planner.solutions(right))
+    return mated(planner, sides, (left[0], right), how, equal, loose, condition, left[1].schema)
+
+
+def mated(
+    planner: Planner,
+    nodes: tuple[Physical, Physical],
+    ops: tuple[Solutions, Solutions],
+    how: Mating,
+    equal: tuple[str, ...],
+    loose: tuple[str, ...],
+    condition: Expression | None,
+    schema: Schema,
+    overlap: bool = False,
+) -> Physical:
+    """Two sides of which each is stored or comes and goes."""
+    left, right = nodes
+    forms = (left.form, right.form)
+    if forms == (Form.TABLE, Form.TABLE):
+        return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.TABLE, rdf_choices.STATIC)
+    if forms == (Form.TABLE, Form.CHANGES) and how is Mating.JOIN:
+        return Mate(right, left, how, equal, loose, condition, overlap, schema, Form.CHANGES, rdf_choices.STATIC)
+    if forms == (Form.CHANGES, Form.TABLE) and how is not Mating.MATCHED:
+        return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.CHANGES, rdf_choices.STATIC)
+    left, right = planner.moving(left), planner.moving(right)
+    choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
+    return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.CHANGES, choice)
+
+
+def _asks(how: Mating, loose: tuple[str, ...], condition: Expression | None) -> bool:
+    return how is not Mating.JOIN and (bool(loose) or condition is not None)
+
+
+def _shared(left: Solutions, right: Solutions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables of both sides: those that both always bind, and the others."""
+    common = [name for name in names(left.variables) if name in names(right.variables)]
+    sure = bound(left) & bound(right)
+    return tuple(n for n in common if n in sure), tuple(n for n in common if n not in sure)
+
+
+def pattern(planner: Planner, op: BasicGraphPattern) -> Physical:
+    """The parts of a basic graph pattern: stars first, then what shares variables with what is there."""
+    if not op.parts:
+        return Written(((),), solutions(()), rdf_choices.STORED)
+    left = [
+        window_below(part.input, part.width, part.slide)
+        if isinstance(part, RangeWindow) and isinstance(part.input, TriplePattern)
+        else part
+        for part in op.parts
+    ]
+    pieces: list[tuple[frozenset[str], Physical, tuple[Solutions, ...]]] = []
+    while star := _star(left):
+        pieces.append(_mate_all(planner, star))
+        left = [part for part in left if part not in star]
+    pieces += [(frozenset(names(part.variables)), planner.solutions(part), (part,)) for part in left]
+    known, found, ops = pieces.pop(0)
+    while pieces:
+        at = max(range(len(pieces)), key=lambda place: (len(known & pieces[place][0]), -place))
+        names_there, node, more = pieces.pop(at)
+        equal = tuple(sorted(known & names_there))
+        schema = solutions(tuple(dict.fromkeys(a.name for side in (found, node) for a in side.schema)))
+        sides = (BasicGraphPattern(ops), BasicGraphPattern(more))
+        found = mated(planner, (found, node), sides, Mating.JOIN, equal, (), None, schema)
+        known, ops = known | names_there, (*ops, *more)
+    wanted = solutions(names(op.variables))
+    return found if found.schema == wanted else Choose(found, wanted, found.form, STATELESS)
+
+
+def _star(parts: list[Solutions]) -> list[TriplePattern]:
+    """The patterns that share a variable and read the same moving statements: as many as there are, at least two."""
+    best: list[TriplePattern] = []
+    patterns = [part for part in parts if isinstance(part, TriplePattern) and _moves(part)]
+    for one in patterns:
+        for name in names(one.variables):
+            star = [p for p in patterns if p.input == one.input and name in names(p.variables)]
+            if len(star) > max(1, len(best)):
+                best = star
+    return best
+
+
+def _moves(part: TriplePattern) -> bool:
+    from transom.algebra.rdf.tree import reads_streams
+
+    return reads_streams(part.input)
+
+
+def _mate_all(planner: Planner, star: list[TriplePattern]) -> tuple[frozenset[str], Physical, tuple[Solutions, ...]]:
+    """A star as one operator over one scan."""
+    every = [frozenset(names(part.variables)) for part in star]
+    keys = frozenset.intersection(*every)
+    equal = tuple(name for name in names(star[0].variables) if name in keys)
+    loose = tuple(name for name in dict.fromkeys(n for part in star for n in names(part.variables)) if name not in keys)
+    twice = tuple(name for name in loose if sum(name in own for own in every) > 1)
+    found = tuple(dict.fromkeys(n for part in star for n in names(part.variables)))
+    stream, window = _source(star[0])
+    below: Physical = planner.statements(star[0].input) if stream is None else _read(stream)
+    branches = tuple(_branch(part, window, None, names(part.variables)) for part in star)
+    if stream is not None and stream in planner.local and window is not None and _of_one_subject(star):
+        choice = rdf_choices.within_message(len(star))
+        whole = Read(messages(stream), MESSAGE, False, choices.read(stream))
+        return frozenset(found), Within(whole, branches, window, solutions(found), choice), tuple(star)
+    fan = _fan(below, branches)
+    choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.slack)
+    node = Mate(fan, None, Mating.JOIN, equal, twice, None, False, solutions(found), Form.CHANGES, choice)
+    return frozenset(found), node, tuple(star)
+
+
+def _fan(below: Physical, branches: tuple[Branch, ...]) -> Fan:
+    widest = max((branch.schema for branch in branches), key=len)
+    return Fan(below, branches, widest, rdf_choices.fan(len(branches)))
+
+
+def _read(extent: str) -> Read:
+    return Read(extent, STATEMENT, False, choices.read(extent))
+
+
+def _of_one_subject(star: list[TriplePattern]) -> bool:
+    """Whether all patterns ask about one subject."""
+    return len({part.places[0] for part in star}) == 1
+
+
+def _fanned(sides: tuple[Solutions, Solutions]) -> Fan | None:
+    """Both sides as branches of one scan, where each is a pattern over a time window of the same stream."""
+    branches: list[Branch] = []
+    extents: set[str] = set()
+    for side in sides:
+        simple = _simple(side)
+        if simple is None:
+            return None
+        part, conditions = simple
+        extent, window = _source(part)
+        if extent is None:
+            return None
+        extents.add(extent)
+        branches.append(_branch(part, window, conjunction(conditions), names(side.variables)))
+    return _fan(_read(extents.pop()), tuple(branches)) if len(extents) == 1 else None
+
+
+def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
+    """A single pattern and its conditions."""
+    match op:
+        case TriplePattern():
+            return op, []
+        case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
+            return window_below(pattern, width, slide), []
+        case BasicGraphPattern(parts=(part,)) if not isinstance(part, ElementWindow):
+            return _simple(part)
+        case Filter(input=input, condition=condition) if not has_exists(condition):
+            below = _simple(input)
+            return None if below is None else (below[0], [*below[1], condition])
+        case _:
+            return None
+
+
+def _source(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
+    """The one stream that a pattern reads through a time window, and the window."""
+    match part.input:
+        case RdfStream(extent=extent):
+            return extent, (1, 1)
+        case RangeWindow(input=RdfStream(extent=extent), width=width, slide=slide):
+            return extent, (width, slide)
+        case _:
+            return None, None
+
+
+def _branch(
+    part: TriplePattern, window: tuple[int, int] | None, condition: Expression | None, kept: tuple[str, ...]
+) -> Branch:
+    if not set(kept) <= set(names(of_places(part.places))):
+        raise Unsupported("BasicGraphPattern", "a branch keeps what its pattern has not", "never")
+    return Branch(part.places, window, condition, solutions(kept))

@@ -1,0 +1,326 @@
+"""Nodes over RDF. Statements and solutions are rows of terms; what changes with time travels as changes.
+
+A term is one text. What only stored graphs say is a table: it holds from tick 0 for ever. Everything else is changes:
+rows that come (count above 0) or go (below 0) at a tick; equal rows of one tick add up. A sequence is the whole list of
+every tick at which it may be another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from transom.algebra.rdf.expressions import Binding, Expression, SortKey
+from transom.algebra.rdf.forms import Template
+from transom.algebra.rdf.patterns import Place
+from transom.model.rdf.terms import Term
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
+from transom.physical.forms import Choice, Form
+
+if TYPE_CHECKING:
+    from transom.physical.plan import Clock, Physical
+
+STATEMENT = Schema(tuple(Attribute(name, Type.STRING) for name in ("s", "p", "o")))
+MESSAGE = Schema((Attribute("statements", Type.STRING),))
+"""A message: its statements as one value."""
+
+
+def messages(extent: str) -> str:
+    """What the messages of a stream are called, beside its statements."""
+    return f"{extent}_messages"
+
+
+def solutions(names: tuple[str, ...]) -> Schema:
+    """The columns of solutions: a text per variable."""
+    return Schema(tuple(Attribute(name, Type.STRING) for name in names))
+
+
+class Mating(Enum):
+    """What is made of two relations."""
+
+    JOIN = "join"
+    OUTER = "left join"
+    LONE = "anti join"
+    MATCHED = "semi join"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The statements of stored graphs, each once."""
+
+    extents: tuple[str, ...]
+    choice: Choice
+    schema: Schema = STATEMENT
+    form: Form = Form.TABLE
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Solutions that the query itself says."""
+
+    rows: tuple[tuple[Term | None, ...], ...]
+    schema: Schema
+    choice: Choice
+    form: Form = Form.TABLE
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What is stored as changes: all of it comes at tick 0."""
+
+    input: Physical
+    clock: Clock
+    schema: Schema
+    choice: Choice
+    form: Form = Form.CHANGES
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """A time window: every statement comes at its tick, and goes when the window has moved on."""
+
+    input: Physical
+    width: int
+    slide: int
+    choice: Choice
+    schema: Schema = STATEMENT
+    form: Form = Form.CHANGES
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The statements that fit a triple pattern, as solutions."""
+
+    input: Physical
+    places: tuple[Place, ...]
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One of several patterns that read one stream: its window, its places, its condition, and what it keeps."""
+
+    places: tuple[Place, ...]
+    window: tuple[int, int] | None
+    condition: Expression | None
+    schema: Schema
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.places))
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """Several patterns over one scan: each row says of which of them it is a solution."""
+
+    input: Physical
+    branches: tuple[Branch, ...]
+    schema: Schema
+    choice: Choice
+    form: Form = Form.CHANGES
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Patterns of one subject, matched inside each message."""
+
+    input: Physical
+    branches: tuple[Branch, ...]
+    window: tuple[int, int]
+    schema: Schema
+    choice: Choice
+    form: Form = Form.CHANGES
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The solutions for which a condition is true."""
+
+    input: Physical
+    condition: Expression
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """One more variable."""
+
+    input: Physical
+    binding: Binding
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Some variables; those that are not there are unbound."""
+
+    input: Physical
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The rows of two sides; in order, those of the left come first."""
+
+    left: Physical
+    right: Physical
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Mate:
+    """Compatible solutions of two sides, or of all branches of a fan.
+
+    They meet where the variables of `equal` are the same, which are bound on all sides; those of `loose` may be
+    unbound. `overlap` asks for a variable that both sides bind.
+    """
+
+    left: Physical
+    right: Physical | None
+    how: Mating
+    equal: tuple[str, ...]
+    loose: tuple[str, ...]
+    condition: Expression | None
+    overlap: bool
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+    @property
+    def sides(self) -> tuple[Schema, ...]:
+        """The columns of the sides."""
+        if self.right is not None:
+            return (self.left.schema, self.right.schema)
+        return tuple(branch.schema for branch in self.left.branches) if isinstance(self.left, Fan) else ()
+
+    @property
+    def asks(self) -> bool:
+        """Whether something is left to be asked of pairs."""
+        return bool(self.loose) or self.condition is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Every solution once."""
+
+    input: Physical
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of a sequence: without the first ones, and not more than a number."""
+
+    offset: int
+    limit: int | None
+
+    def __str__(self) -> str:
+        return f"from {self.offset}, at most {self.limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The variables that a sequence keeps."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The first of equal solutions of a sequence."""
+
+    def __str__(self) -> str:
+        return "each once"
+
+
+After: TypeAlias = Cut | Pick | Single
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The solutions of each tick in order, and what is taken of the sequence."""
+
+    input: Physical
+    keys: tuple[SortKey, ...]
+    ties: tuple[str, ...]
+    after: tuple[After, ...]
+    schema: Schema
+    choice: Choice
+    form: Form = Form.WINDOWS
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unfold:
+    """The solutions of a sequence as changes, or as they are."""
+
+    input: Physical
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Statements made of solutions."""
+
+    input: Physical
+    template: tuple[Template, ...]
+    form: Form
+    choice: Choice
+    schema: Schema = STATEMENT
+    ordered: bool = False
+
+
+RdfNode: TypeAlias = (
+    Graph
+    | Written
+    | Stand
+    | Last
+    | Match
+    | Fan
+    | Within
+    | Keep
+    | Bind
+    | Choose
+    | Both
+    | Mate
+    | Once
+    | Sequence
+    | Unfold
+    | Make
+)

@@ -1,0 +1,209 @@
+"""The DataFrame of a query over RDF: statements taken as given or read from files, the plan lowered onto them.
+
+A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from transom.catalog.extents import Catalog
+from transom.catalog.rdf import RdfExtent
+from transom.connectors.statements import open_graph
+from transom.errors import UsageError
+from transom.model.rdf.terms import Triple
+from transom.model.time import Calendar
+from transom.physical.plan import Form, Physical, Read
+from transom.physical.rdf_plan import Sequence as Ordered
+from transom.physical.rdf_plan import messages
+from transom.physical.walk import walk
+from transom.runtime.dataframe import Options
+from transom.spark.frames import Run
+from transom.spark.given import POSITION
+from transom.spark.lower import lower
+from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
+from transom.spark.session import check_session
+
+OWN = ("tick", "change", "place", "empty", "lane", "start", "end", "n")
+_WHOLE = ("byte", "short", "integer", "long")
+TERMS = ("s", "p", "o")
+MESSAGES = "statements"
+"""A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
+
+
+def dataframe(
+    plan: Physical,
+    catalog: Catalog,
+    reads: Sequence[RdfExtent],
+    spark: SparkSession,
+    given: Mapping[str, Any] | None,
+    options: Options,
+) -> DataFrame:
+    """One DataFrame with the answer, as changes, as sequences, or as what follows from stored graphs alone."""
+    frames = dict(given or {})
+    known = catalog.rdf.extents
+    for name in frames:
+        if name not in known:
+            raise UsageError(f"a source for {name}, which is no stream or graph", hint=f"there is {', '.join(known)}")
+    streams: dict[str, DataFrame] = {}
+    tables: dict[str, DataFrame] = {}
+    live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
+    lanes = ["lane"] if options.lanes else []
+    for extent in reads:
+        own = frames.get(extent.name)
+        if not extent.is_stream:
+            tables[extent.name] = _graph(extent, own, spark, catalog, lanes)
+            continue
+        if own is None:
+            raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame with tick, s, p and o")
+        if own.isStreaming != live:
+            raise UsageError(f"the source of {extent.name} is not a stream, while others are")
+        whole = MESSAGES in own.columns
+        streams[extent.name] = _stream(extent, _statements(own) if whole else own, catalog.calendar, lanes)
+        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
+            streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, lanes, live=live)
+    run = Run(
+        spark,
+        catalog.calendar,
+        streams,
+        tables,
+        live,
+        0,
+        options.until,
+        kernel=options.kernel,
+        lanes=options.lanes,
+        shared=dict.fromkeys(_several(plan)) if live else {},
+    )
+    check_session(spark, plan, catalog.calendar, live)
+    return _result(plan, lower(plan, run))
+
+
+def _several(plan: Physical) -> list[str]:
+    """The streams that more than one node reads."""
+    found = Counter(node.extent for node in walk(plan) if isinstance(node, Read))
+    return [name for name, count in found.items() if count > 1]
+
+
+def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:
+    for name in TERMS:
+        if name not in frame.columns or frame.schema[name].dataType.typeName() != "string":
+            raise UsageError(
+                f"the DataFrame for {extent.name} has no column {name} of text",
+                hint="give subject, predicate and object as s, p and o, spelled as in N-Triples",
+            )
+    return [F.col(name).alias(f"c{place}") for place, name in enumerate(TERMS)]
+
+
+def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str]) -> DataFrame:
+    """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1)."""
+    if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
+        raise UsageError(f"the DataFrame for {extent.name} has a watermark already", hint="give it without one")
+    cells = _columns(extent, frame)
+    position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
+    order = F.struct(position.alias("at"), *cells).alias("o")
+    return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order)
+
+
+def _statements(frame: DataFrame) -> DataFrame:
+    """Messages as their statements, in their order."""
+    others = [name for name in frame.columns if name != MESSAGES]
+    rows = frame.select(*others, F.posexplode(MESSAGES).alias("at", "one"))
+    return rows.select(
+        *(name for name in others if name != POSITION),
+        F.col("at").cast("long").alias(POSITION),
+        *(F.col(f"one.{name}").alias(name) for name in TERMS),
+    )
+
+
+def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
+    """The messages of a stream with their ticks: `c0` is the list of their statements."""
+    tick = _tick(extent, frame, calendar).alias("t")
+    if MESSAGES in frame.columns:
+        named = F.transform(MESSAGES, lambda one: F.struct(*(one[n].alias(f"c{at}") for at, n in enumerate(TERMS))))
+        return frame.select(tick, *lanes, named.alias("c0"))
+    if live:
+        raise UsageError(
+            f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
+            hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
+        )
+    one = F.struct(*_columns(extent, frame))
+    return (
+        frame.select(tick, *lanes, F.col("s"), one.alias("one"))
+        .groupBy("t", *lanes, "s")
+        .agg(F.collect_list("one").alias("c0"))
+    )
+
+
+def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
+    """The tick of a statement: a whole number as it is, an instant by the calendar (E2)."""
+    instants = [field.name for field in frame.schema if field.dataType.typeName() == "timestamp"]
+    name = TICK if TICK in frame.columns else instants[0] if len(instants) == 1 else None
+    if name is None:
+        raise UsageError(
+            f"the DataFrame for {extent.name} has no time column", hint="add a column `tick` of numbers or instants"
+        )
+    kind = frame.schema[name].dataType.typeName()
+    if kind in _WHOLE:
+        return F.col(name).cast("long")
+    if kind != "timestamp":
+        raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
+    since = F.unix_micros(F.col(name)) - F.lit(TickTime(calendar).zero - calendar.length)
+    return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+
+
+def _graph(
+    extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog, lanes: list[str]
+) -> DataFrame:
+    """The statements of a stored graph."""
+    if frame is None:
+        frame = statements(spark, open_graph(extent, catalog.folder))
+    elif frame.isStreaming:
+        raise UsageError(f"the DataFrame for {extent.name} is a stream, and a graph is stored")
+    return frame.select(*lanes, *_columns(extent, frame))
+
+
+def statements(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
+    """Statements as a DataFrame of s, p and o."""
+    rows = [(str(one.subject), str(one.predicate), str(one.object)) for one in triples]
+    columns = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(TERMS)}
+    return spark.createDataFrame(pa.table(columns))
+
+
+def names_of(plan: Physical) -> list[str]:
+    """The columns of the answer: the variables, and an underscore more where one is called like a column of ours."""
+    return [f"{a.name}_" if a.name in OWN else a.name for a in plan.schema]
+
+
+def _result(plan: Physical, frame: DataFrame) -> DataFrame:
+    cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(names_of(plan))]
+    lane = [F.col("lane")] if "lane" in frame.columns else []
+    if isinstance(plan, Ordered):
+        place = [F.col("o").alias("place")]
+        if plan.form is Form.TABLE:
+            return frame.select(*lane, *place, *cells)
+        return frame.select(F.col(TICK), *lane, (~F.col("p")).alias("empty"), *place, *cells)
+    if plan.form is Form.TABLE:
+        return frame.select(*lane, *cells)
+    if "p" in frame.columns:
+        frame = frame.where("p")
+    return frame.select(F.col(TICK), *lane, F.col("n").alias("change"), *cells)
+
+
+def valid(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
+    """Changes of a replay as intervals: each row with start, end (NULL: for ever) and how often it is there, n."""
+    names = names_of(plan)
+    lane = [name for name in ("lane",) if name in frame.columns]
+    whose = [*lane, *(f"`{name}`" for name in names)]
+    at = frame.select(TickTime(calendar).number().alias("start"), "change", *whose)
+    net = at.groupBy("start", *whose).agg(F.sum("change").alias("d")).where("d != 0")
+    over = Window.partitionBy(F.lit(0), *whose).orderBy("start")
+    runs = net.select(
+        *lane, "start", F.lead("start").over(over).alias("end"), F.sum("d").over(over).alias("n"), *whose[len(lane) :]
+    )
+    return runs.where("n != 0")

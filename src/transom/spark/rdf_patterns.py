@@ -1,0 +1,211 @@
+"""Statements on Spark: stored graphs, time windows, triple patterns, several of them over one scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.patterns import Place
+from transom.model.rdf.terms import Term
+from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
+from transom.spark import clock as clock_source
+from transom.spark import terms
+from transom.spark.frames import Run, carried, names
+from transom.spark.marks import TICK, div, watermarked, with_table
+from transom.spark.windows import comings_and_goings
+
+
+def kept(frame: DataFrame) -> list[Column]:
+    """The columns that travel with the terms: tick, lane, how many come or go, the order."""
+    return carried(frame, "n", "o")
+
+
+def graph(node: Graph, run: Run) -> DataFrame:
+    """The statements of stored graphs, each once."""
+    columns = [*run.lane, *names(STATEMENT)]
+    frames = [run.tables[extent].select(*columns) for extent in node.extents]
+    if not frames:
+        return _rows(run, [], len(STATEMENT))
+    return reduce(DataFrame.union, frames).distinct()
+
+
+def written(node: Written, run: Run) -> DataFrame:
+    """Rows of the query itself, in every lane."""
+    return _rows(run, [tuple(map(spelled, row)) for row in node.rows], len(node.schema))
+
+
+def _rows(run: Run, rows: list[tuple[str | None, ...]], width: int) -> DataFrame:
+    """Rows of terms as a frame that Spark knows without a job."""
+    kind = ", ".join(["_: int", *(f"c{place}: string" for place in range(width))])
+    cells = [F.struct(F.lit(0).alias("_"), *_cells(row)) for row in rows]
+    made = F.array(*cells) if cells else F.array().cast(f"array<struct<{kind}>>")
+    frame = run.spark.range(1).select(F.inline(made.cast(f"array<struct<{kind}>>"))).drop("_")
+    if not run.lanes:
+        return frame
+    return frame.select(F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"), *frame.columns)
+
+
+def _cells(row: tuple[str | None, ...]) -> list[Column]:
+    return [F.lit(term).cast("string").alias(f"c{place}") for place, term in enumerate(row)]
+
+
+def spelled(term: Term | None) -> str | None:
+    """A term as text."""
+    return None if term is None else str(term)
+
+
+def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+    """What is stored comes at tick 0, when the clock says so."""
+    if clock is None:
+        return frame.select(run.time.marked(F.lit(0)), F.lit(1).alias("n"), *run.lane, *names(node.schema))
+    at, table = clock.alias("at"), frame.withColumn("there", F.lit(1)).alias("table")
+    meets = F.lit(True)
+    for name in run.lane:
+        meets = meets & (F.col(f"at.{name}") == F.col(f"table.{name}"))
+    name = f"transom_table_{next(run.counter)}"
+    pairs = with_table(at, table, meets, "table.there", name)
+    cells = [F.col(f"table.{n}").alias(n) for n in [*run.lane, *names(node.schema)]]
+    return pairs.select(F.col("at.tick").alias(TICK), F.lit(1).alias("n"), *cells)
+
+
+def beginning(run: Run) -> DataFrame:
+    """Tick 0 once, and then only the time, so that what is stored keeps nothing waiting."""
+    once = clock_source.ticks(
+        run.spark, first=0, periods=(), until=None, live=True, calendar=run.calendar, kernel=run.kernel
+    )
+    now = clock_source.beats(run.spark, behind=0, calendar=run.calendar, live=True, first=1, kernel=run.kernel)
+    ticks = once.union(now).select(run.time.instant(F.col("t")).alias(TICK))
+    first = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(run.time.number() == F.lit(0))
+    if not run.lanes:
+        return first
+    return first.select(TICK, F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"))
+
+
+def last(node: Last, frame: DataFrame, run: Run) -> DataFrame:
+    """Every statement comes, and goes when the window has moved on."""
+    return comings_and_goings(frame, _gone(run.time.number(), node.width, node.slide), run, names(node.schema))
+
+
+def _gone(tick: Column, width: int, slide: int) -> Column:
+    """The end of an element of a tick (R3)."""
+    return div(tick + F.lit(width), slide) * F.lit(slide)
+
+
+def match(node: Match, frame: DataFrame, run: Run) -> DataFrame:
+    """The statements that fit, as solutions."""
+    found = _first_places(node.places)
+    cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(node.schema)]
+    return frame.where(_fits(node.places)).select(*kept(frame), *cells)
+
+
+def _first_places(places: tuple[Place, ...]) -> dict[str, int]:
+    """Where each variable of a pattern stands first."""
+    found: dict[str, int] = {}
+    for at, place in enumerate(places):
+        if isinstance(place, Variable):
+            found.setdefault(place.name, at)
+    return found
+
+
+def _fits(places: tuple[Place, ...]) -> Column:
+    """Whether a statement fits a pattern; a variable that stands twice finds one term (R11)."""
+    first = _first_places(places)
+    fits = F.lit(True)
+    for at, place in enumerate(places):
+        if not isinstance(place, Variable):
+            fits = fits & (F.col(f"c{at}") == F.lit(spelled(place)))
+        elif first[place.name] != at:
+            fits = fits & (F.col(f"c{at}") == F.col(f"c{first[place.name]}"))
+    return fits
+
+
+def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
+    """One scan: each statement with the patterns that it fits, `side` says which, and when it comes and goes."""
+    width = len(node.schema)
+    if "n" in frame.columns:
+        moments = [F.array(_moment(run.time.number(), F.col("n"))) for _ in node.branches]
+    else:
+        moments = [_moments(branch, run) for branch in node.branches]
+    parts = [
+        F.when(_fits(branch.places) & _holds(branch), _events(branch, side, width, moments[side])).otherwise(
+            F.array().cast(_type(width))
+        )
+        for side, branch in enumerate(node.branches)
+    ]
+    rows = frame.select(*run.lane, F.inline(F.concat(*parts) if len(parts) > 1 else parts[0]))
+    if run.until is not None:
+        rows = rows.where(F.col("t") <= F.lit(run.until))
+    return rows.select(run.time.marked(F.col("t")), *run.lane, "n", "side", *names(node.schema))
+
+
+def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
+    """The solutions of a star inside each message: one statement after the other, all about one subject."""
+    rows = frame.select(TICK, *run.lane, F.col("c0").alias("m"))
+    there: dict[str, str] = {}
+    for branch in node.branches:
+        first = _first_places(branch.places)
+        new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
+        held = [*run.lane, "m", *there.values()]
+        found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
+        cells = [F.col(f"one.c{first[name]}").alias(column) for name, column in new.items()]
+        rows = found.select(TICK, *held, *cells)
+        there |= new
+    made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
+    solutions = rows.select(TICK, *run.lane, *made)
+    return comings_and_goings(solutions, _gone(run.time.number(), *node.window), run, names(node.schema))
+
+
+def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Column]:
+    """Whether a statement of a message fits a pattern, given the columns of variables that are known."""
+    first = _first_places(branch.places)
+
+    def fits(one: Column) -> Column:
+        wanted = F.lit(True)
+        for at, place in enumerate(branch.places):
+            own = one[f"c{at}"]
+            if not isinstance(place, Variable):
+                wanted = wanted & (own == F.lit(spelled(place)))
+            elif place.name in there:
+                wanted = wanted & (own == F.col(there[place.name]))
+            elif first[place.name] != at:
+                wanted = wanted & (own == one[f"c{first[place.name]}"])
+        return wanted
+
+    return fits
+
+
+def _moments(branch: Branch, run: Run) -> Column:
+    tick = run.time.number()
+    width, slide = branch.window or (1, 1)
+    goes = _gone(tick, width, slide)
+    return F.array(_moment(tick, F.lit(1)), _moment(goes, F.lit(-1)))
+
+
+def _moment(tick: Column, count: Column) -> Column:
+    return F.struct(tick.cast("long").alias("t"), count.cast("int").alias("n"))
+
+
+def _holds(branch: Branch) -> Column:
+    if branch.condition is None:
+        return F.lit(True)
+    columns = {name: F.col(f"c{at}") for name, at in _first_places(branch.places).items()}
+    return F.coalesce(terms.truth(branch.condition, columns), F.lit(False))
+
+
+def _events(branch: Branch, side: int, width: int, moments: Column) -> Column:
+    found = _first_places(branch.places)
+    cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(branch.schema)]
+    cells += [F.lit(None).cast("string").alias(f"c{place}") for place in range(len(cells), width)]
+    made = F.transform(
+        moments, lambda m: F.struct(m["t"].alias("t"), m["n"].alias("n"), F.lit(side).alias("side"), *cells)
+    )
+    return made.cast(_type(width))
+
+
+def _type(width: int) -> str:
+    cells = "".join(f", c{place}: string" for place in range(width))
+    return f"array<struct<t: bigint, n: int, side: int{cells}>>"

@@ -1,0 +1,110 @@
+"""Solutions on Spark, one by one: conditions, new variables, fewer variables, unions, statements made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.patterns import Place
+from transom.model.rdf.terms import BlankNode
+from transom.model.schema import Schema
+from transom.physical.plan import Form, Physical
+from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make
+from transom.spark import terms
+from transom.spark.frames import Run, names
+from transom.spark.rdf_patterns import kept, spelled
+
+
+def columns_of(schema: Schema) -> dict[str, Column]:
+    """The columns of variables by their names."""
+    return {attribute.name: F.col(f"c{place}") for place, attribute in enumerate(schema)}
+
+
+def keep(node: Keep, frame: DataFrame) -> DataFrame:
+    """The solutions for which a condition is true; an error is not (R12)."""
+    return frame.where(terms.truth(node.condition, columns_of(node.schema)))
+
+
+def bind(node: Bind, frame: DataFrame) -> DataFrame:
+    """One more variable, unbound where its expression is an error."""
+    made = terms.value(node.binding.expression, columns_of(node.input.schema))
+    own = names(node.input.schema)
+    return frame.select(*kept(frame), *own, made.alias(f"c{len(own)}"))
+
+
+def choose(node: Choose, frame: DataFrame) -> DataFrame:
+    """Some variables."""
+    there = columns_of(node.input.schema)
+    return frame.select(*kept(frame), *_cells(node.schema, there))
+
+
+def _cells(schema: Schema, there: Mapping[str, Column]) -> list[Column]:
+    nothing = F.lit(None).cast("string")
+    return [there.get(a.name, nothing).alias(f"c{place}") for place, a in enumerate(schema)]
+
+
+def both(node: Both, left: DataFrame, right: DataFrame) -> DataFrame:
+    """The rows of both sides; in order, `o` says first of which side they are."""
+    return _side(node, node.left, left, 0).unionByName(_side(node, node.right, right, 1))
+
+
+def _side(node: Both, below: Physical, frame: DataFrame, place: int) -> DataFrame:
+    cells = _cells(node.schema, columns_of(below.schema))
+    if not node.ordered:
+        return frame.select(*kept(frame), *cells)
+    several = isinstance(below, Both)
+    order = F.col("o") if several else F.struct(F.lit(_number(node, place)).alias("part"), F.col("o"))
+    return frame.select(*kept(frame.drop("o")), order.alias("o"), *cells)
+
+
+def _number(node: Both, place: int) -> int:
+    """The number of a part: how many stand to the left of it."""
+    count = 0
+    left = node.left
+    while isinstance(left, Both):
+        count += 1
+        left = left.left
+    return count + 1 if place else count
+
+
+def make(node: Make, frame: DataFrame, run: Run) -> DataFrame:
+    """Statements made of solutions; what is unbound or no statement is left out (R18)."""
+    there = columns_of(node.input.schema)
+    nodes = any(isinstance(p, BlankNode) for line in node.template for p in (line.subject, line.predicate, line.object))
+    whose = F.lit("")
+    if nodes and node.form is Form.TABLE:
+        same = Window.partitionBy(*run.lane, F.lit(0), *there.values()).orderBy(F.lit(0))
+        frame = frame.withColumn("copy", F.row_number().over(same) - F.lit(1))
+        whose = F.concat(_spoken(there), F.lit(" "), F.col("copy").cast("string"))
+    made = [
+        F.struct(*(_made(place, there, whose).alias(f"c{at}") for at, place in enumerate(places)))
+        for places in ((line.subject, line.predicate, line.object) for line in node.template)
+    ]
+    if not made:
+        return frame.where(F.lit(False)).select(*kept(frame), *(F.lit("").alias(f"c{at}") for at in range(3)))
+    rows = frame.select(*kept(frame), F.inline(F.array(*made)))
+    subject, predicate, object = (F.col(f"c{at}") for at in range(3))
+    legal = ~F.startswith(subject, F.lit('"')) & F.startswith(predicate, F.lit("<")) & object.isNotNull()
+    return rows.where(legal)
+
+
+def _made(place: Place, there: Mapping[str, Column], whose: Column) -> Column:
+    match place:
+        case Variable(name=name):
+            return there.get(name, F.lit(None).cast("string"))
+        case BlankNode(label=label):
+            digest = F.sha2(F.concat(whose, F.lit(f" {label}")), 256)
+            return F.concat(F.lit("_:n"), F.substring(digest, 1, 20))
+        case _:
+            return F.lit(spelled(place))
+
+
+def _spoken(there: Mapping[str, Column]) -> Column:
+    """A solution as the reference engine writes it, of which new blank nodes are made."""
+    bindings = [
+        F.when(column.isNotNull(), F.concat(F.lit(f"?{name} = "), column)) for name, column in sorted(there.items())
+    ]
+    return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))

@@ -1,0 +1,143 @@
+"""The forms of SPARQL that look at their arguments themselves, and comparisons, on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from transom.model.rdf.terms import Literal
+from transom.model.rdf.values import Number, Text, value_of
+from transom.spark import term_compare, term_numbers
+from transom.spark.term_shapes import Shape, Shaped, bound, nothing, truths
+from transom.spark.types import aside, let
+
+
+def _is_number(given: Shaped) -> bool:
+    """Whether a value is a number for certain, or an error."""
+    return given.shape is Shape.NUMBER or isinstance(_said(given), Number)
+
+
+def _is_characters(given: Shaped) -> bool:
+    """Whether a value is a string without a language for certain, or an error."""
+    own = _said(given)
+    return given.shape is Shape.CHARACTERS or (isinstance(own, Text) and not own.language)
+
+
+def _said(given: Shaped) -> object:
+    return value_of(given.known) if isinstance(given.known, Literal) else None
+
+
+def _spelled(given: Shaped) -> Column:
+    """The term where it is spelled already; else characters that no term has."""
+    return given.column if given.shape is Shape.TERM else F.lit("")
+
+
+def equal(one: Shaped, other: Shaped) -> Column:
+    """`=`."""
+    if any(own.known is not None and not isinstance(own.known, Literal) for own in (one, other)):
+        return one.term() == other.term()
+    if _is_number(one) and _is_number(other):
+        return let([one.number(), other.number()], term_numbers.same)
+    if _is_characters(one) and _is_characters(other):
+        return one.characters() == other.characters()
+    if one.shape is Shape.TRUTH and other.shape is Shape.TRUTH:
+        return one.column == other.column
+    if _is_number(one) or _is_number(other):
+
+        def quick(left: Column, right: Column) -> Column:
+            both = left.isNotNull() & right.isNotNull()
+            return F.when(both, term_numbers.same(left, right)).otherwise(_values(one, other, _equal))
+
+        return let([one.number(), other.number()], quick)
+    return _values(one, other, _equal)
+
+
+def _equal(one: Column, other: Column, left: Column, right: Column) -> Column:
+    return term_compare.equal(one, other, left, right)
+
+
+def _values(one: Shaped, other: Shaped, body: Callable[[Column, Column, Column, Column], Column]) -> Column:
+    """What `body` says of two terms and their values; NULL where one of them is an error."""
+
+    def read(left: Column, right: Column) -> Column:
+        first, second = _like(one, left), _like(other, right)
+        values = [first.value(), second.value()]
+        return F.when(
+            left.isNotNull() & right.isNotNull(),
+            let(values, lambda a, b: body(_spelled(first), _spelled(second), a, b)),
+        )
+
+    return aside([one.column, other.column], read)
+
+
+def _like(given: Shaped, column: Column) -> Shaped:
+    return Shaped(given.shape, column, given.known, short=True)
+
+
+def less(one: Shaped, other: Shaped) -> Column:
+    """`<`."""
+    if _is_number(one) or _is_number(other):
+        return let([one.number(), other.number()], term_numbers.less)
+    if _is_characters(one) or _is_characters(other):
+        return one.characters() < other.characters()
+    return _values(one, other, lambda _, __, left, right: term_compare.less(left, right))
+
+
+def at_most(one: Shaped, other: Shaped) -> Column:
+    """`<=`."""
+    if _is_number(one) or _is_number(other):
+        return let([one.number(), other.number()], term_numbers.at_most)
+    if _is_characters(one) or _is_characters(other):
+        return one.characters() <= other.characters()
+    return _values(one, other, _at_most)
+
+
+def _at_most(one: Column, other: Column, left: Column, right: Column) -> Column:
+    return let(
+        [term_compare.less(left, right), _equal(one, other, left, right)],
+        lambda smaller, same: F.when(smaller.isNotNull() & same.isNotNull(), smaller | same),
+    )
+
+
+def among(one: Shaped, *others: Shaped) -> Shaped:
+    """`IN`: an error where one comparison is and none is true."""
+    if not others:
+        return truths(F.when(one.column.isNotNull(), F.lit(False)))
+    return bound([one, *others], lambda own, *rest: truths(reduce(or_, (equal(own, other) for other in rest))))
+
+
+def _alike(given: tuple[Shaped, ...]) -> tuple[Shape, list[Column]]:
+    """Values in one shape: their own if they share it, else as terms."""
+    shapes = {own.shape for own in given}
+    if len(shapes) == 1:
+        return shapes.pop(), [own.column for own in given]
+    return Shape.TERM, [own.term() for own in given]
+
+
+def _if(condition: Shaped, then: Shaped, otherwise: Shaped) -> Shaped:
+    shape, (first, second) = _alike((then, otherwise))
+    return Shaped(shape, let([condition.truth()], lambda own: F.when(own, first).when(~own, second)))
+
+
+def _coalesce(*given: Shaped) -> Shaped:
+    if not given:
+        return nothing()
+    shape, columns = _alike(given)
+    return Shaped(shape, F.coalesce(*columns))
+
+
+FORMS: dict[str, Callable[..., Shaped]] = {
+    "BOUND": lambda one: truths(one.column.isNotNull()),
+    "IF": _if,
+    "COALESCE": _coalesce,
+    "||": lambda one, other: truths(one.truth() | other.truth()),
+    "&&": lambda one, other: truths(one.truth() & other.truth()),
+    "!": lambda one: truths(~one.truth()),
+    "IN": among,
+    "NOT IN": lambda one, *others: truths(~among(one, *others).column),
+}
+"""By their names: what names each argument once, or binds them itself."""

@@ -1,0 +1,76 @@
+"""Expressions of SPARQL over RDF terms as native Spark columns, with the values that the reference engine gives.
+
+A term is a text column in canonical spelling (`transom.spark.term_spelling`); NULL is an unbound variable and an error
+alike, so that AND, OR and NOT of SQL are those of SPARQL. Between functions a value keeps the shape that the inner one
+made: a term is spelled only where one is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import assert_never
+
+from pyspark.sql import Column
+
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable, parts
+from transom.algebra.rdf.functions import FUNCTIONS
+from transom.errors import PlanError, Unsupported
+from transom.spark.term_compare import sort_key
+from transom.spark.term_forms import FORMS
+from transom.spark.term_functions import LOWERINGS
+from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant
+
+Asked = Callable[[Exists], Column]
+
+
+def value(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
+    """The term column of an expression; `exists` says what an EXISTS is, as a boolean column."""
+    return lower(expression, columns, exists).term()
+
+
+def truth(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
+    """The effective boolean value of an expression, NULL where it is an error."""
+    return lower(expression, columns, exists).truth()
+
+
+def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
+    """Columns whose ascending order, NULL first, is that of ORDER BY; all turned round is the descending one."""
+    return [sort_key(value(expression, columns))]
+
+
+def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Shaped:
+    """The value of an expression, in the shape in which it is made."""
+    match expression:
+        case Constant(term=term):
+            return of_constant(term)
+        case Variable(name=name):
+            return Shaped(Shape.TERM, columns[name], short=True) if name in columns else nothing()
+        case Exists():
+            if exists is None:
+                raise PlanError("there is no pattern to be asked here")
+            return Shaped(Shape.TRUTH, exists(expression))
+        case Call(function=name, arguments=arguments):
+            refused = _why(expression)
+            if refused is not None:
+                raise Unsupported(name, refused, "not yet")
+            given = [lower(argument, columns, exists) for argument in arguments]
+            return FORMS[name](*given) if name in FORMS else bound(given, LOWERINGS[name])
+        case _:
+            assert_never(expression)
+
+
+def unsupported(expression: Expression) -> tuple[str, str] | None:
+    """The first function that has no native form, with the reason; None where all have one."""
+    for part in parts(expression):
+        if isinstance(part, Call) and (why := _why(part)) is not None:
+            return part.function, why
+    return None
+
+
+def _why(call: Call) -> str | None:
+    name = call.function
+    if name in FORMS or name in LOWERINGS:
+        return None
+    if FUNCTIONS[name].volatile:
+        return "it is no function of its arguments"
+    return "it is not built on Spark"
