@@ -34,9 +34,10 @@ def test_every_verb_on_every_query(name: str, park: Path) -> None:
     checked = transom("check", park / name)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert "fine" in checked.stdout
-    for stage in ("syntax", "algebra"):
+    for stage in ("syntax", "algebra", "plan"):
         assert transom("explain", park / name, "--stage", stage).returncode == 0
-    assert transom("explain", park / name).stdout == transom("explain", park / name, "--stage", "algebra").stdout
+    assert transom("explain", park / name, "--stage", "optimized").returncode == 2
+    assert transom("explain", park / name).stdout == transom("explain", park / name, "--stage", "plan").stdout
     assert json.loads(transom("explain", park / name, "--format", "json").stdout)
     simulated = transom("simulate", park / name)
     assert simulated.stdout.startswith("start ")

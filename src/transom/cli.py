@@ -171,7 +171,7 @@ def explain(
     file: File,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
-    stage: Annotated[Stage | None, typer.Option(help="What to show; default: plan, for SPARQL algebra.")] = None,
+    stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
     format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
     without: Without = None,
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
@@ -179,9 +179,8 @@ def explain(
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without, parameters)
     if isinstance(query, RdfQuery):
-        cli_rdf.explain(query, stage, format.value)
+        cli_rdf.explain(query, stage.value, format.value, kernel.value)
         return
-    stage = stage or Stage.plan
     session = cli_running.started(None) if stage is Stage.spark else None
     typer.echo(query.explain(stage.value, format.value, spark=session, kernel=kernel.value))
     if stage is Stage.spark:

@@ -34,10 +34,10 @@ ONLY_RDF = ("json", "nq", "jsonld")
 """Formats that only answers over RDF have."""
 
 
-def explain(query: RdfQuery, stage: Any, format: Any) -> None:
-    """Show one stage; the algebra if none is named."""
-    typer.echo(query.explain(stage or "algebra", format))
-    if format == "text" and stage != "syntax":
+def explain(query: RdfQuery, stage: Any, format: Any, kernel: Any) -> None:
+    """Show one stage, and with the algebra how much it remembers."""
+    typer.echo(query.explain(stage, format, kernel=kernel))
+    if format == "text" and stage == "algebra":
         typer.echo(f"\nstate: {query.state} statements and solutions")
 
 

@@ -117,7 +117,7 @@ def test_batches_tag_what_is_broken() -> None:
     assert tuple(out.schema.names) == COLUMNS
     good, broken, empty = out.to_pylist()
     number = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    assert [good[name] for name in COLUMNS[:6]] == [str(A), str(P), number, str(G), 3, None]
+    assert [good[name] for name in COLUMNS[:7]] == [3, 0, str(A), str(P), number, str(G), None]
     assert (broken["s"], broken["dead"], broken["payload"]) == (None, "not RDF", "x")
     assert (empty["dead"], empty["payload"]) == ("no time", "")
     [none] = batches(RdfReader("nq"), [batch.slice(0, 0)], timed=True)

@@ -48,8 +48,8 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
     if entry.stream is not None:
         _check_stream(entry, at)
         iri = _absolute(entry.stream, at.then("stream"))
-        time = None if entry.time is None else _absolute(entry.time, at.then("time"))
         local = entry.subjects == "local"
+        time = None if entry.time is None else _absolute(entry.time, at.then("time"))
         return RdfExtent(name, iri, is_stream=True, files=files, format=entry.format, time=time, local=local)
     for key, value in (("format", entry.format), ("time", entry.time)):
         if value is not None:

@@ -14,6 +14,7 @@ from transom.connectors.payloads import LARGEST, Dead
 from transom.errors import DataError
 from transom.model.rdf.answer import Aside
 from transom.model.rdf.read import FORMATS, Quad, read_quads
+from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -21,9 +22,9 @@ from transom.model.time import Calendar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COLUMNS = ("s", "p", "o", "g", "t", "dead", "words", "payload")
-"""Columns on Spark: terms as N-Triples writes them and the tick, or a payload with the reason why it is dead."""
-SCHEMA = "s string, p string, o string, g string, t bigint, dead string, words string, payload string"
+COLUMNS = ("tick", "position", "s", "p", "o", "g", "dead", "words", "payload")
+"""Columns on Spark: tick, place in its message and terms as N-Triples writes them; or a payload and why it is dead."""
+SCHEMA = ", ".join(f"{name} {'bigint' if name in ('tick', 'position') else 'string'}" for name in COLUMNS)
 _LONGEST_WORDS = 1000
 
 
@@ -121,7 +122,7 @@ def batches(reader: RdfReader, given: Iterable[pa.RecordBatch], *, timed: bool) 
     """Batches of a payload, and where `timed` its moment beside it, to batches of statements; for `mapInArrow`."""
     import pyarrow as pa
 
-    kinds = [pa.int64() if name == "t" else pa.string() for name in COLUMNS]
+    kinds = [pa.int64() if name in ("tick", "position") else pa.string() for name in COLUMNS]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     for batch in given:
         rows: list[tuple[object, ...]] = []
@@ -138,13 +139,16 @@ def _rows(reader: RdfReader, payload: object, moment: object, *, missing: bool) 
     try:
         if missing and reader.time is None:
             raise Dead(Reason.TIME, "no time beside the payload")
-        return [
-            (str(one.triple.subject), str(one.triple.predicate), str(one.triple.object),
-             None if one.graph is None else str(one.graph), one.tick, None, None, None)
-            for one in reader.statements(payload, moment)
-        ]  # fmt: skip
+        found = enumerate(reader.statements(payload, moment))
+        return [(one.tick, place, *spelled(one), None, None, None) for place, one in found]
     except Dead as dead:
-        return [(None,) * 5 + (dead.reason.value, str(dead)[:_LONGEST_WORDS], _kept(payload))]
+        return [(None,) * 6 + (dead.reason.value, str(dead)[:_LONGEST_WORDS], _kept(payload))]
+
+
+def spelled(one: Stated) -> tuple[str, str, str, str | None]:
+    """The terms of a statement and the name of its graph, in their canonical spelling."""
+    triple, graph = one.triple, None if one.graph is None else encode(one.graph)
+    return encode(triple.subject), encode(triple.predicate), encode(triple.object), graph
 
 
 def _text(payload: object, largest: int | None) -> str:

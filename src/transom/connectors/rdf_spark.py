@@ -13,11 +13,11 @@ from transom.model.reasons import Reason
 
 
 def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload", time: str | None = "t") -> DataFrame:
-    """The statements of messages as rows `s p o g t`, terms as N-Triples writes them, `g` NULL for the default graph.
+    """The statements of messages as rows `tick position s p o g`, terms as N-Triples writes them.
 
-    `time` is the column that says when a message came, as a tick, a timestamp or text; None where messages state it
-    themselves. A message that cannot be read is one row with its reason in `dead`, more in `words`, and itself in
-    `payload`.
+    `position` is the place of a statement in its message, and `g` is NULL for the default graph. `time` is the column
+    that says when a message came, as a tick, a timestamp or text; None where messages state it themselves. A message
+    that cannot be read is one row with its reason in `dead`, more in `words`, and itself in `payload`.
     """
     if time is None and reader.time is None:
         raise UsageError("these messages have no time", hint="name a column, or a predicate that states it")
@@ -30,11 +30,11 @@ def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload"
 
 
 def only_statements(frame: DataFrame, name: str | None = None) -> DataFrame:
-    """The rows `s p o g t` of what `parse_payloads` gives; with `name`, what is no statement is counted by reason."""
+    """The statements of what `parse_payloads` gives, as queries take them; with `name`, the others are counted."""
     if name is not None:
         counted = [F.count_if(F.col("dead") == F.lit(reason.value)).alias(reason.name.lower()) for reason in Reason]
         frame = frame.observe(name, *counted)
-    return frame.where(F.col("dead").isNull()).select("s", "p", "o", "g", "t")
+    return frame.where(F.col("dead").isNull()).select("tick", "position", "s", "p", "o", "g")
 
 
 def set_aside(frame: DataFrame) -> DataFrame:
