@@ -4,9 +4,9 @@
 test *options:
     python -m pytest -n auto {{options}}
 
-# the long suites: thousands of generated questions and plans
+# the long suites: thousands of generated questions and plans, and the machines in Java
 deep:
-    python -m pytest -n auto --deep -m deep
+    python -m pytest -n auto --deep --kernel -m "deep or kernel"
 
 # the tests on Spark: needs a JVM
 spark *options:
@@ -18,7 +18,7 @@ servers *options:
 
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
-    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py
+    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py tests/spark/test_forgetting.py
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
@@ -45,11 +45,12 @@ chaos kills="10" seed="1":
 state rows="2000000":
     TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
 
-# sliding windows, the kernel and joins against PySpark written by hand, in one run; wants a quiet machine
+# sliding windows, the kernel, joins and many objects against PySpark written by hand, in one run; wants a quiet machine
 bench *options:
     python -m benchmarks.sliding {{options}}
     python -m benchmarks.kernel {{options}}
     python -m benchmarks.joins {{options}}
+    python -m benchmarks.objects {{options}}
 
 # all that is measured, other engines included, and a picture of it: hours on a quiet machine
 bench-all results="build/benchmarks/lines.jsonl":
@@ -58,6 +59,7 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.joins --results {{results}}
     python -m benchmarks.grid --results {{results}}
     python -m benchmarks.keys --results {{results}}
+    python -m benchmarks.objects --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 

@@ -128,10 +128,12 @@ def generated_notices() -> int:
     return sum(notices(question, expected) for question, expected in questions())
 
 
+@pytest.mark.deep
 def test_without_a_fault_nothing_is_noticed() -> None:
     assert (golden_notices(), generated_notices()) == (0, 0)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
 def test_fault_is_noticed(fault: Fault) -> None:
     with seeded(fault):

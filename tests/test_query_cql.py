@@ -68,6 +68,32 @@ def rows(text: str, **options: Any) -> list[tuple[Any, ...]]:
             [(0, "a", "Ann"), (3, "b", "Bob")],
         ),
         ("SELECT DStream(id) FROM cars [PARTITION BY id ROWS 1] WHERE inside(g, Zone)", [(3, "b"), (4, "a")]),
+        ("SELECT IStream(id) FROM cars [PARTITION BY id ROWS 1] WHERE inside(g, Zone)", [(0, "a"), (0, "b")]),
+        (
+            "SELECT RStream(id) FROM cars [PARTITION BY id ROWS 1] FIRST 1 BY DISTANCE(g, POINT(6, 5))",
+            [(0, "b"), (1, "b"), (2, "b"), (3, "a"), (4, "a")],
+        ),
+        (
+            "SELECT IStream(c.id, s.id AS other) "
+            "FROM c=cars [PARTITION BY id ROWS 1], s=ships [PARTITION BY id ROWS 1] "
+            "FIRST 1 PER c.id BY DISTANCE(c.g, s.g)",
+            [(1, "a", "a"), (1, "b", "a"), (2, "a", "c"), (2, "b", "c"), (3, "b", "a")],
+        ),
+        (
+            "SELECT RStream(id, COUNT(*), WKT(PLACE(c))) FROM c=cars [UNBOUNDED] GROUP BY id FIRST 1 BY -COUNT(*)",
+            [
+                *((0, "a", 1, "POINT (0 0)"), (1, "a", 2, "POINT (3 4)"), (2, "a", 3, "POINT (6 8)")),
+                *((3, "a", 3, "POINT (6 8)"), (4, "a", 4, "POINT (9 12)")),
+            ],
+        ),
+        (
+            "SELECT RStream(id, INSIDE(PLACE(c), Zone), WKT(TRAJECTORY(c))) FROM c=cars [PARTITION BY id ROWS 2]",
+            [
+                *((0, "a", True, "POINT (0 0)"), (0, "b", True, "POINT (5 5)")),
+                *((1, "a", True, "LINESTRING (0 0, 3 4)"), (2, "a", True, "LINESTRING (3 4, 6 8)")),
+                *((3, "b", False, "LINESTRING (5 5, 50 5)"), (4, "a", False, "LINESTRING (6 8, 9 12)")),
+            ],
+        ),
         (
             "SELECT id FROM cars [NOW] UNION SELECT id FROM ships [NOW]",
             [(0, "a"), (0, "b"), (1, "a"), (2, "a"), (2, "c"), (3, "a"), (3, "b"), (4, "a"), (5, None)],

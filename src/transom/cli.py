@@ -5,23 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, TextIO
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from transom import __version__, cli_collecting, cli_running
+from transom import __version__, cli_collecting, cli_rdf, cli_running
 from transom.algebra.tree import walk
 from transom.cli_answers import print_table
-from transom.cli_files import MapColour, load, write_text
-from transom.errors import LanguageRule, TransomError, UsageError
-from transom.model.time import read_duration
+from transom.cli_files import MapColour, load, load_rows, write_text
+from transom.cli_words import show_warnings, tick_of
+from transom.errors import TransomError, UsageError
 from transom.query import Query
+from transom.rdf_query import RdfQuery
 
 app = typer.Typer(
     name="transom",
@@ -57,9 +57,14 @@ class AnswerFormat(StrEnum):
     table = "table"
     csv = "csv"
     jsonl = "jsonl"
+    json = "json"
+    nq = "nq"
+    jsonld = "jsonld"
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql).")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql, .rq).")
+]
 CatalogFile = Annotated[
     Path | None, typer.Option("--catalog", "-c", help="The catalog; default: catalog.yaml beside the query.")
 ]
@@ -110,51 +115,11 @@ def fail(error: TransomError) -> NoReturn:
     raise SystemExit(2 if isinstance(error, UsageError) else 1)
 
 
-def tick_of(words: str | None, option: str, query: Query) -> int | None:
-    """The tick that `--until` or `--start` names."""
-    if words is None:
-        return None
-    if words == "now":
-        return query.catalog.calendar.tick_of(datetime.now(UTC))
-    if words.isdecimal() and words.isascii() and len(words) < 19:
-        return int(words)
-    ticks = length_or_instant(words, query)
-    if ticks is None:
-        raise UsageError(
-            f"{option} {words!r} is no number of ticks",
-            hint=f"write 600, '10 min', now or an ISO 8601 instant; a tick lasts {query.catalog.calendar.describe(1)}",
-        )
-    return ticks
-
-
-def show_warnings(query: Query, stream: TextIO) -> None:
-    """What is legal and probably not meant."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    for remark in query.warnings:
-        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=query.name)
-        console.print(Text(warning.render(), style="yellow"))
-    if not query.state.bounded:
-        console.print(Text(f"warning: this query needs memory without limit: {query.state.formula}", style="yellow"))
-
-
 def version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
         typer.echo(f"transom {__version__}")
         raise typer.Exit
-
-
-def length_or_instant(words: str, query: Query) -> int | None:
-    """The tick after a length of time from the epoch, or the one that an instant lies in."""
-    try:
-        return query.catalog.calendar.ticks(read_duration(words))
-    except ValueError:
-        pass
-    try:
-        tick = query.catalog.calendar.tick_of(datetime.fromisoformat(words))
-    except (ValueError, OverflowError):
-        return None
-    return tick if tick >= 0 else None
 
 
 @app.callback()
@@ -172,10 +137,11 @@ def check(file: File, catalog: CatalogFile = None, parameters: Parameters = None
     query = load(file, catalog, parameters=parameters)
     console = Console(highlight=False, soft_wrap=True)
     show_warnings(query, sys.stdout)
-    kind = {"tagged-tuples": "tagged tuples", "stream": "a stream"}.get(query.gives, query.gives)
+    kind = {"tagged-tuples": "tagged tuples", "stream": "a stream", **cli_rdf.KINDS}.get(query.gives, query.gives)
+    unit = "statements and solutions" if isinstance(query, RdfQuery) else "rows"
     console.print(Text(f"{file}: fine"))
     console.print(Text(f"  gives {kind}: {', '.join(query.columns)}"))
-    console.print(Text(f"  remembers {query.state} rows"))
+    console.print(Text(f"  remembers {query.state} {unit}"))
     for hint in query.state.hints:
         console.print(Text(f"  hint: {hint}", style="green"))
 
@@ -212,6 +178,9 @@ def explain(
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without, parameters)
+    if isinstance(query, RdfQuery):
+        cli_rdf.explain(query, stage.value, format.value, kernel.value)
+        return
     session = cli_running.started(None) if stage is Stage.spark else None
     typer.echo(query.explain(stage.value, format.value, spark=session, kernel=kernel.value))
     if stage is Stage.spark:
@@ -238,9 +207,13 @@ def simulate(
     """Answer a query over the catalog's sources with the reference engine."""
     query = load(file, catalog, without, parameters)
     show_warnings(query, sys.stderr)
+    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    if isinstance(query, RdfQuery):
+        cli_rdf.simulate(query, format.value, first, last)
+        return
+    cli_rdf.refuse_format(format.value)
     with progress(query) as watch:
-        first = tick_of(start, "--start", query) or 0
-        answer = query.simulate(until=tick_of(until, "--until", query), start=first, watch=watch)
+        answer = query.simulate(until=last, start=first, watch=watch)
     match format:
         case AnswerFormat.table:
             print_table(answer)
@@ -261,14 +234,17 @@ def picture(
     until: Until = None,
     start: Start = None,
 ) -> None:
-    """Draw the windows of a query over time."""
+    """Draw the windows of a query over time, or for SPARQL when its solutions are valid."""
     if output.suffix.lower() != ".svg":
         raise UsageError(f"{output} is no name for a picture", hint="pictures are SVG: let the name end in .svg")
     query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
-    with progress(query) as watch:
-        first = tick_of(start, "--start", query) or 0
-        drawing = query.picture(until=tick_of(until, "--until", query), start=first, watch=watch)
+    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    if isinstance(query, RdfQuery):
+        drawing = query.picture(until=last, start=first)
+    else:
+        with progress(query) as watch:
+            drawing = query.picture(until=last, start=first, watch=watch)
     write_text(output, drawing.svg)
     typer.echo(f"{output}: written")
 
@@ -287,7 +263,7 @@ def draw_map(
     """Draw where objects went: tracks, regions, the window in force and where it slid."""
     if output.suffix.lower() not in (".svg", ".html", ".geojson"):
         raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
-    query = load(file, catalog, parameters=parameters)
+    query = load_rows(file, catalog, "map", parameters=parameters)
     show_warnings(query, sys.stderr)
     with progress(query) as watch:
         first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
@@ -313,7 +289,7 @@ def run(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
-    query = load(file, catalog, parameters=parameters)
+    query = load_rows(file, catalog, "run", parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)
@@ -345,7 +321,7 @@ def replay(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
-    query = load(file, catalog, parameters=parameters)
+    query = load_rows(file, catalog, "replay", parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)
@@ -366,7 +342,7 @@ def verify(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
-    query = load(file, catalog, parameters=parameters)
+    query = load_rows(file, catalog, "verify", parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     spark = cli_running.started(master)

@@ -6,10 +6,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from transom.catalog.extents import Catalog
+from transom.compiling import OVER_RDF, compile, over_rdf
 from transom.errors import QueryError, UsageError
 from transom.languages.known import LANGUAGES
 from transom.model.types import Value
-from transom.query import Query, compile
+from transom.query import Query
+from transom.rdf_query import RdfQuery
 
 
 class MapColour(StrEnum):
@@ -21,20 +23,32 @@ class MapColour(StrEnum):
 
 def load(
     file: Path, catalog: Path | None, without: list[str] | None = None, parameters: list[str] | None = None
-) -> Query:
+) -> Query | RdfQuery:
     """The compiled query of a file."""
-    language = file.suffix.removeprefix(".")
-    if language not in LANGUAGES:
-        endings = ", ".join(f".{name}" for name in LANGUAGES)
+    language = over_rdf(file) or file.suffix.removeprefix(".")
+    if language not in LANGUAGES and language not in OVER_RDF:
+        endings = ", ".join(f".{name}" for name in [*LANGUAGES, *(e for ends in OVER_RDF.values() for e in ends)])
         raise UsageError(f"the ending of {file.name} names no language", hint=f"endings are {endings}")
     text = read_text(file)
     place = catalog or file.parent / "catalog.yaml"
     if catalog is None and not place.exists():
         raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
     values = dict(map(parameter, parameters or []))
-    return compile(
+    return compile(  # type: ignore[call-overload, no-any-return]
         text, Catalog.load(place), language=language, without=without or (), name=str(file), parameters=values
     )
+
+
+def load_rows(
+    file: Path, catalog: Path | None, verb: str, without: list[str] | None = None, parameters: list[str] | None = None
+) -> Query:
+    """The compiled query of a file that answers with rows, for verbs that know no RDF."""
+    query = load(file, catalog, without, parameters)
+    if isinstance(query, RdfQuery):
+        raise UsageError(
+            f"`transom {verb}` takes no SPARQL yet", hint="there are check, fmt, explain, simulate, picture"
+        )
+    return query
 
 
 def parameter(words: str) -> tuple[str, Value]:

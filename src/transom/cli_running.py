@@ -89,6 +89,13 @@ def run_query(query: Query, running: Running) -> None:
     console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
     for what, count in done.dead.items():
         console.print(Text(f"dead letters: {count:,} {what}"))
+    for extent, count in done.rejected.items():
+        console.print(Text(too_fast(extent, count)))
+
+
+def too_fast(extent: str, count: int) -> str:
+    """What is said of rows beyond a speed limit."""
+    return f"rejected: {count:,} rows of {extent} beyond its max_speed"
 
 
 def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:
@@ -104,6 +111,8 @@ def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:
         ("rows in state", state, ""),
         ("late rows", f"{done.late_rows:,}", "dropped" if done.late_rows else ""),
     ]
+    if done.rejected:
+        rows.append(("rejected", f"{sum(done.rejected.values()):,}", "beyond max_speed"))
     for name, value, more in rows:
         table.add_row(Text(name, style="dim"), Text(value), Text(more, style="dim"))
     return table
@@ -119,6 +128,7 @@ def replay_query(
     """Answer over last month's data: the same text, as a batch."""
     from transom.runtime.sinks import Sink
     from transom.runtime.start import replay
+    from transom.spark.rejected import Rejected
 
     sink = Sink.read(out)
     if sink.address is not None:
@@ -126,12 +136,15 @@ def replay_query(
     if sink.folder is not None and Path(sink.folder).exists():
         raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
     with doing("replaying"):
-        frame = replay(query, spark, start=start, until=until, index=index, kernel=kernel.value)
+        found = Rejected()
+        frame = replay(query, spark, start=start, until=until, index=index, kernel=kernel.value, rejected=found)
     if sink.folder is None:
         frame.show(1000, truncate=False)
     else:
         sink.attach(frame.write.mode("errorifexists")).save()
         typer.echo(f"{sink.folder}: written")
+    for extent, count in found.counts().items():
+        typer.echo(too_fast(extent, count), err=True)
 
 
 def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:

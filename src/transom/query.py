@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from transom.algebra import bounds, explain
 from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import Arrivals, Formula, Hint, Knowledge, TableRows, Unbounded, bounded, missing, rows, text
+from transom.algebra.state import (
+    Arrivals,
+    Formula,
+    Hint,
+    Knowledge,
+    TableRows,
+    Unbounded,
+    bounded,
+    missing,
+    promises,
+    rows,
+    text,
+)
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
@@ -32,7 +44,7 @@ from transom.physical.plan import Kernel, Physical
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.expressions import Scope, value
 from transom.reference.sources import Inputs
-from transom.shown import Map, Picture, State
+from transom.shown import Map, Picture, State, remarks
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -40,6 +52,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from transom.runtime.start import Running
+    from transom.spark.rejected import Rejected
 
 Format = Literal["text", "json", "dot"]
 MOST_WINDOWS = 1_000_000
@@ -140,6 +153,7 @@ class Query:
             rows(formula, known),
             bounded(formula, known),
             tuple(hint for gap in missing(formula, known) for hint in self._hints(gap)),
+            tuple(promises(formula, known)),
         )
 
     def _hints(self, gap: Arrivals | TableRows | Unbounded) -> tuple[str, ...]:
@@ -182,7 +196,7 @@ class Query:
                 tree = explain.branch(self.plan, _is_operator, self._remark)
             case "plan":
                 plan = self.physical(kernel=kernel != "off")
-                tree = show.tree(plan, lambda formula: str(self.state_of(formula)))
+                tree = show.tree(plan, lambda formula: remarks(self.state_of(formula)))
             case "spark" if spark is not None:
                 from transom.runtime.start import spark_plan
 
@@ -207,7 +221,7 @@ class Query:
         state = self.state_of(formula)
         if state.rows == 0:
             return {"columns": schema}
-        return {"columns": schema, "remembers": f"{state} rows"}
+        return {"columns": schema, **remarks(state)}
 
     def physical(
         self, *, start: int = 0, index: bool = False, slack: int | None = None, kernel: bool = False
@@ -233,18 +247,21 @@ class Query:
         until: int | None = None,
         approximate_sums: bool = False,
         kernel: Kernel = "auto",
+        rejected: Rejected | None = None,
     ) -> DataFrame:
         """The answer as one DataFrame to go on with: streaming where a source streams, else batch (a replay).
 
         `sources` maps extents to DataFrames with a time column; the others are opened as the catalog says, as batches
         if no given one streams. `tick` is the end of the tick and is event time; `index` adds the running index.
-        `kernel` says whether machines run in the JVM: `auto` where the session takes the jar, `on` or `off`.
+        `kernel` says whether machines run in the JVM: `auto` where the session takes the jar, `on` or `off`. In a
+        batch `rejected` counts the rows beyond a speed limit.
         """
         from transom.runtime.dataframe import Options, dataframe
         from transom.runtime.kernel import use_kernel
 
         fast = use_kernel(spark, kernel)
         options = Options(start=start, until=until, approximate_sums=approximate_sums, kernel=fast)
+        options = options if rejected is None else replace(options, rejected=rejected)
         plan = self.physical(start=start, index=index and self.gives == "tagged-tuples", kernel=fast)
         return dataframe(plan, self.catalog, self.reads, spark, sources, options)
 
@@ -296,7 +313,8 @@ class Query:
         plan = self.plan
         if is_stream(plan):
             return Answer(self.columns, self.gives, elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
-        return Answer(self.columns, "windows", windows=tuple(evaluate_window(plan, given)))  # type: ignore[arg-type]
+        windows = evaluate_window(plan, given)  # type: ignore[arg-type]
+        return Answer(self.columns, "windows", windows=tuple(w for w in windows if not w.over))
 
     def inputs(
         self,

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import explain
+from transom.algebra.rdf import bounds
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
-from transom.algebra.state import text
+from transom.algebra.state import Knowledge, bounded, rows, text
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
+from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
 from transom.errors import UsageError
+from transom.languages.sparql.names import Names
 from transom.languages.sparql.syntax import Query as Syntax
 from transom.languages.sparql.unparse import format_text
 from transom.languages.sql.select import Remark
-from transom.model.rdf.answer import RdfAnswer, RdfAnswerKind
+from transom.model.rdf.answer import Aside, RdfAnswer, RdfAnswerKind
 from transom.model.rdf.terms import DATE_TIME
 from transom.model.rdf.terms import Literal as LiteralTerm
 from transom.physical import show
@@ -31,6 +34,7 @@ from transom.physical.plan import Kernel, Physical
 from transom.physical.rdf_arrange import arrange
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
+from transom.shown import Picture, State
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -111,7 +115,8 @@ class RdfQuery:
         syntax = stage == "syntax"
         if stage == "plan":
             calendar = self.catalog.calendar
-            tree = show.tree(self.physical(kernel=kernel != "off"), lambda formula: text(formula, calendar))
+            plan = self.physical(kernel=kernel != "off")
+            tree = show.tree(plan, lambda formula: {"remembers": f"{text(formula, calendar)} rows"})
         else:
             tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
         if format == "text":
@@ -181,8 +186,9 @@ class RdfQuery:
         """The answer by the reference engine, from tick 0 for ever.
 
         `inputs` gives statements by extent: for streams rows of an instant and three terms, for graphs rows of three
-        terms. A term is one of the model's, a value of Python's, or text as SPARQL writes terms. Graphs without an
-        entry are read from the catalog's files. `now` is what NOW() says over stored graphs.
+        terms. A term is one of the model's, a value of Python's, or text as SPARQL writes terms. What has no entry is
+        read from the catalog's files; messages that cannot be read are set aside in the answer.
+        `now` is what NOW() says over stored graphs.
         """
         if inputs is not None and not isinstance(inputs, Mapping):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")
@@ -193,17 +199,45 @@ class RdfQuery:
                 raise UsageError(f"inputs for {name}, which is no stream or graph", hint=f"there is {known}")
         streams: dict[str, Any] = {}
         graphs: dict[str, Any] = {}
+        aside: dict[str, tuple[Aside, ...]] = {}
         for extent in self.reads:
             if extent.is_stream:
-                if extent.name not in given:
-                    raise UsageError(f"no statements for {extent.name}", hint="give them as inputs")
-                streams[extent.name] = stream_statements(extent, given[extent.name], self.catalog)
+                if extent.name in given:
+                    streams[extent.name] = stream_statements(extent, given[extent.name], self.catalog)
+                else:
+                    streams[extent.name], broken = open_stream(extent, self.catalog)
+                    aside |= {extent.name: tuple(broken)} if broken else {}
             elif extent.name in given:
                 graphs[extent.name] = graph_statements(extent, given[extent.name], self.catalog)
             else:
                 graphs[extent.name] = open_graph(extent, self.catalog.folder)
         moment = (now or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
-        return evaluate(self.algebra, Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)))
+        answer = evaluate(self.algebra, Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)))
+        return replace(answer, aside=aside)
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes of the query, and those of the catalog that it does not declare anew."""
+        return Names.of(self.syntax, self.catalog.rdf.prefixes).prefixes
+
+    @property
+    def state(self) -> State:
+        """How many statements and solutions the whole query must remember (E8)."""
+        formula = bounds.total(self.algebra)
+        known = Knowledge()
+        calendar = self.catalog.calendar
+        return State(text(formula, calendar), rows(formula, known), bounded(formula, known), ())
+
+    def picture(
+        self, inputs: Mapping[str, Iterable[object]] | None = None, until: int | None = None, *, start: int = 0
+    ) -> Picture:
+        """The answer over time, as an SVG drawing: one lane per solution, bars for the times in which it is valid."""
+        from transom.picture.intervals import draw_answer
+
+        answer = self.simulate(inputs)
+        name = Path(self.name or "").name
+        calendar, prefixes = self.catalog.calendar, self.prefixes
+        return Picture(draw_answer(answer, calendar, start, until, prefixes=prefixes, title=name, text=self.text))
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)

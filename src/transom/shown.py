@@ -11,17 +11,27 @@ from transom.errors import UsageError
 
 @dataclass(frozen=True)
 class State:
-    """How many rows a query must remember: a formula, its value where everything is declared, and what is not."""
+    """How many rows a query must remember: a formula, its value where everything is declared, and what is not.
+
+    `promises` are the hints of the catalog that it rests on: where data breaks them, more rows are remembered.
+    """
 
     formula: str
     rows: int | None
     bounded: bool
     hints: tuple[str, ...]
+    promises: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.bounded:
             return f"unbounded: {self.formula}"
         return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
+
+
+def remarks(state: State) -> dict[str, str]:
+    """What a tree says of a bound."""
+    promised = {"promised by the catalog": ", ".join(state.promises)} if state.promises else {}
+    return {"remembers": f"{state} rows", **promised}
 
 
 @dataclass(frozen=True)

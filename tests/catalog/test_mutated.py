@@ -28,7 +28,7 @@ def error_of(text: str) -> TransomError | None:
 def test_mutated_catalogs():
     error_of("")  # what is imported on first use does not count
     read = 0
-    for seed in range(2_000):
+    for seed in range(500):
         text = mutated(seed)
         start = time.process_time()
         error = error_of(text)
@@ -40,7 +40,7 @@ def test_mutated_catalogs():
         assert str(error).encode()
         assert error.span is not None
         assert 0 <= error.span.start <= error.span.end <= len(text)
-    assert 50 < read < 1_000
+    assert 12 < read < 250
 
 
 LONG = 8_000

@@ -36,7 +36,7 @@ FAULTS = [
     Fault("a side that has not started stops all", relations, "for tick in tick_union(left, right)]\n\n\ndef relation_join", "for tick in tick_union(left, right)\n        if min((w.tick for w in left), default=99) <= tick and min((w.tick for w in right), default=99) <= tick]\n\n\ndef relation_join"),
     Fault("only the key that moved last", relations, "last = {row_identity(w.key): w for w in windows if w.tick <= tick}", "last = {0: w for w in windows if w.tick <= tick}"),
     Fault("windows of all keys compared in a row", relations, "lineage = row_identity(window.key)", "lineage = row_identity(())"),
-    Fault("re-emission at every instant", relations, "if difference(w.rows, before)]", "if w.rows]"),
+    Fault("re-emission at every instant", relations, "if w.over or difference(w.rows, before)]", "if w.rows]"),
     Fault("left join forgets who is alone", relations, "(pairs or (one + nothing,))", "pairs"),
     Fault("EXCEPT of sets for bags", relations, "return at_every_instant(sides, difference)", "return at_every_instant(sides, lambda left, right: tuple(row for row in left if row not in right))"),
     Fault("a speed over no time", tracks, "if not rows or not duration:", "if not rows:\n                return None\n            if not duration and (duration := 1) and False:"),

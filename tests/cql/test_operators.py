@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import shapely
 
 from transom.algebra.cql_windows import inside, last_rows, recent, stored
 from transom.algebra.expressions import TRUE, Column, Expression, InRegion, Literal, call
@@ -175,6 +176,11 @@ def test_functions_on_places() -> None:
     assert of(call("X", there)) == 3.0
     assert of(call("Y", there)) == 4.0
     assert of(call("WKT", there)) == "POINT (3 4)"
+    assert of(call("WKB", there)) == shapely.Point(3, 4).wkb_hex
+    assert of(call("WKB", point(None, 1.0))) is None
+    line = Line((Point(0.0, -0.0), Point(3.0, 4.5)))
+    assert of(call("WKB", Literal(line, Type.LINE))) == shapely.LineString([(0, 0), (3, 4.5)]).wkb_hex
+    assert of(call("WKB", Literal(Line((Point(3.0, 4.0),)), Type.LINE))) == shapely.Point(3, 4).wkb_hex
     assert of(call("POINT", Literal(7.0, Type.FLOAT))) == Point(7.0, 0.0)
     degree = of(call("DISTANCE", here, point(0.0, 1.0), number(0)))
     assert degree == pytest.approx(110_574.3885578, abs=1e-6)

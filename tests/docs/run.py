@@ -28,7 +28,7 @@ NOT_RUN = {
 }
 """The commands that the documentation shows and no test runs, with the reason."""
 
-PASSIVE = {"text", "csv", "json", "svg"}
+PASSIVE = {"text", "csv", "json", "svg", "turtle"}
 """Languages of blocks that are only files or answers."""
 
 
@@ -57,7 +57,7 @@ class Session:
                 return None  # a program: a command runs it
             case "python":
                 given = self.python(block.text)
-            case "sneeql" | "cql":
+            case "sneeql" | "cql" | "sparql":
                 given = self.query(block, answered=answer is not None)
             case "yaml":
                 given = self.catalog(block.text, refused=answer is not None)
@@ -141,7 +141,8 @@ class Session:
     def query(self, block: Block, *, answered: bool) -> list[str]:
         """The answer to a query over the page's catalog, or the message that refuses it."""
         options = shlex.split(block.title or "") if (block.title or "").startswith("--") else []
-        name = f"query.{block.language}" if options or block.title is None else block.title
+        ending = {"sparql": "rq"}.get(block.language, block.language)
+        name = f"query.{ending}" if options or block.title is None else block.title
         self.write(name, block.text)
         if not (self.folder / name).with_name("catalog.yaml").exists():
             options += ["--catalog", "examples/roads/catalog.yaml"]

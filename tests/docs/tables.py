@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from transom.algebra.functions import FUNCTIONS
+from transom.algebra.rdf.functions import FUNCTIONS as RDF_FUNCTIONS
 from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
@@ -56,6 +57,16 @@ def functions() -> str:
         rows.append((function.group, code(name), meaning, code(example), code(said(value_of(example)))))
     note = r"Functions marked \* decide about NULL themselves; all others give NULL for NULL."
     return table(("group", "name", "gives", "example", "is"), rows) + f"\n\n{note}"
+
+
+def rdf_functions() -> str:
+    """Every function and operator of SPARQL with its meaning."""
+    rows = []
+    for name, function in RDF_FUNCTIONS.items():
+        taken = f"{function.least} or more" if function.most is None else f"{function.least} to {function.most}"
+        taken = str(function.least) if function.least == function.most else taken
+        rows.append((function.group, code(name), taken, function.meaning + ("" if function.strict else r" \*")))
+    return table(("group", "name", "arguments", "gives"), rows)
 
 
 def null_logic() -> str:
@@ -146,5 +157,6 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/operators.md", "rdf-operators"): rdf_operators,
     ("docs/operators.md", "windows"): windows,
     ("docs/engine.md", "rules"): rules,
+    ("docs/sparql.md", "rdf-functions"): rdf_functions,
 }
 """The tables by page and by the marker that stands before them; the marker `end` stands after each."""

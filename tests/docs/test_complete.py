@@ -35,11 +35,14 @@ from transom.spark.types import DECIMAL
 
 PICTURES = {
     "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
+    "docs/pictures/restless.svg": ("examples/windpark/restless.rq", "75 min"),
     **{
         f"docs/pictures/{name}.svg": (f"examples/windows/{name}.sneeql", "40")
         for name in ("sliding", "before", "gaps", "rows", "table")
     },
 }
+
+MAPS = ("time", "region", "region_time", "space", "space_time", "time_space", "keys")
 
 
 def command_names() -> Iterator[tuple[str, str]]:
@@ -198,6 +201,17 @@ def test_pictures_are_what_the_command_draws(picture: str, tmp_path: Path, rewri
     if rewrite:
         (ROOT / picture).write_text(drawn, "utf-8")
     assert (ROOT / picture).read_text("utf-8") == drawn
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_are_what_the_command_draws(name: str, tmp_path: Path, rewrite: bool) -> None:
+    session = Session.begin(tmp_path)
+    session.transom("map", f"examples/space/{name}.cql", "--at", "74 min", "--output", "drawn.svg")
+    drawn, kept = (tmp_path / "drawn.svg").read_text("utf-8"), ROOT / f"docs/pictures/map_{name}.svg"
+    if rewrite:
+        kept.write_text(drawn, "utf-8")
+    assert kept.read_text("utf-8") == drawn
+    assert f"pictures/map_{name}.svg" in text_of("docs/space.md")
 
 
 def test_site_builds_without_the_network(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 How a page is written: a block with a title is a file of that name. In a `console` block, lines that begin with `$ ` are
 commands and the others are what they print; a line `...` stands for any lines, `(... s)` for any time. A `python`,
-`sneeql` or `cql` block is run, and a plain `text` block right after it is what it gives; a title that begins with
-`--` holds options of `transom simulate`. `yaml` is a catalog. A query or a catalog that is refused is followed by its
-message. `pytest tests/docs --rewrite` puts in what is given now.
+`sneeql`, `cql` or `sparql` block is run, and a plain `text` block right after it is what it gives; a title that begins
+with `--` holds options of `transom simulate`. `yaml` is a catalog. A query or a catalog that is refused is followed by
+its message. `pytest tests/docs --rewrite` puts in what is given now.
 
 A block with the line `<!-- spark -->` right before its fence needs a JVM: a plain run leaves it out, and
 `pytest --spark tests/docs` runs it, with all others of its page, on one session for all pages. What stands in plain

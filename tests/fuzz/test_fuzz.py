@@ -10,11 +10,11 @@ from . import fuzz
 from .fuzz import check, check_all, input_of
 
 
-def test_three_thousand_inputs() -> None:
-    total = check_all(1, range(3000))
+def test_six_hundred_inputs() -> None:
+    total = check_all(1, range(600))
     assert not total.failures
-    assert total.count == 3000
-    assert min(total.outcomes[name] for name in ("translated", "not translated", "not parsed", "read", "not read")) > 50
+    assert total.count == 600
+    assert min(total.outcomes[name] for name in ("translated", "not translated", "not parsed", "read", "not read")) > 10
 
 
 def test_inputs_follow_from_the_seed() -> None:

@@ -7,11 +7,11 @@ import pytest
 from . import sparql
 
 
-def test_a_thousand_inputs() -> None:
-    total = sparql.check_all(1, range(1000))
+def test_two_hundred_inputs() -> None:
+    total = sparql.check_all(1, range(200))
     assert not total.failures
-    assert total.count == 1000
-    assert min(total.outcomes[name] for name in ("taken", "against a rule", "not parsed")) > 30
+    assert total.count == 200
+    assert min(total.outcomes[name] for name in ("taken", "against a rule", "not parsed")) > 5
 
 
 def test_a_lossy_unparse_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from transom.languages.cql.syntax import (
     Convert,
     Converter,
     Domain,
+    First,
     Join,
     Place,
     Quantity,
@@ -28,7 +29,21 @@ from .syntax_trees import OFFSETS, Scalars
 
 AMOUNTS = ("0", "1", "10", "60", "1.5", "0.001", "2.50", "999999999999999999")
 UNITS = ("seconds", "minute", "h", "km", "kms", "m", "in", "space", "nonsense", "u_1", "select")
-KEYWORDS = ("distinct", "exists", "Range", "rows", "row", "slide", "now", "unbounded", "partition", "union", "left")
+KEYWORDS = (
+    "distinct",
+    "exists",
+    "Range",
+    "rows",
+    "row",
+    "slide",
+    "now",
+    "unbounded",
+    "partition",
+    "union",
+    "left",
+    "first",
+    "per",
+)
 
 
 class CqlTrees(Scalars):
@@ -55,9 +70,15 @@ class CqlTrees(Scalars):
             self.expression(room) if self.chance(0.5) else None,
             tuple(self.expression(room - 1) for _ in range(self.rng.choice((0, 0, 0, 1, 2)))),
             self.expression(room - 1) if self.chance(0.2) else None,
+            self.first(room) if self.chance(0.2) else None,
             self.chance(0.2),
             self.rng.choice((None, None, *Converter)),
         )
+
+    def first(self, room: int) -> First:
+        """FIRST with or without groups."""
+        per = tuple(self.expression(room - 1) for _ in range(self.rng.choice((0, 0, 1, 2))))
+        return First(self.rng.choice(OFFSETS), self.expression(room - 1), per)
 
     def table(self, room: int) -> Table:
         """A source, or several that are joined."""

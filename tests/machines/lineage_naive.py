@@ -115,7 +115,9 @@ def within(spec: LineageSpec, reach: Reach, seen: list[Seen], element: Seen, tic
 def windows(spec: LineageSpec, life: Life, closed: int) -> Iterator[Told]:
     """What is told of a life."""
     before: list[Seen] = []
+    any_window = False
     for tick, mark in events(spec, life, closed):
+        any_window = True
         now = held(spec, life, tick, mark)
         if spec.output == "aggregates":
             yield Told(tick, 1, True, 0, tuple(value(spec, aggregate, now) for aggregate in spec.aggregates))
@@ -128,9 +130,10 @@ def windows(spec: LineageSpec, life: Life, closed: int) -> Iterator[Told]:
             yield from (Told(tick, 1, True, 1, s.row) for s in now if s not in before)
         before = now
     over = None if life.end is None else life.end + 1
-    if over is not None and before and spec.output == "changes" and over <= min(closed, spec.until or closed):
-        yield Told(over, 1, False, 0, None)
-        yield from (Told(over, 1, True, -1, s.row) for s in before)
+    if over is not None and any_window and over <= min(closed, spec.until or closed):
+        yield Told(over, 1 if spec.output == "changes" else 0, False, 0, None)
+        if spec.output == "changes":
+            yield from (Told(over, 1, True, -1, s.row) for s in before)
 
 
 def value(spec: LineageSpec, aggregate: SlideAggregate, rows: list[Seen]) -> Value:

@@ -18,7 +18,7 @@ from transom.machines.lineage import LineageMachine
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.machines.told import Told
 
-CASES = 2600
+CASES = 520
 PLACE = PlaceSpec(0, None, False, 1)
 
 
@@ -39,7 +39,7 @@ def driven(case: Case) -> list[Told]:
     return told
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("times", [1, pytest.param(24, marks=pytest.mark.deep)])
 def test_windows_are_what_their_definition_says(times: int) -> None:
     """Rejected rows are told with the windows of their tick; what a key tells comes in the order of its ticks."""
     seen: Counter[str] = Counter()
@@ -50,15 +50,26 @@ def test_windows_are_what_their_definition_says(times: int) -> None:
         assert plain(found) == plain(wanted), f"case {place}: {case.spec}"
         seen[case.kind] += bool(wanted)
         seen[case.spec.output] += bool(wanted)
-        seen["rejected"] += any(t.seq == 0 for t in found)
+        seen["rejected"] += any(t.seq == 0 and t.place for t in found)
+        seen["over"] += any(t.seq == 0 and not t.place for t in found)
         seen["forgotten"] += len(lives(case.spec, case.rows)[0]) > 1
         ticks = [len(list(rows)) for _, rows in groupby(tick for tick, _ in case.rows)]
         seen["several rows of a tick"] += bool(ticks) and max(ticks) > 1
         seen["empty"] += any(t.present and t.row == (0,) for t in found)
         seen["gone"] += any(t.present and t.place == -1 for t in found)
-    for what in (*KINDS, "content", "changes", "aggregates", "rejected", "forgotten", "several rows of a tick", "gone"):
-        assert seen[what] > times * 70, (what, seen)
-    assert seen["empty"] > times * 15
+    for what in (
+        *KINDS,
+        "content",
+        "changes",
+        "aggregates",
+        "rejected",
+        "forgotten",
+        "over",
+        "several rows of a tick",
+        "gone",
+    ):
+        assert seen[what] > times * 14, (what, seen)
+    assert seen["empty"] > times * 3
 
 
 def test_only_what_a_coming_window_may_hold_is_remembered() -> None:
@@ -79,7 +90,7 @@ def test_only_what_a_coming_window_may_hold_is_remembered() -> None:
                 elif case.spec.output == "aggregates":
                     assert machine.held <= wanted, f"case {place}: {case.spec}"
                 tried += 1
-    assert tried > 2000
+    assert tried > 600
 
 
 def test_aggregates_keep_panes_and_not_rows() -> None:

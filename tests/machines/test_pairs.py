@@ -60,10 +60,10 @@ def expected(script: Script) -> Iterator[Any]:
             yield sum(row[0] > rest[0] + 1 for _, _, row in stays)
 
 
-@pytest.fixture(scope="module")
-def answered() -> list[tuple[Script, Any]]:
-    """All cases with what their definition says."""
-    scripts = [random_script(random.Random(seed)) for seed in range(CASES)]
+@pytest.fixture(scope="module", params=[CASES // 8, pytest.param(CASES, marks=pytest.mark.kernel)])
+def answered(request: pytest.FixtureRequest) -> list[tuple[Script, Any]]:
+    """Cases with what their definition says: an eighth, and all of them where Java is tried too."""
+    scripts = [random_script(random.Random(seed)) for seed in range(request.param)]
     return [(script, plain(list(expected(script)))) for script in scripts]
 
 
@@ -77,7 +77,7 @@ def test_python(answered: list[tuple[Script, Any]]) -> None:
     for seed, (script, said) in enumerate(answered):
         assert plain(pairs_in_python(script)) == said, f"seed {seed}"
         count += sum(len(entry[0]) for entry in said if isinstance(entry, list))
-    assert count > 20_000
+    assert count > 5 * len(answered)
 
 
 @pytest.mark.kernel

@@ -103,7 +103,7 @@ def test_product(kinds: tuple[str, str], keyed: bool) -> None:
     """Pairs, empty windows and the order of rows, left-major, on random windows."""
     rng = random.Random(str((kinds, keyed)))
     told: Counter[str] = Counter()
-    for _ in range(700):
+    for _ in range(200):
         sides = [random_windows(rng, kind) for kind in kinds]
         wanted = window_cross_product(OP, *sides)
         if keyed:
@@ -117,10 +117,10 @@ def test_product(kinds: tuple[str, str], keyed: bool) -> None:
         told["empty"] += any(not w.rows for w in wanted)
         told["several"] += len({w.tick for w in wanted}) < len(wanted)
         told["nothing"] += not wanted
-    assert told["rows"] > 300
-    assert told["empty"] > 200
+    assert told["rows"] > 100
+    assert told["empty"] > 50
     assert told["nothing"] > 0 or kinds == ("stays", "stays")
-    assert told["several"] > 200 or "windows" not in kinds
+    assert told["several"] > 50 or "windows" not in kinds
 
 
 def test_a_product_remembers_the_current_windows_only() -> None:

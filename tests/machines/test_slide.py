@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import pytest
@@ -33,10 +33,11 @@ from transom.model.bag import Row
 from transom.model.types import Type
 
 
-@pytest.fixture(scope="module")
-def answered() -> list[tuple[SlideSpec, Script, Any]]:
-    """All cases with what their definition says."""
-    return [(spec, script, plain(list(expected(spec, kinds, script)))) for spec, kinds, script in cases()]
+@pytest.fixture(scope="module", params=[7, pytest.param(1, marks=pytest.mark.kernel)])
+def answered(request: pytest.FixtureRequest) -> list[tuple[SlideSpec, Script, Any]]:
+    """Cases with what their definition says: every seventh, and all of them where Java is tried too."""
+    chosen = islice(cases(), 0, None, request.param)
+    return [(spec, script, plain(list(expected(spec, kinds, script)))) for spec, kinds, script in chosen]
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +54,12 @@ def test_python(answered: list[tuple[SlideSpec, Script, Any]]) -> None:
             seen[f"{asked.function} {asked.type}"] += 1
         if spec.copies is None:
             ends.update(arrivals(script))
-    assert min(seen.values()) > 200
+    share = len(answered) / 10_400
+    assert min(seen.values()) > 200 * share
     assert len(seen) == 3 * len(TYPES) + 2 * 3
-    assert ends["rows"] > 20_000
-    assert ends["the longer of two that come together first"] > 400
-    assert ends["as long as the one before"] > 1000
+    assert ends["rows"] > 20_000 * share
+    assert ends["the longer of two that come together first"] > 400 * share
+    assert ends["as long as the one before"] > 800 * share
 
 
 def arrivals(script: Script) -> Iterator[str]:

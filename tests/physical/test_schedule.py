@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 from transom.physical.schedule import Schedule
 
@@ -57,8 +58,9 @@ def test_after() -> None:
     rng = random.Random(3)
     for _ in range(300):
         schedule = random_schedule(rng)
-        for tick in ticks(schedule)[:-1]:
-            assert schedule.after(tick) == next(t for t in ticks(schedule) if t > tick)
+        every = ticks(schedule)
+        for tick, following in pairwise(every):
+            assert schedule.after(tick) == following
     assert Schedule((), 3).after(3) is None
 
 

@@ -26,14 +26,14 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.spark.chaos_child import begin, session
-from tests.spark.shapes import KILLED
+from tests.spark.shapes_cql import ALL
 from transom.physical.plan import Kernel
 from transom.runtime.answers import answers, difference, plain
 from transom.runtime.recut import Split, write_streams
 
 ROOT = Path(__file__).parents[2]
 TICKS = 40
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds without a word after which a child is taken for hung."""
 
 
@@ -170,8 +170,8 @@ def try_shapes(
 
 def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     """What a shape reads, for the run with kills and for the one without."""
-    query = KILLED[shape].query()
-    given = query.inputs(KILLED[shape].inputs(seed, TICKS), TICKS - 1)
+    query = ALL[shape].query()
+    given = query.inputs(ALL[shape].inputs(seed, TICKS), TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
     for way in ("killed", "calm"):
         write_streams(folder / way / shape / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
@@ -179,8 +179,8 @@ def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
 
 def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
     """What was written through the kills, against the run without them and against the reference."""
-    query = KILLED[outcome.shape].query()
-    expected = query.simulate(KILLED[outcome.shape].inputs(seed, TICKS), until=TICKS - 1)
+    query = ALL[outcome.shape].query()
+    expected = query.simulate(ALL[outcome.shape].inputs(seed, TICKS), until=TICKS - 1)
     found: dict[str, list[Any]] = {}
     for way in ("killed", "calm"):
         frame = spark.read.parquet(str(folder / way / outcome.shape / "out"))
@@ -204,13 +204,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=10, help="kills per shape")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--shape", choices=KILLED, action="append", help="only these (default: all)")
+    parser.add_argument("--shape", choices=ALL, action="append", help="only these (default: all)")
     parser.add_argument("--kernel", choices=("on", "off"), action="append", help="only this way (default: both)")
     parser.add_argument("--together", type=int, default=1, help="shapes that are killed at once")
     options = parser.parse_args()
     spark = session()
     wrong = 0
-    shapes = list(options.shape or KILLED)
+    shapes = list(options.shape or ALL)
     groups = [shapes[first : first + options.together] for first in range(0, len(shapes), options.together)]
     for kernel, group in product(options.kernel or ("on", "off"), groups):
         began = time.monotonic()

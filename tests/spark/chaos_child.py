@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tests.spark.conftest import SETTINGS
-from tests.spark.shapes import KILLED
+from tests.spark.shapes_cql import ALL
 from transom.physical.plan import Kernel
 from transom.runtime.recut import read_streams, table_frames
 from transom.runtime.start import Running
@@ -41,13 +41,15 @@ def session() -> SparkSession:
 
 def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int, folder: Path) -> Running:
     """The query, started or gone on with."""
-    query, inputs = KILLED[shape].query(), KILLED[shape].inputs(seed, ticks)
+    query, inputs = ALL[shape].query(), ALL[shape].inputs(seed, ticks)
     given = query.inputs(inputs, ticks - 1)
-    paths = {name: folder / "in" / name for name in KILLED[shape].streams}
+    paths = {name: folder / "in" / name for name in ALL[shape].streams}
     sources = read_streams(spark, query.reads, paths, False, live=True)
     sources |= table_frames(spark, query.reads, {0: given}, False)
     sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
-    return query.start(spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel)
+    return query.start(
+        spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel, allow_unbounded=True
+    )
 
 
 def report(shape: str, running: Running) -> None:

@@ -10,11 +10,18 @@ import pytest
 
 from tests.spark.chaos import is_inside, last_entry, try_shapes
 from tests.spark.shapes import KILLED, SHAPES
+from tests.spark.shapes_cql import ALL, MOVING
 from transom.physical.plan import Kernel, Path
 from transom.physical.walk import walk
 
-ALL, SOME = list(KILLED), list(SHAPES)
-TRIED: list[tuple[list[str], Kernel]] = [(ALL[:4], "on"), (ALL[4:], "on"), (SOME[:3], "off"), (SOME[3:], "off")]
+FLAT, SOME = list(KILLED), list(SHAPES)
+TRIED: list[tuple[list[str], Kernel]] = [
+    (FLAT[:4], "on"),
+    (FLAT[4:], "on"),
+    (list(MOVING), "on"),
+    (SOME[:3], "off"),
+    (SOME[3:], "off"),
+]
 
 
 @pytest.mark.parametrize(
@@ -31,9 +38,9 @@ def test_killed_queries_go_on_as_if_nothing_had_been(spark: Any, shapes: list[st
 
 def test_every_machine_of_the_kernel_is_killed() -> None:
     """Number is the machine `order`, Cut `window`, Compare `change`; Slide, Meet and Product bear their names."""
-    plans = [shape.query().physical(kernel=True) for shape in KILLED.values()]
+    plans = [shape.query().physical(kernel=True) for shape in ALL.values()]
     seen = {type(node).__name__ for plan in plans for node in walk(plan) if node.choice.path is Path.KERNEL}
-    assert seen == {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product"}
+    assert seen == {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product", "Steady", "Lines", "Relate"}
 
 
 def test_a_kill_inside_a_micro_batch_is_told_from_one_between_two(tmp_path: File) -> None:

@@ -240,8 +240,8 @@ SOWN = [
     sow(
         "a machine forgets between batches",
         runner,
-        "self.machine.update((machine.save(), timer))",
-        "self.machine.update((None, timer))",
+        "self._keep(machine.save(), rest)",
+        "self._keep(None, rest)",
         ("row-windows", "rows"),
     ),
     sow(

@@ -1,6 +1,6 @@
 """Rows in state against the bound that is computed before a query runs.
 
-Every shape takes 200,000 rows; with TRANSOM_STATE_ROWS=2000000 (`just state`) two million.
+Every shape takes 40,000 rows; with TRANSOM_STATE_ROWS=2000000 (`just state`) two million.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from transom.physical.walk import walk
 from transom.runtime.recut import read_streams, table_frames
 from transom.spark.relations import slide_specification
 
-ROWS = int(os.environ.get("TRANSOM_STATE_ROWS", "200000"))
-BATCHES = 12 if ROWS < 1_000_000 else 40
+ROWS = int(os.environ.get("TRANSOM_STATE_ROWS", "40000"))
+BATCHES = 8 if ROWS < 1_000_000 else 40
 WARM = 3
 """Micro-batches until a run is in full swing: windows are filled, and the first have been dropped."""
 

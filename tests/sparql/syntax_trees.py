@@ -291,7 +291,10 @@ class Trees:
                 return terms.Text(self.rng.choice(STRINGS), language, datatype)
 
 
-_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>"{}|^`\\\x00-\x20]*>|[ \n]+|[?@]\w+|[^\s"<]*:[^\s]*|\w+|.', re.DOTALL)
+_PIECES = re.compile(
+    r'"(?:[^"\\]|\\.)*"|<[^<>"{}|^`\\\x00-\x20]*>|[ \n]+|[?@]\w+|[^\s"<(]*:(?:\\.|[^\s"<()\\])*|\w+|.', re.DOTALL
+)
+"""Strings, IRIs, blanks, variables and tags, names with a colon, words; a name ends where its call begins."""
 KEYWORD = re.compile(r"[A-Z][A-Z_0-9]+")
 
 

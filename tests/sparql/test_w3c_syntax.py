@@ -34,6 +34,7 @@ def test_right_queries_are_read_and_others_are_refused(version: str) -> None:
     assert not broken, "\n".join(broken)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("version", COUNTS)
 def test_queries_survive_formatting(version: str) -> None:
     found = queries(version)

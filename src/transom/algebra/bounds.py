@@ -300,7 +300,7 @@ def _span(op: Window, reach: Range) -> int:
 
 def _by_hints(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Formula:
     """What the hints on the objects of the extent below allow, or no bound."""
-    extent = _extent(op.input)
+    extent = extent_of(op.input)
     if extent is None:
         return gap
     rows = times(keys, Told(extent, Hint.ROWS_PER_KEY))
@@ -314,20 +314,20 @@ def _keys_of(op: Window) -> Formula:
 
 def _objects(stream: Stream) -> Formula:
     """The most keys of a stream that are there at once."""
-    extent = _extent(stream)
+    extent = extent_of(stream)
     gap = Unbounded(MANY_KEYS, KEY_HINTS)
     return gap if extent is None else Hinted(least(Told(extent, Hint.KEYS), Told(extent, Hint.FORGET)), gap)
 
 
-def _extent(stream: Operator) -> str | None:
+def extent_of(stream: Operator) -> str | None:
     """The one extent whose rows a stream has, some of them or changed."""
     match stream:
         case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
             return extent
         case StreamSelect(input=below) | StreamProject(input=below):
-            return _extent(below)
+            return extent_of(below)
         case Renumber(input=below) | WithoutJumps(input=below):
-            return _extent(below)
+            return extent_of(below)
         case _:
             return None
 

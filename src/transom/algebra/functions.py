@@ -235,6 +235,12 @@ _in_space(
     Signature((P, P, I), F),
 )
 _in_space("WKT", "the well-known text of a place or a line", Signature((P,), S), Signature((L,), S))
+_in_space(
+    "WKB",
+    "the well-known binary of a place or a line, least byte first, as hexadecimal digits",
+    Signature((P,), S),
+    Signature((L,), S),
+)
 
 _COST = {(I, D): 2, (I, F): 3, (D, F): 3, (I, T): 4}
 

@@ -239,6 +239,20 @@ def atoms(formula: Formula) -> Iterator[Formula]:
             yield formula
 
 
+def promises(formula: Formula, known: Knowledge) -> list[str]:
+    """The hints of the catalog that a formula rests on and that no engine makes true; forgetting is none of them."""
+    found: dict[str, None] = {}
+    for atom in atoms(formula):
+        match atom:
+            case Hinted(of=of):
+                found |= dict.fromkeys(promises(of, known))
+            case Told(extent=extent, hint=hint) if hint is not Hint.FORGET and known.hints.get((extent, hint)):
+                found[f"{hint.value}({extent})"] = None
+            case _:
+                pass
+    return list(found)
+
+
 def missing(formula: Formula, known: Knowledge) -> list[Arrivals | TableRows | Unbounded]:
     """What keeps a formula from being a number: rates and sizes that are not declared, ranges without a bound."""
     if rows(formula, known) is not None:

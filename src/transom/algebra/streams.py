@@ -82,6 +82,7 @@ class WithoutJumps:
     Meaning  a row is rejected if the way to its place from the last row of its key that was kept would need more
              than a speed; rows of one tick as if a tick had passed. Tick and index are kept.
     Bounds   the first row of a key and rows without a place are kept; what is rejected is counted, not lost in silence.
+             A key of which no row was kept for more than `forget_after` ticks is new (E8).
     Source   ours: jumps of satellite positions.
     State    the last place and tick of every key.
     """
@@ -90,10 +91,13 @@ class WithoutJumps:
     position: Position
     speed: Speed
     key: tuple[Attribute, ...] = ()
+    forget_after: int | None = None
 
     def __post_init__(self) -> None:
         if self.speed.length < 0 or self.speed.ticks < 1:
             raise PlanError("a speed is a way of at least 0 in at least one tick")
+        if self.forget_after is not None and (self.forget_after < 0 or not self.key):
+            raise PlanError("only keys are forgotten, after at least 0 ticks")
         _ = self.place
         for attribute in self.key:
             self.input.schema.position(attribute)

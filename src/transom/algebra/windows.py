@@ -214,7 +214,9 @@ class Window:
              moves nothing (C11). `tags` keeps an element's tick or index as columns.
     Bounds   one window per boundary, the empty ones too (S5); its tick is the boundary, or for a boundary on
              another coordinate the tick of the element that reached it (S6, S22). `key` makes one lineage per key:
-             rows and distance are counted inside the key, and it has no window before its first element (C14).
+             rows and distance are counted inside the key, and it has no window before its first element (C14). A key
+             without an element for more than `forget_after` ticks is forgotten at the next one: it has no rows and
+             no windows from then on, and is new if it comes again (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements between low and the present: rate * (range + 1 tick), or range + 1 rows; for a distance
              what the hints of the catalog allow (E8); for a region and for everything, all that ever came.
@@ -226,6 +228,7 @@ class Window:
     key: tuple[Attribute, ...] = ()
     tags: tuple[Attribute, ...] = ()
     position: Position | None = None
+    forget_after: int | None = None
 
     def __post_init__(self) -> None:
         stored = isinstance(self.input, StoredTable)
@@ -243,6 +246,8 @@ class Window:
             raise PlanError("only tick and index are tags")
         for attribute in self.key:
             self.input.schema.position(attribute)
+        if self.forget_after is not None and (self.forget_after < 0 or not self.key):
+            raise PlanError("only keys are forgotten, after at least 0 ticks")
         if self.in_space and self.position is None:
             raise PlanError("a window in space needs the position of its elements")
         _ = self.place

@@ -188,11 +188,13 @@ class RegionEntry(Entry):
 
 
 class RdfEntry(Entry):
-    """`td: {stream: IRI}`, `parks: {graph: IRI, files: parks.ttl}`, or `facts: {graph: default, files: [a.ttl]}`."""
+    """`td: {stream: IRI, files: td.csv}`, `parks: {graph: IRI, files: parks.ttl}`, or `facts: {graph: default}`."""
 
     stream: str | None = None
     graph: str | None = None
     files: list[str] | None = None
+    format: str | None = None
+    time: str | None = None
     subjects: Literal["local"] | None = None
 
     @classmethod

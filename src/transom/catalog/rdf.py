@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 class RdfExtent:
     """A stream of statements, or a stored graph, and the IRI by which queries name it.
 
-    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements of
-    a graph. `local` says of a stream that all statements about a subject come in one message, at one instant.
+    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements.
+    `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
+    `local` says of a stream that all statements about a subject come in one message, at one instant.
     """
 
     name: str
     iri: str | None
     is_stream: bool
     files: tuple[str, ...] = ()
+    format: str | None = None
+    time: str | None = None
     local: bool = False
 
 

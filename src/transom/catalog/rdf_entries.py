@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry
@@ -14,6 +14,8 @@ from transom.catalog.wording import quoted, show
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*")
 _PREFIX = re.compile(r"|[^\W\d_]([\w.-]*[\w-])?")
 ENDINGS = ("nt", "nq", "ttl", "trig", "rdf", "jsonld")
+TABLES = ("csv", "jsonl", "parquet")
+"""The endings of files with RDF, and of tables with terms or messages."""
 
 
 def read_rdf(entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken: Collection[str]) -> Rdf:
@@ -30,8 +32,11 @@ def read_rdf(entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken
         if name.lower() in {*taken, *map(str.lower, extents)}:
             raise Misfit(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
         extents[name] = _extent(name, entry, at)
-        if extents[name].iri is not None and extents[name].iri in [one.iri for one in list(extents.values())[:-1]]:
-            raise Misfit("two extents of one IRI", at, "give each its own, so that FROM means one of them")
+        own = extents[name]
+        same = [one for one in list(extents.values())[:-1] if (one.iri, one.is_stream) == (own.iri, own.is_stream)]
+        if own.iri is not None and same:
+            kind = "streams" if own.is_stream else "graphs"
+            raise Misfit(f"two {kind} of one IRI", at, "give each its own, so that FROM means one of them")
     return Rdf(extents, dict(prefixes))
 
 
@@ -39,21 +44,40 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
     """One stream or graph."""
     if (entry.stream is None) == (entry.graph is None):
         raise Misfit(f"{quoted(name)} is a stream or a graph", at.at_key(), "write stream: IRI, or graph: IRI")
+    files = tuple(entry.files or ())
     if entry.stream is not None:
-        if entry.files is not None:
-            raise Misfit("a stream has no files yet", at.then("files").at_key(), "give its statements to the query")
+        _check_stream(entry, at)
+        iri = _absolute(entry.stream, at.then("stream"))
         local = entry.subjects == "local"
-        return RdfExtent(name, _absolute(entry.stream, at.then("stream")), is_stream=True, local=local)
+        time = None if entry.time is None else _absolute(entry.time, at.then("time"))
+        return RdfExtent(name, iri, is_stream=True, files=files, format=entry.format, time=time, local=local)
+    for key, value in (("format", entry.format), ("time", entry.time)):
+        if value is not None:
+            raise Misfit(f"a graph has no {key}", at.then(key).at_key(), "streams have one")
     if entry.subjects is not None:
         raise Misfit("a graph has no messages", at.then("subjects").at_key(), "leave out subjects")
+    _check_endings(files, ENDINGS, at)
     graph = entry.graph or ""
+    iri_of_graph = None if graph == "default" else _absolute(graph, at.then("graph"))
+    return RdfExtent(name, iri_of_graph, is_stream=False, files=files)
+
+
+def _check_stream(entry: RdfEntry, at: At) -> None:
+    """Messages have a format and a time: beside them in a table, or stated in them."""
+    _check_endings(entry.files or (), (*TABLES, *ENDINGS), at)
+    if entry.format is not None and entry.format not in ENDINGS:
+        raise Misfit(f"no format {quoted(entry.format)}", at.then("format"), f"formats are {', '.join(ENDINGS)}")
     for place, path in enumerate(entry.files or ()):
-        if path.rpartition(".")[2].lower() not in ENDINGS:
-            raise Misfit(
-                f"{show(path)} is no file of RDF", at.then("files", place), f"files end with .{', .'.join(ENDINGS)}"
-            )
-    iri = None if graph == "default" else _absolute(graph, at.then("graph"))
-    return RdfExtent(name, iri, is_stream=False, files=tuple(entry.files or ()))
+        if path.rpartition(".")[2].lower() in ENDINGS and entry.time is None:
+            hint = "write time: and the IRI of the predicate that states them"
+            raise Misfit("when do these statements come?", at.then("files", place), hint)
+
+
+def _check_endings(files: Sequence[str], endings: Sequence[str], at: At) -> None:
+    for place, path in enumerate(files):
+        if path.rpartition(".")[2].lower() not in endings:
+            hint = f"files end with .{', .'.join(endings)}"
+            raise Misfit(f"{show(path)} is no file of RDF", at.then("files", place), hint)
 
 
 def _absolute(iri: str, at: At) -> str:

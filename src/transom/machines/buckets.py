@@ -28,6 +28,7 @@ class Maker:
         entries: dict[str, Any] = json.loads(specification)
         self.until: int | None = entries.get("until")
         self._place: PlaceSpec | None = None
+        self._forget_after: int | None = entries.get("forget_after")
         self._lineage: LineageSpec | None = None
         match entries["machine"]:
             case "distance":
@@ -43,7 +44,9 @@ class Maker:
             return LineageMachine(self._lineage) if state is None else LineageMachine.load(self._lineage, state)
         if self._place is None:
             raise PlanError("a machine needs a specification")
-        return DistanceMachine(self._place) if state is None else DistanceMachine.load(self._place, state)
+        if state is None:
+            return DistanceMachine(self._place, self._forget_after)
+        return DistanceMachine.load(self._place, state, self._forget_after)
 
 
 class Bucket:

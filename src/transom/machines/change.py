@@ -15,7 +15,7 @@ class ChangeMachine:
     """Windows in order in, what came (ISTREAM) or went (DSTREAM) out, numbered; keeps the previous window.
 
     Several windows of one tick are compared in their order (S12, S13). With the report `both` that is what went and
-    then what came; with `grown` it is the whole window, if anything came.
+    then what came; with `grown` it is the whole window, if anything came. When a key is over, nothing is kept.
     """
 
     kind = "change"
@@ -24,6 +24,7 @@ class ChangeMachine:
         self.report = report
         self.previous: tuple[Row, ...] = ()
         self.count = 0
+        self.over = False
 
     @property
     def held(self) -> int:
@@ -49,8 +50,10 @@ class ChangeMachine:
         before, self.previous = self.previous, window.rows
         return window.rows if difference(window.rows, before) else None
 
-    def save(self) -> bytes:
-        """The state as bytes."""
+    def save(self) -> bytes | None:
+        """The state as bytes; None when the key is over."""
+        if self.over:
+            return None
         return encoding.save(self.kind, [self.report, self.count, [encoding.pack(row) for row in self.previous]])
 
     @classmethod

@@ -107,39 +107,58 @@ class DistanceMachine:
     """Rows of one object in order in, the same rows with the distance travelled so far out (C11); keeps one place.
 
     A row without a place has the distance of the row before it. A row that no object under the speed limit could have
-    reached from the last place is rejected, and counted.
+    reached from the last place is rejected, and counted. An object of which no row was taken for more than
+    `forget_after` ticks is new again.
     """
 
     kind = "distance"
     held = 0
-    blank = False
-    wake: int | None = None
 
-    def __init__(self, spec: PlaceSpec) -> None:
+    def __init__(self, spec: PlaceSpec, forget_after: int | None = None) -> None:
         self.spec = spec
+        self.forget_after = forget_after
         self.odometer = Odometer(spec)
+        self.last: int | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Whether it is as good as new; only one that forgets says so."""
+        return self.forget_after is not None and self.last is None
+
+    @property
+    def wake(self) -> int | None:
+        """The tick at which the object is forgotten if nothing more comes in."""
+        return None if self.forget_after is None or self.last is None else self.last + self.forget_after + 1
 
     def take(self, tick: int, rows: Sequence[Row]) -> list[Told]:
         """The rows of a tick with their distances."""
+        self.advance(tick - 1)
         told, rejected = [], 0
         for row in rows:
             if self.odometer.move(tick, self.odometer.where(row)) is None:
                 rejected += 1
             else:
+                self.last = tick
                 told.append(Told(tick, 1, True, self.odometer.distance, row))
         return [Told(tick, 0, False, rejected, None), *told] if rejected else told
 
     def advance(self, closed: int) -> list[Told]:
-        """Nothing waits for a tick to close."""
+        """Nothing waits for a tick to close; but an object may be forgotten then."""
+        if (wake := self.wake) is not None and wake <= closed:
+            self.odometer, self.last = Odometer(self.spec), None
         return []
 
     def save(self) -> bytes:
         """The state as bytes."""
-        return encoding.save(self.kind, self.odometer.save())
+        last = [] if self.forget_after is None else [self.last]
+        return encoding.save(self.kind, [*self.odometer.save(), *last])
 
     @classmethod
-    def load(cls, spec: PlaceSpec, state: bytes) -> DistanceMachine:
+    def load(cls, spec: PlaceSpec, state: bytes, forget_after: int | None = None) -> DistanceMachine:
         """The machine as it was when it was saved."""
-        machine = cls(spec)
-        machine.odometer.load(encoding.load(cls.kind, state))
+        machine = cls(spec, forget_after)
+        saved = encoding.load(cls.kind, state)
+        machine.odometer.load(saved[:3])
+        if forget_after is not None:
+            machine.last = saved[3]
         return machine

@@ -57,6 +57,7 @@ class LineageMachine:
         self.inside: deque[_Pane] = deque()
         self.waiting: deque[_Pane] = deque()
         self._windows: list[Sliding] = [part.window() for part in self._parts]
+        self.told = False
 
     @property
     def held(self) -> int:
@@ -194,6 +195,7 @@ class LineageMachine:
     def _window(self, tick: int, mark: int) -> list[Told]:
         """Make the window of a tick, and tell of it."""
         spec = self.spec
+        self.told = True
         bases = (mark if r.coordinate == spec.slide else self._now(r.coordinate, tick) for r in spec.ranges)
         ends = tuple(reach.ends(base) for reach, base in zip(spec.ranges, bases, strict=True))
         went = self._leave(ends)
@@ -258,10 +260,11 @@ class LineageMachine:
             self.waiting.popleft()
 
     def _drop(self, tick: int) -> list[Told]:
-        """Be new again; changes tell that all rows go."""
+        """Be new again, and tell it of a key that had a window: in changes all rows go, else there is a window 0."""
         told: list[Told] = []
-        if self.spec.output == "changes" and (self.spec.until is None or tick <= self.spec.until):
-            told = self._tell(tick, [], list(self.inside)) if self.inside else []
+        if self.told and (self.spec.until is None or tick <= self.spec.until):
+            changes = self.spec.output == "changes"
+            told = self._tell(tick, [], list(self.inside)) if changes else [Told(tick, 0, False, 0, None)]
         self._clear()
         return told
 
@@ -269,13 +272,14 @@ class LineageMachine:
         """The state as bytes."""
         meters = [None if meter is None else meter.save() for meter in (self.odometer, self.trail)]
         panes = [[list(pane.where), self._pack(pane.content)] for pane in (*self.inside, *self.waiting)]
-        return encoding.save(self.kind, [self.last, self.count, self.next, meters, len(self.inside), panes])
+        told = [] if self.spec.forget_after is None else [self.told]
+        return encoding.save(self.kind, [self.last, self.count, self.next, meters, len(self.inside), panes, *told])
 
     @classmethod
     def load(cls, spec: LineageSpec, state: bytes) -> LineageMachine:
         """The machine as it was when it was saved."""
         machine = cls(spec)
-        machine.last, machine.count, machine.next, meters, inside, panes = encoding.load(cls.kind, state)
+        machine.last, machine.count, machine.next, meters, inside, panes, *told = encoding.load(cls.kind, state)
         for meter, saved in zip((machine.odometer, machine.trail), meters, strict=True):
             if meter is not None:
                 meter.load(saved)
@@ -285,6 +289,7 @@ class LineageMachine:
                 machine._enter(pane)
             else:
                 machine.waiting.append(pane)
+        machine.told = any(told)
         return machine
 
     def _pack(self, content: Any) -> Any:

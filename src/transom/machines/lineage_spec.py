@@ -41,8 +41,8 @@ class LineageSpec:
     window holds the rows in all `ranges`, of those whose value at `flag` is true, if there is a flag. Windows by tick
     come from `start` to `until`, from the first row of the key on or, if `eager`, from the start. `place` is needed for
     distances and paths. What is told is the `content` of a window, its `changes`, or its `aggregates`; `tags` go to the
-    end of a row, and arguments count them. A key without a row for more than `forget_after` ticks is new
-    again. It travels as JSON.
+    end of a row, and arguments count them. A key without a row for more than `forget_after` ticks is forgotten at
+    the next one, and new if it comes again. It travels as JSON.
     """
 
     slide: str

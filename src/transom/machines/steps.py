@@ -27,8 +27,8 @@ class Arrival(NamedTuple):
     """A row on its way into a machine.
 
     `side` is 0, or 1 for the right side of two; `seq` is the window of its tick; a row that is not `present` only says
-    that its window exists; `sign` is 1, or -1 for a row that goes, or how many copies of it do; `order` puts rows of
-    one window in order.
+    that its window exists, or with the window 0 that its key is over; `sign` is 1, or -1 for a row that goes, or how
+    many copies of it do; `order` puts rows of one window in order.
     """
 
     side: int
@@ -59,8 +59,8 @@ class Step(Protocol):
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """All rows of a tick, in order; ticks come in order."""
 
-    def save(self) -> bytes:
-        """The state as bytes."""
+    def save(self) -> bytes | None:
+        """The state as bytes; None when nothing is remembered."""
 
 
 def in_order(arrivals: Sequence[Arrival]) -> list[Arrival]:
@@ -136,10 +136,13 @@ class CompareStep:
                 rows.append(arrival.row)
         if windows and self.machine.report == "both":
             yield Departure(1, False, 0, None)
-        for _, rows in sorted(windows.items()):
+        for seq, rows in sorted(windows.items()):
+            self.machine.over = seq == 0
             if self.machine.report == "grown":
                 grown = self.machine.grow(Bag(tick, tuple(rows)))
-                if grown is not None:
+                if self.machine.over:
+                    yield Departure(0, False, 0, None)
+                elif grown is not None:
                     yield Departure(1, False, 0, None)
                     yield from (Departure(1, True, place, row) for place, row in enumerate(grown, 1))
                 continue
@@ -149,8 +152,8 @@ class CompareStep:
             for element in self.machine.take(Bag(tick, tuple(rows))):
                 yield Departure(1, True, element.index, element.row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
+    def save(self) -> bytes | None:
+        """The state as bytes; None when the key is over."""
         return self.machine.save()
 
 

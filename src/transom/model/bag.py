@@ -28,12 +28,14 @@ class Element:
 class Bag:
     """A window: the tick of its creation and the bag of tuples it holds; `key` says which lineage it belongs to.
 
-    The tuples are a bag; their list order only makes the running index of converters the same every time (S33).
+    The tuples are a bag; their list order only makes the running index of converters the same every time (S33). One
+    that is `over` is no window: it says that its key is forgotten from that tick on.
     """
 
     tick: int
     rows: tuple[Row, ...]
     key: Row = ()
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)

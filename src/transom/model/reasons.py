@@ -6,6 +6,8 @@ from enum import Enum
 
 DEAD = "dead_"
 """How Spark's count of what is no row is called: this, and the name of the reader."""
+REJECTED = "rejected_"
+"""How Spark's count of rows beyond a speed limit is called: this, the name of the extent, and a number."""
 
 
 class Reason(Enum):
@@ -15,6 +17,7 @@ class Reason(Enum):
     TEXT = "not JSON"
     SHAPE = "no object"
     RECORD = "not SenML"
+    RDF = "not RDF"
     MISSING = "missing field"
     TYPE = "wrong type"
     TIME = "no time"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import re
+import struct
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
@@ -34,6 +36,13 @@ class Line(tuple[Point, ...]):
         if len(self) == 1:
             return str(self[0])
         return "LINESTRING (" + ", ".join(f"{plain_number(p.x)} {plain_number(p.y)}" for p in self) + ")"
+
+
+def wkb(places: Sequence[tuple[float, float]]) -> str:
+    """Well-known binary of a line in hexadecimal digits, least byte first; one place alone is written as a place."""
+    numbers = [number + 0.0 for place in places for number in place]
+    head = struct.pack("<BI", 1, 1) if len(places) == 1 else struct.pack("<BII", 1, 2, len(places))
+    return (head + struct.pack(f"<{len(numbers)}d", *numbers)).hex().upper()
 
 
 Value: TypeAlias = int | float | str | bool | Decimal | datetime | Point | Line | None

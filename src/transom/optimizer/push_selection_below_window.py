@@ -18,12 +18,14 @@ def push_selection_below_window(op: Operator, context: Context) -> Operator | No
 
     Only where neither the slide nor the range counts rows or the way: a filter would change the count (S15). Without
     the other tuples a window on a region comes less often: where only those that have grown are asked for, or only
-    changes are, that makes no difference.
+    changes are, that makes no difference. Nor where keys are forgotten: a filter would change when.
     """
     match op:
         case WindowGrown(input=Window(slide=Arrival(), range=Inside()) as window):
             return window
-        case WindowSelect(input=Window(slide=Arrival(), range=Inside()) as window, predicate=predicate):
+        case WindowSelect(
+            input=Window(slide=Arrival(), range=Inside(), forget_after=None) as window, predicate=predicate
+        ):
             grown = bool(context.above) and isinstance(context.above[-1], WindowGrown)
             return filtered(window, predicate) if grown or only_changes_count(context) else None
         case WindowSelect(input=Window(slide=Every(coordinate=Coordinate.TICK), key=()) as window, predicate=predicate):

@@ -33,7 +33,7 @@ from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import Unsupported
 from transom.machines.window import WindowSpec
-from transom.physical import choices, pairing, relate, stays
+from transom.physical import choices, pairing, relate, stays, tally
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
 from transom.physical.plan import (
     Changes,
@@ -140,7 +140,7 @@ class Planner:
 
     def emit(self, op: Windows, ordered: bool, last: bool) -> Physical:
         """RSTREAM: every row of every window."""
-        rows = self.windows(op, ordered, last)
+        rows = tally.windows(self, op, ordered) or self.windows(op, ordered, last)
         if rows.form in (Form.STAYS, Form.TABLE):
             rows = self.spread(op, rows)
         return Emit(rows, rows.schema, ordered, STATELESS)

@@ -172,6 +172,13 @@ def lines(op: Window, held: Formula, span: Span) -> Choice:
     return Choice(Path.MACHINE, "windows by key", why, plus(held, span.rows(op.input, 1)))
 
 
+def tally(op: Window, held: Formula, span: Span) -> Choice:
+    """Aggregates of the windows of each key."""
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
+    why = "the machine that makes the windows adds up what comes in and takes off what goes: their rows stay inside"
+    return Choice(Path.MACHINE, "aggregates by key", why, plus(held, span.rows(op.input, 1)))
+
+
 def steady(op: WithoutJumps, span: Span) -> Choice:
     """The way of each key, in order."""
     why = "whether a row is too far away depends on the last one that was kept"

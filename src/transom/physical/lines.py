@@ -57,6 +57,7 @@ class Steady:
     input: Physical
     place: PlaceSpec
     key: tuple[Attribute, ...]
+    forget_after: int | None
     schema: Schema
     ordered: bool
     choice: Choice
@@ -151,6 +152,26 @@ class Follow:
     form: Form
     ordered: bool
     choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Aggregates of the windows of each key, from the machine that makes these: no row of a window leaves it.
+
+    `cells` go into it, the flag of a window in space last; `tags` come behind the columns of the input.
+    """
+
+    input: Physical
+    spec: LineageSpec
+    key: tuple[Attribute, ...]
+    groups: tuple[Item, ...]
+    aggregates: tuple[Aggregate | Track, ...]
+    cells: tuple[Expression, ...]
+    tags: tuple[Attribute, ...]
+    schema: Schema
+    ordered: bool
+    choice: Choice
+    form: Form = Form.WINDOWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from transom.physical.forms import Form as Form
 from transom.physical.forms import Kernel as Kernel
 from transom.physical.forms import Meeting as Meeting
 from transom.physical.forms import Path as Path
-from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
 from transom.physical.rdf_plan import RdfNode
 from transom.physical.schedule import Schedule
 
@@ -300,6 +300,7 @@ Physical: TypeAlias = (
     | Distinct
     | First
     | Follow
+    | Tally
     | Net
     | RdfNode
 )

@@ -84,6 +84,7 @@ def lines(planner: Planner, op: Window, form: Form, *, ordered: bool) -> Physica
         flag=None if flag is None else width,
         place=None if op.position is None else _place(op.position, op),
         output="changes" if form is Form.CHANGES else "content",
+        forget_after=op.forget_after,
     )
     clock = planner.clock(op, "windows come at ticks that no row carries") if eager else None
     choice = choices.lines(op, bounds.remembered(op), planner.span)
@@ -261,4 +262,4 @@ def net(planner: Planner, op: Windows, report: str) -> Physical:
 def steady(planner: Planner, op: WithoutJumps, below: Physical) -> Physical:
     """A stream without jumps, from the machine that measures the way of each key."""
     choice = choices.steady(op, planner.span)
-    return Steady(below, _place(op.position, op, op.speed), op.key, op.schema, True, choice)
+    return Steady(below, _place(op.position, op, op.speed), op.key, op.forget_after, op.schema, True, choice)

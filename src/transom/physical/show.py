@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,12 @@ from transom.physical.walk import walk
 _BESIDES = ("choice", "form", "ordered", "spec")
 
 
-def tree(plan: Physical, describe: Callable[[Formula], str]) -> Branch:
+def tree(plan: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> Branch:
     """The nodes of a plan; `describe` puts a bound on state into words."""
     return _tidy(branch(plan, lambda content: isinstance(content, NODES), lambda node: _remark(node, describe)))
 
 
-def _remark(node: Physical, describe: Callable[[Formula], str]) -> dict[str, Any]:
+def _remark(node: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> dict[str, Any]:
     choice = node.choice
     said: dict[str, Any] = {
         "columns": [str(attribute) for attribute in node.schema],
@@ -28,7 +28,7 @@ def _remark(node: Physical, describe: Callable[[Formula], str]) -> dict[str, Any
         "because": choice.reason,
     }
     if choice.state != NOTHING:
-        said["remembers"] = f"{describe(choice.state)} rows"
+        said |= describe(choice.state)
     return said
 
 

@@ -58,12 +58,12 @@ def project(items: Sequence[Item], scope: Scope) -> Row:
 
 def window_aggregation(op: WindowAggregation, windows: Sequence[Bag]) -> list[Bag]:
     """Aggregates over each window as if it were a relation (S14, S16)."""
-    return [replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
+    return [w if w.over else replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
 
 
 def track_aggregation(op: TrackAggregation, windows: Sequence[Bag]) -> list[Bag]:
     """Aggregates over each window, some along the places of its tuples (C7)."""
-    return [replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
+    return [w if w.over else replace(w, rows=aggregate_over_window(op, w.rows)) for w in windows]
 
 
 def aggregate_over_window(op: WindowAggregation | TrackAggregation, rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -121,7 +121,7 @@ def first_of_groups(op: WindowFirst, rows: Sequence[Row]) -> Rows:
 
 def window_grown(op: WindowGrown, windows: Sequence[Bag]) -> list[Bag]:
     """Only the windows to which a tuple was added since the one of their key before them (C5)."""
-    return [w for before, w in consecutive(windows) if difference(w.rows, before)]
+    return [w for before, w in consecutive(windows) if w.over or difference(w.rows, before)]
 
 
 def consecutive(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
@@ -235,13 +235,14 @@ def tick_cross_product(tick: int, left: Sequence[Bag], right: Sequence[Bag]) -> 
 def current(tick: int, windows: Sequence[Bag]) -> list[Bag]:
     """findLastTick and getWindowsAtTick: every window of the last tick that has any; none before the first (S8).
 
-    With several keys, every window of the last tick of its key.
+    With several keys, every window of the last tick of its key; that a key is over is told once.
     """
     last = {row_identity(w.key): w.tick for w in windows if w.tick <= tick}
-    return [w for w in windows if w.tick == last.get(row_identity(w.key))]
+    told = [w for w in windows if not w.over or w.tick == tick]
+    return [w for w in told if w.tick == last.get(row_identity(w.key))]
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
     """windowCrossProduct: every tuple of one with every tuple of the other, at the later tick."""
     rows = tuple(one + other for one in left.rows for other in right.rows)
-    return Bag(max(left.tick, right.tick), rows, left.key + right.key)
+    return Bag(max(left.tick, right.tick), rows, left.key + right.key, left.over or right.over)

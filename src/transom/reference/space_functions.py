@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transom.model.space import Position, step
-from transom.model.types import Line, Point
+from transom.model.types import Line, Point, wkb
 
 
 def measured(measure: int) -> Position:
@@ -64,6 +64,10 @@ def _text(geometry: Point | Line) -> str:
     return str(geometry)
 
 
+def _binary(geometry: Point | Line) -> str:
+    return wkb([geometry] if isinstance(geometry, Point) else geometry)
+
+
 SPACE_IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "POINT": _point,
     "X": lambda place: place.x,
@@ -73,5 +77,6 @@ SPACE_IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "SPEED": _speed,
     "HEADING": _heading,
     "WKT": _text,
+    "WKB": _binary,
 }
 """By the name of the function; a test checks that every function on places has one."""

@@ -34,8 +34,11 @@ def without_jumps(op: WithoutJumps, elements: Sequence[Element]) -> tuple[list[E
     kept: list[Element] = []
     rejected: list[Element] = []
     last: dict[tuple[object, ...], tuple[int, tuple[float, float]]] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for e in elements:
         key = row_identity(tuple(e.row[schema.position(a)] for a in op.key))
+        if op.forget_after is not None and key in seen and e.tick - seen[key] - 1 > op.forget_after:
+            last.pop(key, None)
         place = op.position.place(*(e.row[schema.position(a)] for a in op.place))
         if place is not None and key in last:
             since, before = last[key]
@@ -44,6 +47,7 @@ def without_jumps(op: WithoutJumps, elements: Sequence[Element]) -> tuple[list[E
                 continue
         if place is not None:
             last[key] = (e.tick, place)
+        seen[key] = e.tick
         kept.append(e)
     return kept, rejected
 

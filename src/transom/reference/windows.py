@@ -78,16 +78,28 @@ def boundaries(slide: Every, inputs: Inputs) -> Sequence[int]:
 
 def window(op: Window, elements: Sequence[Element], inputs: Inputs) -> list[Bag]:
     """Figure 6 for any coordinate: one window per slide event, with the elements in range; one lineage per key."""
-    windows = [
-        Bag(now, tuple(with_tags(op, e.element) for e in lineage if is_in(op.range, e, at)), key)
-        for key, lineage in lineages(op, elements)
-        for now, at in slide_events(op, lineage, inputs)
-    ]
+    windows = [w for key, lineage in lineages(op, elements) for w in life(op, key, lineage, inputs)]
     return sorted(windows, key=lambda w: (w.tick, row_key(w.key)))
 
 
+def life(op: Window, key: Row, lineage: Sequence[Stand], inputs: Inputs) -> list[Bag]:
+    """The windows of a key; if it is forgotten, those before that, and at last that it is over (E8)."""
+    windows = [
+        Bag(now, tuple(with_tags(op, e.element) for e in lineage if is_in(op.range, e, at)), key)
+        for now, at in slide_events(op, lineage, inputs)
+    ]
+    if op.forget_after is None:
+        return windows
+    over = lineage[-1].at[TICK] + op.forget_after + 1
+    before = [w for w in windows if w.tick < over]
+    return [*before, Bag(over, (), key, over=True)] if before and over <= inputs.until else before
+
+
 def lineages(op: Window, elements: Sequence[Element]) -> list[tuple[Row, list[Stand]]]:
-    """The elements of each key, each with where it stands; without a key all of them, even if there are none (C14)."""
+    """The elements of each key, each with where it stands; without a key all of them, even if there are none (C14).
+
+    A key that comes again after it was forgotten is a new one (E8).
+    """
     if not op.key:
         return [((), stands(op, elements))]
     found: dict[tuple[object, ...], tuple[Row, list[Element]]] = {}
@@ -96,8 +108,19 @@ def lineages(op: Window, elements: Sequence[Element]) -> list[tuple[Row, list[St
         found.setdefault(row_identity(key), (key, []))[1].append(e)
     return [
         (key, stands(op, [Element(e.tick, number, e.row) for number, e in enumerate(own, start=1)], own))
-        for key, own in found.values()
+        for key, all_of_it in found.values()
+        for own in lives(op.forget_after, all_of_it)
     ]
+
+
+def lives(forget_after: int | None, elements: Sequence[Element]) -> list[list[Element]]:
+    """The elements of a key, cut where more than so many ticks had none (E8)."""
+    found: list[list[Element]] = []
+    for e in elements:
+        if not found or (forget_after is not None and e.tick - found[-1][-1].tick - 1 > forget_after):
+            found.append([])
+        found[-1].append(e)
+    return found
 
 
 def stands(op: Window, numbered: Sequence[Element], elements: Sequence[Element] = ()) -> list[Stand]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +18,7 @@ from transom.spark import clock
 from transom.spark.frames import Run
 from transom.spark.given import stream_frame, table_frame, with_ties
 from transom.spark.lower import lower
+from transom.spark.rejected import Rejected
 from transom.spark.result import result
 from transom.spark.session import check_session
 
@@ -34,6 +35,7 @@ class Options:
     live: bool | None = None
     ends: bool = False
     kernel: bool = False
+    rejected: Rejected = field(default_factory=Rejected)
 
 
 def dataframe(
@@ -98,6 +100,7 @@ def dataframe(
         options.approximate_sums,
         options.kernel,
         options.lanes,
+        options.rejected,
     )
     check_session(spark, plan, catalog.calendar, live)
     return result(plan, lower(plan, run))

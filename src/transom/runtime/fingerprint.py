@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from transom.catalog.extents import Extent
 from transom.errors import UsageError
 from transom.machines.window import WindowSpec
+from transom.model.regions import Region
 from transom.model.schema import Schema
 from transom.physical.plan import NODES, Physical
 
@@ -29,6 +33,8 @@ def fingerprint(
         f"extent {e.name}": [e.declaration, e.every, list(map(str, e.sites)), list(e.order), e.lateness, e.idle_after]
         for e in query.reads
     }
+    moving = {f"objects of {e.name}": _objects(e) for e in query.reads if e.position is not None or e.forget_after}
+    regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -39,7 +45,33 @@ def fingerprint(
         "index": index,
         "approximate_sums": approximate,
         **extents,
+        **moving,
+        **regions,
     }
+
+
+def _objects(extent: Extent) -> list[Any]:
+    """What a catalog says of the objects of an extent that changes answers: units, the key, speed, forgetting."""
+    speed = None if extent.max_speed is None else [extent.max_speed.length, extent.max_speed.ticks]
+    return [str(extent.position), extent.object, speed, extent.forget_after]
+
+
+def _regions(value: Any) -> Iterator[Region]:
+    """The regions anywhere in a plan."""
+    if isinstance(value, Region):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _regions(part)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _regions(getattr(value, field.name))
+
+
+def _corners(region: Region) -> str:
+    """A digest of the shape of a region: a moved corner makes another one."""
+    drawn = [region.geodesic, region.polygons]
+    return hashlib.sha256(json.dumps(drawn).encode("ascii")).hexdigest()
 
 
 def shape(value: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from transom.model.reasons import DEAD, Reason
+from transom.model.reasons import DEAD, REJECTED, Reason
 
 CLOCKS = ("PythonMicroBatch", "transom_clock")
 """What Spark calls the clock in Python and the clock in Java: their ticks are no rows of the user's."""
@@ -16,7 +16,7 @@ CLOCKS = ("PythonMicroBatch", "transom_clock")
 
 @dataclass(frozen=True)
 class Progress:
-    """So far: micro-batches, rows in and out, how fast, how far event time got, rows in state, late and dead rows."""
+    """So far: micro-batches, rows in and out, how fast, how far event time got, rows in state; late, dead, rejected."""
 
     batch: int = -1
     rows_in: int = 0
@@ -27,6 +27,7 @@ class Progress:
     state_rows: int = 0
     late_rows: int = 0
     dead: Mapping[str, int] = field(default_factory=dict)
+    rejected: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, report: Mapping[str, Any]) -> Progress:
         """What was done after one more report; one that is known already changes nothing, nor one of an idle moment.
@@ -50,6 +51,7 @@ class Progress:
             sum(o["numRowsTotal"] for o in operators),
             self.late_rows + sum(o["numRowsDroppedByWatermark"] for o in operators),
             _summed(self.dead, _dead(report)),
+            _summed(self.rejected, _rejected(report)),
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
@@ -77,6 +79,17 @@ def _dead(report: Mapping[str, Any]) -> Counter[str]:
             for reason in Reason:
                 found[extent, reason.value] = max(found.get((extent, reason.value), 0), counts[reason.name.lower()])
     return Counter({f"{extent}: {reason}": count for (extent, reason), count in found.items() if count})
+
+
+def _rejected(report: Mapping[str, Any]) -> Counter[str]:
+    """Rows beyond a speed limit, by extent; an extent that is read twice is counted once."""
+    found: Counter[str] = Counter()
+    for name, metrics in (report.get("observedMetrics") or {}).items():
+        if name.startswith(REJECTED):
+            extent = name.removeprefix(REJECTED).rpartition("_")[0]
+            counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
+            found[extent] = max(found[extent], counts["rows"] or 0)
+    return +found
 
 
 def _summed(one: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:

@@ -27,6 +27,7 @@ from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
 from transom.spark.clock import completed
+from transom.spark.rejected import Rejected
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -195,9 +196,10 @@ def replay(
     until: int | None = None,
     index: bool = False,
     kernel: Kernel = "auto",
+    rejected: Rejected | None = None,
 ) -> DataFrame:
     """The answer over the catalog's sources as a batch, in the order of its ticks."""
-    frame = query.to_df(spark, start=start, until=until, index=index, kernel=kernel)
+    frame = query.to_df(spark, start=start, until=until, index=index, kernel=kernel, rejected=rejected)
     order = [name for name in ("tick", "seq", "index") if name in frame.columns]
     return frame.orderBy(*order)
 

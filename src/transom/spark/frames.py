@@ -20,6 +20,7 @@ from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.spark import expressions
 from transom.spark.marks import TICK, TickTime
+from transom.spark.rejected import Rejected
 
 FOREVER = 1 << 60
 """The tick at which what has no known end is gone."""
@@ -44,6 +45,7 @@ class Run:
     approximate: bool = False
     kernel: bool = False
     lanes: tuple[int, ...] = ()
+    rejected: Rejected = field(default_factory=Rejected)
     counter: Iterator[int] = field(default_factory=count)
     shared: dict[str, DataFrame | None] = field(default_factory=dict)
 

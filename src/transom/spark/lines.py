@@ -12,10 +12,12 @@ from transom.algebra.tracks import Track
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
 from transom.physical.lines import Follow, Lines, Steady
-from transom.physical.plan import Form
+from transom.physical.plan import Form, Read
+from transom.physical.walk import walk
 from transom.spark import aggregates, machine
 from transom.spark.frames import Run, carried, names, value, values
 from transom.spark.marks import TICK
+from transom.spark.relations import words_and_rows
 from transom.spark.tracks import track
 
 KEYS_TOGETHER = 512
@@ -49,8 +51,11 @@ def steady(node: Steady, frame: DataFrame, run: Run) -> DataFrame:
     out = Schema((*node.schema, Attribute("index", Type.INTEGER, ".")))
     last = f"c{len(node.schema)}"
     rows = frame.select(*carried(frame), F.col("i").alias("o"), *values(node.schema), F.col("i").alias(last))
-    entries = {"machine": "distance", "place": node.place.to_entries(), "until": run.until}
-    told = _by_key(rows, node.key, node.schema, out, json.dumps(entries), run).where("p")
+    place = node.place.to_entries()
+    entries = {"machine": "distance", "place": place, "until": run.until, "forget_after": node.forget_after}
+    told = _by_key(rows, node.key, node.schema, out, json.dumps(entries), run)
+    extent = next((below.extent for below in walk(node) if isinstance(below, Read)), "a subquery")
+    told = run.rejected.watch(told, extent, next(run.counter), live=run.live).where("p")
     return told.select(TICK, *run.lane, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
 
 
@@ -104,6 +109,5 @@ def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: Run) ->
     if node.ordered:
         out.append(F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o"))
     if windowed and not node.groups:
-        both = F.explode(F.array(F.lit(False), F.lit(True))).alias("p")
-        return sums.select(*carried(sums, "w"), both, *out)
+        return words_and_rows(sums, out)
     return sums.select(*carried(sums, "w", "p"), *out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Turn
+from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
 from transom.physical.plan import (
     Changes,
     Clock,
@@ -31,6 +31,7 @@ from transom.spark import lines, relate, relations, sources, streams, windows
 from transom.spark.frames import Run
 from transom.spark.pairs import pairs
 from transom.spark.rdf_lower import lower_rdf
+from transom.spark.tally import tally
 
 
 def lower(node: Physical, run: Run) -> DataFrame:
@@ -83,6 +84,8 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return lines.steady(node, lower(node.input, run), run)
         case Follow():
             return lines.follow(node, lower(node.input, run), _clock(node.clock, run), run)
+        case Tally():
+            return tally(node, lower(node.input, run), run)
         case Come():
             return relate.come(node, lower(node.input, run), lower(node.clock, run), run)
         case Turn():

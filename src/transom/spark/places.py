@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from transom.algebra.expressions import Call, Literal
 from transom.errors import Unsupported
 from transom.model.space import LONGEST_STEP, Position, step
-from transom.model.types import Line, Point, Type
+from transom.model.types import Line, Point, Type, wkb
 from transom.spark.functions import Lowering, bound
 from transom.spark.types import let, nothing
 
@@ -154,6 +154,19 @@ def _wkt(call: Call, arguments: list[Column]) -> Column:
     return wkt(arguments[0], call.arguments[0].type)
 
 
+def _wkb(call: Call, arguments: list[Column]) -> Column:
+    return F.arrow_udf(_binaries, "string")(arguments[0])
+
+
+def _binaries(shapes: pa.Array) -> pa.Array:
+    """The well-known binary of places or lines; NULL for NULL."""
+    found: list[str | None] = []
+    for shape in shapes.to_pylist():
+        places = [shape] if isinstance(shape, dict) else shape
+        found.append(None if places is None else wkb([(place["x"], place["y"]) for place in places]))
+    return pa.array(found, pa.string())
+
+
 def wkt(geometry: Column, kind: Type) -> Column:
     """The well-known text of a place or a line; a line of one place is written as a place."""
     if kind is Type.POINT:
@@ -192,5 +205,6 @@ SPACE_LOWERINGS: dict[str, Lowering] = {
     "SPEED": _speed,
     "HEADING": _heading,
     "WKT": _wkt,
+    "WKB": _wkb,
 }
 """By the name of the function; a test checks that every function on places has one."""

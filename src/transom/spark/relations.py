@@ -71,9 +71,14 @@ def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     ]
     order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
     if node.form is Form.WINDOWS and not node.groups:
-        both = F.explode(F.array(F.lit(False), F.lit(True))).alias("p")
-        return sums.select(*carried(sums, "w"), both, *order, *made)
+        return words_and_rows(sums, [*order, *made])
     return sums.select(*carried(sums, "w", "p"), *order, *made)
+
+
+def words_and_rows(sums: DataFrame, made: list[Column]) -> DataFrame:
+    """Of every window a word and its one row; of a key that is over (window 0) the word."""
+    both = F.explode(F.when(F.col("w") > 0, F.array(F.lit(False), F.lit(True))).otherwise(F.array(F.lit(False))))
+    return sums.select(*carried(sums, "w"), both.alias("p"), *made)
 
 
 def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:

@@ -17,6 +17,7 @@ from transom.languages.cql.syntax import (
     Convert,
     Converter,
     Domain,
+    First,
     Join,
     Place,
     Quantity,
@@ -131,6 +132,10 @@ class _Builder(Clauses):
 
     def from_clause(self, meta: Meta, children: list[Any]) -> Clause:
         return {"tables": tuple(children)}, meta.start_pos
+
+    def first_clause(self, meta: Meta, children: list[Any]) -> Clause:
+        count, *per, by = children
+        return {"first": First(whole_number(count), by, tuple(per), spanned(meta))}, meta.start_pos
 
     def join(self, meta: Meta, children: list[Any]) -> Join:
         left, *words, right, on = children

@@ -28,6 +28,7 @@ TRACKS = {
     "AVGSPD": TrackFunction.AVGSPD,
     "PATHLENGTH": TrackFunction.PATHLENGTH,
     "TRAJECTORY": TrackFunction.TRAJECTORY,
+    "PLACE": TrackFunction.PLACE,
 }
 """Aggregates over the places of a relation, which they take by its name."""
 
@@ -190,8 +191,17 @@ class TrackGrouped(Grouped):
         if isinstance(node, Function) and node.name in TRACKS:
             return Column(self.track(node).attribute)
         if isinstance(node, Function) and node.name in SPATIAL and has_aggregate(node, self.sources.aggregates):
-            raise LanguageRule(f"{node.name} of an aggregate", span=node.span, hint="aggregate in a subquery first")
+            return spatial(node, self)
         return Grouped.known(self, node)
+
+    @property
+    def regions(self) -> Mapping[str, Region]:
+        """The regions of the catalog."""
+        return self.relations.regions
+
+    def measure(self, nodes: Sequence[Node]) -> int:
+        """How the places in some expressions are measured."""
+        return self.relations.measure(nodes)
 
     def track(self, node: Function) -> Track:
         """AvgSpd(R) and its like: over the places of the relation R, or with * of the only one."""

@@ -71,7 +71,8 @@ class Item:
             relation: Windows = self.input  # type: ignore[assignment]
             return relation
         stream: Stream = self.input  # type: ignore[assignment]
-        return replace(self.frame.window(window, stream, self.keys), tags=tuple(self.visible.used))
+        forget = self.frame.forget_after if self.keys else None
+        return replace(self.frame.window(window, stream, self.keys), tags=tuple(self.visible.used), forget_after=forget)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

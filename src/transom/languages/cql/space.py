@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from transom.algebra.expressions import Expression, InRegion, Literal, call
 from transom.algebra.functions import SPACE_FUNCTIONS
@@ -11,13 +11,25 @@ from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem, TypeProblem
 from transom.languages.sql.scope import nodes_in
 from transom.languages.sql.syntax import Constant, Function, Name, Node
-from transom.languages.sql.translate import translate
+from transom.languages.sql.translate import Scope, translate
 from transom.languages.sql.wording import a, brief
+from transom.model.regions import Region
 from transom.model.space import Position, read_distance
 from transom.model.types import Type
 
-if TYPE_CHECKING:
-    from transom.languages.cql.scope import Relations
+
+class Surroundings(Scope, Protocol):
+    """What surrounds an expression that speaks of places."""
+
+    @property
+    def regions(self) -> Mapping[str, Region]:
+        """The regions of the catalog."""
+        ...
+
+    def measure(self, nodes: Sequence[Node]) -> int:
+        """How the places in some expressions are measured."""
+        ...
+
 
 SPATIAL = frozenset({"INSIDE", *SPACE_FUNCTIONS})
 """The functions on places that a query may call."""
@@ -31,14 +43,15 @@ TAKES = {
     "WITHIN": ("ppl", "WITHIN(A.g, B.g, '5 km')"),
     "SPEED": ("ptpt", "SPEED(A.g, A.t, B.g, B.t)"),
     "HEADING": ("pp", "HEADING(A.g, B.g)"),
-    "WKT": ("p", "WKT(g)"),
+    "WKT": ("s", "WKT(g)"),
+    "WKB": ("s", "WKB(g)"),
 }
-"""What each takes (p a place, r a region, n a number, l a length, t a tick), and how it is written."""
+"""What each takes (p a place, s that or a line, r a region, n a number, l a length, t a tick), and how to write it."""
 
 _MEASURED = {"DISTANCE", "WITHIN", "SPEED", "HEADING"}
 
 
-def spatial(node: Function, scope: Relations) -> Expression:
+def spatial(node: Function, scope: Surroundings) -> Expression:
     """A call of a function on places."""
     takes, example = TAKES[node.name]
     if node.star or len(node.arguments) != len(takes):
@@ -54,10 +67,13 @@ def spatial(node: Function, scope: Relations) -> Expression:
     return call(node.name, *arguments)
 
 
-def argument(kind: str, node: Node, scope: Relations, example: str) -> Expression:
+def argument(kind: str, node: Node, scope: Surroundings, example: str) -> Expression:
     """One argument of the kind that a function takes."""
     if kind == "p":
         return place(node, scope, example)
+    if kind == "s":
+        shape = translate(node, scope)
+        return shape if shape.type is Type.LINE else place(node, scope, example)
     if kind == "l":
         return length(node)
     expression = translate(node, scope)
@@ -68,7 +84,7 @@ def argument(kind: str, node: Node, scope: Relations, example: str) -> Expressio
     return expression
 
 
-def place(node: Node, scope: Relations, example: str) -> Expression:
+def place(node: Node, scope: Surroundings, example: str) -> Expression:
     """A place; a number is one on a line."""
     expression = translate(node, scope)
     if expression.type.is_number and expression.type is not Type.NULL:
@@ -86,7 +102,7 @@ def length(node: Node) -> Expression:
         raise TypeProblem("a length is written in quotes", span=node.span, hint="write for example '5 km'") from None
 
 
-def region_name(node: Node, scope: Relations) -> str:
+def region_name(node: Node, scope: Surroundings) -> str:
     """The name of a region of the catalog."""
     if not isinstance(node, Name) or node.qualifier is not None:
         raise LanguageRule("INSIDE takes a place and a region", span=node.span, hint="write INSIDE(g, Zone)")

@@ -116,10 +116,20 @@ Table: TypeAlias = Source | Join
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
-    """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING; no items means `*`, `converter` stands around the select list.
+class First:
+    """FIRST n [PER expressions] BY expression: the rows with the smallest values, of each group."""
 
-    `starts` is where each clause begins.
+    count: int
+    by: Node
+    per: tuple[Node, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING .. FIRST; no items means `*`.
+
+    `converter` stands around the select list; `starts` is where each clause begins.
     """
 
     items: tuple[SelectItem, ...]
@@ -127,6 +137,7 @@ class Select:
     where: Node | None = None
     group_by: tuple[Node, ...] = ()
     having: Node | None = None
+    first: First | None = None
     distinct: bool = False
     converter: Converter | None = None
     span: Span = field(default=NOWHERE, compare=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from transom.algebra.bounds import extent_of
 from transom.algebra.expressions import Column, Expression, call, unchanged
 from transom.algebra.expressions import Item as Output
 from transom.algebra.relations import (
@@ -14,6 +15,7 @@ from transom.algebra.relations import (
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
+    WindowFirst,
     WindowGrown,
     WindowMerge,
     WindowProject,
@@ -21,22 +23,23 @@ from transom.algebra.relations import (
 )
 from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
 from transom.algebra.tracks import TrackFunction
-from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
-from transom.catalog.extents import Catalog, Kind
+from transom.algebra.tree import Operator, Plan, Stream, Windows, is_stream, keyed
+from transom.catalog.extents import Catalog, Extent, Kind
 from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of
 from transom.languages.cql.sources import From, Item, Joined, items_of, product
-from transom.languages.cql.syntax import Combine, Convert, Converter, Query, Select, Source, Table
+from transom.languages.cql.syntax import Combine, Convert, Converter, First, Query, Select, Source, Table
 from transom.languages.cql.windows import Frame
 from transom.languages.sql.scope import Grouped, Sources, has_aggregate
 from transom.languages.sql.select import Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.syntax import Exists, Function, InQuery, Node, SelectItem, Unary
-from transom.languages.sql.translate import as_instants, compare, condition
+from transom.languages.sql.translate import Scope, as_instants, compare, condition
 from transom.languages.sql.translate import translate as translate_expression
+from transom.languages.sql.wording import a
 from transom.model.schema import Attribute
 from transom.model.space import Position
-from transom.model.types import Value
+from transom.model.types import Type, Value
 
 
 def translate(
@@ -57,6 +60,33 @@ def translate(
 def merged(plan: Windows) -> Windows:
     """A relation as one bag per instant, whatever keys it has."""
     return WindowMerge(plan) if keyed(plan) else plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """FIRST, with its expressions translated."""
+
+    count: int
+    by: Expression
+    per: tuple[Expression, ...]
+
+    def of(self, plan: Windows) -> Windows:
+        """The first rows of the windows of all keys together."""
+        return WindowFirst(merged(plan), self.per, self.by, self.count)
+
+
+def ranked(first: First | None, scope: Scope) -> _Ranked | None:
+    """What FIRST ranks rows by, and within which groups."""
+    if first is None:
+        return None
+    if not first.count:
+        raise LanguageRule("the first 0 rows", span=first.span, hint="write FIRST 1 BY ..")
+    by = translate_expression(first.by, scope)
+    if by.type in (Type.NULL, Type.POINT, Type.LINE):
+        raise TypeProblem(
+            f"{a(by.type)} has no order", span=first.by.span, hint="rank by a number, such as DISTANCE(g, POINT(0, 0))"
+        )
+    return _Ranked(first.count, by, tuple(translate_expression(node, scope) for node in first.per))
 
 
 @dataclass(slots=True)
@@ -129,16 +159,19 @@ class _Translator(Selecting):
                 return DStream(plan)
 
     def select(self, query: Select, *, grown: bool = False) -> Windows:
-        """FROM, WHERE, GROUP BY, HAVING, the select list and DISTINCT, in this order."""
+        """FROM, WHERE, GROUP BY, HAVING, FIRST, the select list and DISTINCT, in this order."""
         prepared = self.prepare(query, None)
         scope, items = prepared.scope, prepared.items
         growing = grown and len(items) == 1 and items[0].only_grows and not prepared.questions
         grouped = bool(query.group_by) or query.having is not None
-        if grouped or any(has_aggregate(item.expression, scope.aggregates) for item in query.items):
+        asked = [item.expression for item in query.items] + ([] if query.first is None else [query.first.by])
+        if grouped or any(has_aggregate(node, scope.aggregates) for node in asked):
             plan = self.aggregated(query, prepared, growing)
         else:
             columns = self.items(query.items, query.star_span, scope)
-            plan = WindowProject(WindowGrown(prepared.plan()) if growing else prepared.plan(), columns)
+            first = ranked(query.first, scope)
+            plan = WindowGrown(prepared.plan()) if growing else prepared.plan()
+            plan = WindowProject(plan if first is None else first.of(plan), columns)
             self.hand_on(query, items, columns)
         return WindowDistinct(merged(plan)) if query.distinct else plan
 
@@ -152,6 +185,7 @@ class _Translator(Selecting):
         inner = TrackGrouped(scope, groups, relations=scope, grouped=bool(query.group_by))
         columns = self.items(query.items, query.star_span, inner)
         having = None if query.having is None else condition(query.having, inner, "HAVING")
+        first = ranked(query.first, inner)
         if not groups and not inner.aggregates and not inner.tracks:
             inner.count()
         plan = prepared.plan()
@@ -169,6 +203,8 @@ class _Translator(Selecting):
                 plan = WindowSelect(plan, call("NOT", call("IS NULL", Column(track.attribute))))
         if having is not None:
             plan = WindowSelect(plan, having)
+        if first is not None:
+            plan = first.of(plan)
         return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
 
     def prepare(self, query: Select, around: Relations | None) -> _Prepared:
@@ -227,7 +263,8 @@ class _Translator(Selecting):
         self, query: Query, scope: Relations, *, listed: bool
     ) -> tuple[Windows, list[Expression], list[Expression]]:
         """The relation of a subquery in a condition, its columns, and its conditions on the query around it."""
-        if isinstance(query, Select) and not (query.converter or query.distinct or query.group_by or query.having):
+        more = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
+        if isinstance(query, Select) and not (query.converter or more):
             prepared = self.prepare(query, scope)
             if not any(has_aggregate(item.expression, scope.aggregates) for item in query.items):
                 columns = self.items(query.items, query.star_span, prepared.scope) if listed else ()
@@ -273,8 +310,16 @@ class _Translator(Selecting):
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
         visible = Located(name, schema, extent.kind is not Kind.STORED, position=extent.position)
-        frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name)
-        return Item(source, self.opened(extent, schema), visible, frame)
+        stream = self.opened(extent, schema)
+        forget = self.forgets(stream, extent)
+        frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name, forget)
+        return Item(source, stream, visible, frame)
+
+    def forgets(self, plan: Operator, *extents: Extent) -> int | None:
+        """After how many ticks an unseen key is forgotten: the least that the extents below declare (E8)."""
+        below = extent_of(plan)
+        found = [*extents, *([] if below is None else [self.catalog.extent(below)])]
+        return min((e.forget_after for e in found if e.forget_after is not None), default=None)
 
     def of_query(self, source: Source, query: Query) -> Item:
         """A subquery: a relation as it is, a stream under a window."""
@@ -286,7 +331,9 @@ class _Translator(Selecting):
         position = self.positions.get(query.query if isinstance(query, Convert) else query)
         visible = Located(source.alias, plan.schema, is_stream(plan), position=position)
         name = source.alias or "the subquery"
-        return Item(source, plan, visible, Frame(self.catalog.calendar, self.catalog.regions, position, None, name))
+        forget = self.forgets(plan)
+        frame = Frame(self.catalog.calendar, self.catalog.regions, position, None, name, forget)
+        return Item(source, plan, visible, frame)
 
     def hand_on(self, query: Select, items: Sequence[Item], columns: Sequence[Output]) -> None:
         """Remember the position of a subquery that selects the columns of one."""

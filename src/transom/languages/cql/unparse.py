@@ -8,6 +8,7 @@ from transom.languages.cql.syntax import (
     Combination,
     Combine,
     Convert,
+    First,
     Join,
     Place,
     Quantity,
@@ -63,7 +64,8 @@ def lines(query: Query) -> list[Line]:
             left, right = operand(query.left, own), operand(query.right, own + 1)
             return [*left, (word, query.word_span.start or None), *right]
         case Select():
-            return clause_lines(head(query), from_lines(query.tables), query, PRINTER)
+            last = [] if query.first is None else [first_text(query.first)]
+            return clause_lines(head(query), from_lines(query.tables), query, PRINTER, last)
         case _:
             assert_never(query)
 
@@ -91,6 +93,12 @@ def head(query: Select) -> str:
     if query.distinct:
         items = f"DISTINCT {items}"
     return f"SELECT {items}" if query.converter is None else f"SELECT {query.converter.value}({items})"
+
+
+def first_text(first: First) -> str:
+    """FIRST n PER expressions BY expression."""
+    per = f" PER {', '.join(map(PRINTER.unparse, first.per))}" if first.per else ""
+    return f"FIRST {first.count}{per} BY {PRINTER.unparse(first.by)}"
 
 
 def from_lines(tables: tuple[Table, ...]) -> list[Line]:

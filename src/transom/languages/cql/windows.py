@@ -29,13 +29,14 @@ TOGETHER = "a region may stand beside a range of time; other ranges stand alone"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a window stands on: the calendar and regions of the catalog, the places and objects of the source."""
+    """What a window stands on: the calendar and regions of the catalog, the places, objects and hints of the source."""
 
     calendar: Calendar
     regions: Mapping[str, Region]
     position: Position | None
     object: str | None
     name: str
+    forget_after: int | None = None
 
     def window(self, window: syntax.Window, input: Stream, key: tuple[Attribute, ...]) -> Window:
         """The window operator over a stream; what it slides and ranges on follows from the units."""

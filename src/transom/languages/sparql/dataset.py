@@ -89,6 +89,10 @@ def dataset(form: syntax.Form, names: Names, rdf: Rdf, calendar: Calendar) -> Da
         else:
             own = Target((), (extent.name,))
         if source.named:
+            before = named.get(iri.value, own)
+            if bool(before.streams) != bool(own.streams):
+                hint = "GRAPH would mean both; name one of them"
+                raise LanguageRule("a stream and a graph of one name", span=source.name.span, hint=hint)
             named[iri.value] = own
         else:
             streams += own.streams

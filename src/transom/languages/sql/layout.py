@@ -60,8 +60,10 @@ def comments_of(text: str) -> Iterator[tuple[Span, str]]:
             yield Span(found.start(), found.end()), found[0].rstrip()
 
 
-def clause_lines(head: str, source_lines: list[Line], select: Clauses, printer: Printer) -> list[Line]:
-    """The lines of a SELECT: its head, FROM and what follows, each clause with its place."""
+def clause_lines(
+    head: str, source_lines: list[Line], select: Clauses, printer: Printer, last: Sequence[str] = ()
+) -> list[Line]:
+    """The lines of a SELECT: its head, FROM and what follows, each with its place; `last` is a language's own."""
     clauses: list[list[Line]] = [[(head, None)], source_lines]
     if select.where is not None:
         clauses.append([("WHERE " + printer.unparse(select.where), None)])
@@ -69,6 +71,7 @@ def clause_lines(head: str, source_lines: list[Line], select: Clauses, printer: 
         clauses.append([("GROUP BY " + ", ".join(map(printer.unparse, select.group_by)), None)])
     if select.having is not None:
         clauses.append([("HAVING " + printer.unparse(select.having), None)])
+    clauses += [[(text, None)] for text in last]
     starts: tuple[int | None, ...] = select.starts or (None,) * len(clauses)
     return [
         (text, start if place == 0 else inner)

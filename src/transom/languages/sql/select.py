@@ -91,7 +91,7 @@ class Selecting:
         if extent.max_speed is None or extent.position is None:
             return stream
         key = () if extent.object is None else tuple(schema.find(None, extent.object))
-        return WithoutJumps(stream, extent.position, extent.max_speed, key)
+        return WithoutJumps(stream, extent.position, extent.max_speed, key, extent.forget_after if key else None)
 
     def where(self, node: Node, scope: Sources) -> Expression:
         """The predicate of WHERE; aggregates are not for it."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias, TypeVar
 
 from transom.model.rdf.solutions import Payload, Solution, Valid
 from transom.model.rdf.terms import Term, Triple
+from transom.model.reasons import Reason
 
 RdfAnswerKind: TypeAlias = OneOf["solutions", "triples", "sequences", "boolean"]
 Part = TypeVar("Part", bound=Hashable)
+Interval = TypeVar("Interval", "Valid[Solution]", "Valid[Triple]", "Ordered", "Truth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,21 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """A message that gave no statements: where it stood, why, and what it held."""
+
+    place: str
+    reason: Reason
+    words: str
+    payload: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RdfAnswer:
     """The answer to a query over RDF in canonical form: intervals are as long as they can be.
 
-    Where nothing is valid there is no interval; a truth value is there for every instant from 0 on.
+    Where nothing is valid there is no interval; a truth value is there for every instant from 0 on. `aside` are the
+    messages that could not be read, by stream.
     """
 
     kind: RdfAnswerKind
@@ -46,9 +59,26 @@ class RdfAnswer:
     triples: tuple[Valid[Triple], ...] = ()
     sequences: tuple[Ordered, ...] = ()
     truth: tuple[Truth, ...] = ()
+    aside: Mapping[str, tuple[Aside, ...]] = field(default_factory=dict, compare=False, hash=False)
 
     def __len__(self) -> int:
         return len(self.solutions) + len(self.triples) + len(self.sequences) + len(self.truth)
+
+    def during(self, start: int, until: int | None) -> RdfAnswer:
+        """What of the answer is valid at some instant from start to until; intervals are not cut."""
+
+        def met(parts: Iterable[Interval]) -> tuple[Interval, ...]:
+            return tuple(
+                one for one in parts if (one.end is None or one.end > start) and (until is None or one.start <= until)
+            )
+
+        return replace(
+            self,
+            solutions=met(self.solutions),
+            triples=met(self.triples),
+            sequences=met(self.sequences),
+            truth=met(self.truth),
+        )
 
     def terms(self, solution: Solution) -> tuple[Term | None, ...]:
         """The terms of a solution, column by column; None where it is unbound."""

@@ -9,7 +9,7 @@ import java.util.Locale;
 /**
  * Compares consecutive windows: windows in order in, what came or what went out, numbered; keeps the previous window.
  *
- * <p>Several windows of one tick are compared in their order.
+ * <p>Several windows of one tick are compared in their order. The window 0 says that the key is over: nothing is kept.
  */
 public final class Change implements Machine {
     private static final char LETTER = 'C';
@@ -34,6 +34,7 @@ public final class Change implements Machine {
     private final Report report;
     private List<RowKey> previous = List.of();
     private long count;
+    private boolean over;
 
     /** A machine that has seen nothing. */
     public Change(Report report) {
@@ -71,6 +72,11 @@ public final class Change implements Machine {
             }
             List<RowKey> before = previous;
             previous = window;
+            over = seq == 0;
+            if (report == Report.GROWN && over) {
+                out.put(tick, 0, false, 0, null);
+                continue;
+            }
             if (report == Report.GROWN) {
                 grow(tick, window, before, out);
                 continue;
@@ -133,6 +139,11 @@ public final class Change implements Machine {
             }
         }
         return arrivals;
+    }
+
+    /** Whether the key is over. */
+    boolean over() {
+        return over;
     }
 
     @Override

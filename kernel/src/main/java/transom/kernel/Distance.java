@@ -6,25 +6,36 @@ import java.util.List;
  * Rows of one object in order in, the same rows with the distance travelled so far out; keeps one place.
  *
  * <p>A row without a place has the distance of the row before it. A row that no object under the speed limit could have
- * reached from the last place is rejected, and counted.
+ * reached from the last place is rejected, and counted. An object of which no row was taken for too long is new again.
  */
 public final class Distance implements Timed {
     private static final char LETTER = 'D';
 
-    private final Odometer odometer;
+    private static final long NEVER = Long.MIN_VALUE;
 
-    Distance(Odometer.Place spec) {
+    private final Odometer odometer;
+    /** Ticks, or below 0 if no object is forgotten. */
+    private final long forgetAfter;
+    private long last = NEVER;
+
+    Distance(Odometer.Place spec, long forgetAfter) {
         this.odometer = new Odometer(spec);
+        this.forgetAfter = forgetAfter;
     }
 
-    static Distance load(Odometer.Place spec, byte[] state) {
-        Distance machine = new Distance(spec);
-        machine.odometer.read(new Codec.Reader(state, LETTER, "distance"));
+    static Distance load(Odometer.Place spec, long forgetAfter, byte[] state) {
+        Distance machine = new Distance(spec, forgetAfter);
+        Codec.Reader in = new Codec.Reader(state, LETTER, "distance");
+        machine.odometer.read(in);
+        if (forgetAfter >= 0) {
+            machine.last = in.number();
+        }
         return machine;
     }
 
     @Override
     public void take(long tick, List<Object[]> rows, Out out) {
+        advance(tick - 1, out);
         long rejected = 0;
         boolean[] taken = new boolean[rows.size()];
         long[] distances = new long[taken.length];
@@ -33,6 +44,7 @@ public final class Distance implements Timed {
             taken[place] = !odometer.has(row) || odometer.move(tick, row) != Odometer.REJECTED;
             distances[place] = odometer.distance();
             rejected += taken[place] ? 0 : 1;
+            last = taken[place] ? tick : last;
         }
         if (rejected > 0) {
             out.put(tick, 0, false, rejected, null);
@@ -45,16 +57,21 @@ public final class Distance implements Timed {
     }
 
     @Override
-    public void advance(long closed, Out out) {}
+    public void advance(long closed, Out out) {
+        if (wake() <= closed) {
+            odometer.clear();
+            last = NEVER;
+        }
+    }
 
     @Override
     public long wake() {
-        return Long.MAX_VALUE;
+        return forgetAfter < 0 || last == NEVER ? Long.MAX_VALUE : last + forgetAfter + 1;
     }
 
     @Override
     public boolean blank() {
-        return false;
+        return forgetAfter >= 0 && last == NEVER;
     }
 
     @Override
@@ -66,6 +83,9 @@ public final class Distance implements Timed {
     public byte[] save() {
         Codec.Writer writer = new Codec.Writer(LETTER);
         odometer.write(writer);
+        if (forgetAfter >= 0) {
+            writer.number(last);
+        }
         return writer.done();
     }
 }

@@ -21,6 +21,7 @@ public final class Lineage implements Timed {
     private long last = NEVER;
     private long count;
     private long next;
+    private boolean told;
 
     Lineage(LineagePlan plan) {
         this.plan = plan;
@@ -184,6 +185,7 @@ public final class Lineage implements Timed {
     /** Make the window of a tick, and tell of it. */
     private void window(long tick, long mark, Out out) {
         boolean changes = plan.output == LineagePlan.Output.CHANGES;
+        told = true;
         if (plan.output != LineagePlan.Output.AGGREGATES) {
             out.put(tick, 1, false, 0, null);
         }
@@ -236,14 +238,16 @@ public final class Lineage implements Timed {
         panes.skip();
     }
 
-    /** Be new again; changes tell that all rows go. */
+    /** Be new again, and tell it of a key that had a window: in changes all rows go, else there is a window 0. */
     private void drop(long tick, Out out) {
-        if (plan.output == LineagePlan.Output.CHANGES && tick <= plan.until && panes.inside.size() > 0) {
-            out.put(tick, 1, false, 0, null);
-            for (int place = 0; place < panes.inside.size(); place++) {
+        if (told && tick <= plan.until) {
+            boolean changes = plan.output == LineagePlan.Output.CHANGES;
+            out.put(tick, changes ? 1 : 0, false, 0, null);
+            for (int place = 0; changes && place < panes.inside.size(); place++) {
                 out.put(tick, 1, true, -1, panes.row(panes.inside.get(place)));
             }
         }
+        told = false;
         panes.clear();
         last = NEVER;
         count = 0;
@@ -263,6 +267,9 @@ public final class Lineage implements Timed {
         out.number(last == NEVER ? 0 : last);
         out.number(count);
         out.number(next);
+        if (plan.forgetAfter >= 0) {
+            out.flag(told);
+        }
         if (odometer != null) {
             odometer.write(out);
         }
@@ -279,6 +286,7 @@ public final class Lineage implements Timed {
         last = began ? tick : NEVER;
         count = in.number();
         next = in.number();
+        told = plan.forgetAfter >= 0 && in.flag();
         if (odometer != null) {
             odometer.read(in);
         }

@@ -99,7 +99,7 @@ final class MachineRunner extends StatefulProcessor<Row, Row, Row> {
 
     /** Whether a machine that holds nothing is as good as new. */
     private static boolean forgets(Machine machine) {
-        return machine.forgets() && machine.held() == 0;
+        return machine.forgets() && machine.held() == 0 || machine instanceof Change change && change.over();
     }
 
     /** Hand on the rows of one tick; the place of the first row of the next. */

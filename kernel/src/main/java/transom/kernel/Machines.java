@@ -129,7 +129,8 @@ public final class Machines {
         switch (name) {
             case "distance":
                 Odometer.Place place = Odometer.Place.of(entries.path("place"));
-                return timed(until, () -> new Distance(place), state -> Distance.load(place, state));
+                long forget = entries.path("forget_after").asLong(-1);
+                return timed(until, () -> new Distance(place, forget), state -> Distance.load(place, forget, state));
             case "lineage":
                 LineagePlan plan = new LineagePlan(entries);
                 return timed(until, () -> new Lineage(plan), state -> Lineage.load(plan, state));

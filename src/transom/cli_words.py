@@ -1,0 +1,55 @@
+"""What people write on the command line as times, and warnings as they are shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from transom.errors import LanguageRule, UsageError
+from transom.model.time import Calendar, read_duration
+from transom.query import Query
+from transom.rdf_query import RdfQuery
+
+
+def tick_of(words: str | None, option: str, query: Query | RdfQuery) -> int | None:
+    """The tick that `--until` or `--start` names."""
+    calendar = query.catalog.calendar
+    if words is None:
+        return None
+    if words == "now":
+        return calendar.tick_of(datetime.now(UTC))
+    if words.isdecimal() and words.isascii() and len(words) < 19:
+        return int(words)
+    ticks = length_or_instant(words, calendar)
+    if ticks is None:
+        raise UsageError(
+            f"{option} {words!r} is no number of ticks",
+            hint=f"write 600, '10 min', now or an ISO 8601 instant; a tick lasts {calendar.describe(1)}",
+        )
+    return ticks
+
+
+def length_or_instant(words: str, calendar: Calendar) -> int | None:
+    """The tick after a length of time from the epoch, or the one that an instant lies in."""
+    try:
+        return calendar.ticks(read_duration(words))
+    except ValueError:
+        pass
+    try:
+        tick = calendar.tick_of(datetime.fromisoformat(words))
+    except (ValueError, OverflowError):
+        return None
+    return tick if tick >= 0 else None
+
+
+def show_warnings(query: Query | RdfQuery, stream: TextIO) -> None:
+    """What is legal and probably not meant."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    for remark in query.warnings:
+        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=query.name)
+        console.print(Text(warning.render(), style="yellow"))
+    if not query.state.bounded:
+        console.print(Text(f"warning: this query needs memory without limit: {query.state.formula}", style="yellow"))

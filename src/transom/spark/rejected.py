@@ -1,0 +1,45 @@
+"""How many rows a speed limit rejects: counted where they go, seen in the reports of a live run or after a replay."""
+
+from __future__ import annotations
+
+import threading
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from transom.model.reasons import REJECTED
+
+PATIENCE = 10.0
+"""Seconds to wait for a count after the answer: Spark never tells one of a part that it found out not to need."""
+
+
+class Rejected:
+    """The rows that speed limits reject in a replay, by extent; known when the answer has been computed."""
+
+    def __init__(self) -> None:
+        self._observed: list[tuple[str, Observation]] = []
+
+    def counts(self) -> dict[str, int]:
+        """How many rows of each extent; wait for the answer first. An extent that is read twice is counted once."""
+        found: dict[str, int] = {}
+        for extent, observation in self._observed:
+            found[extent] = max(found.get(extent, 0), _rows(observation))
+        return {extent: count for extent, count in found.items() if count}
+
+    def watch(self, frame: DataFrame, extent: str, number: int, *, live: bool) -> DataFrame:
+        """The same frame, counted; `n` of a row without `p` is how many were rejected."""
+        rows = F.sum(F.when(~F.col("p"), F.col("n"))).alias("rows")
+        name = f"{REJECTED}{extent}_{number}"
+        if live:
+            return frame.observe(name, rows)
+        self._observed.append((extent, observation := Observation(name)))
+        return frame.observe(observation, rows)
+
+
+def _rows(observation: Observation) -> int:
+    """What was counted; 0 for what Spark did not compute."""
+    told: list[int] = []
+    asking = threading.Thread(target=lambda: told.append(int(observation.get["rows"] or 0)), daemon=True)
+    asking.start()
+    asking.join(PATIENCE)
+    return told[0] if told else 0

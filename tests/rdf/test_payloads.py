@@ -1,0 +1,175 @@
+"""Messages of RDF: all formats say the same, times are found where they stand, what is broken is set aside."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from transom.catalog.extents import Catalog
+from transom.connectors.payloads import Dead
+from transom.connectors.rdf_files import open_stream
+from transom.connectors.rdf_payloads import COLUMNS, RdfReader, batches, counts, sift
+from transom.errors import CatalogError, DataError
+from transom.model.rdf.read import FORMATS
+from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple, integer
+from transom.model.reasons import Reason
+from transom.model.time import Calendar
+
+A, P, G = IRI("http://ex/a"), IRI("http://ex/p"), IRI("http://ex/g")
+MESSAGES = {
+    "nt": '<http://ex/a> <http://ex/p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+    "nq": '<http://ex/a> <http://ex/p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> <http://ex/g> .',
+    "ttl": "@prefix : <http://ex/> . :a :p 1 .",
+    "trig": "@prefix : <http://ex/> . :g { :a :p 1 }",
+    "rdf": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex/"><rdf:Description'
+    ' rdf:about="http://ex/a"><e:p rdf:datatype="http://www.w3.org/2001/XMLSchema#integer">1</e:p>'
+    "</rdf:Description></rdf:RDF>",
+    "jsonld": '{"@id": "http://ex/a", "http://ex/p": 1}',
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format(format: str) -> None:
+    [one] = RdfReader(format).statements(MESSAGES[format], 7)
+    assert (one.tick, one.triple) == (7, Triple(A, P, integer(1)))
+    assert one.graph == (G if format in ("nq", "trig") else None)
+    assert [one] == RdfReader(format).statements(MESSAGES[format].encode(), "1970-01-01T00:00:07Z")
+
+
+BROKEN = [
+    ("ttl", "<http://ex/a> <http://ex/p", 0, Reason.RDF),
+    ("ttl", b"\xff\xfe", 0, Reason.BYTES),
+    ("ttl", "\ud800", 0, Reason.BYTES),
+    ("ttl", None, 0, Reason.MISSING),
+    ("ttl", 5, 0, Reason.TYPE),
+    ("ttl", " " * (1 << 20) + " ", 0, Reason.SIZE),
+    ("ttl", MESSAGES["ttl"], None, Reason.TIME),
+    ("ttl", MESSAGES["ttl"], "soon", Reason.TIME),
+    ("ttl", MESSAGES["ttl"], -1, Reason.EPOCH),
+    ("ttl", MESSAGES["ttl"], datetime(1960, 1, 1, tzinfo=UTC), Reason.EPOCH),
+    ("jsonld", '{"@context": "http://ex/context", "@id": "http://ex/a"}', 0, Reason.RDF),
+    ("jsonld", "[" * 10_000, 0, Reason.RDF),
+    ("rdf", "<rdf:RDF", 0, Reason.RDF),
+    ("nt", "<< <http://ex/a> <http://ex/p> <http://ex/a> >> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
+    ("nt", "<a> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
+]
+
+
+@pytest.mark.parametrize(("format", "payload", "moment", "reason"), BROKEN)
+def test_what_is_broken(format: str, payload: object, moment: object, reason: Reason) -> None:
+    with pytest.raises(Dead) as dead:
+        RdfReader(format).statements(payload, moment)
+    assert dead.value.reason is reason
+    statements, aside = sift(RdfReader(format), [("here", payload, moment), ("there", MESSAGES[format], 1)])
+    assert [one.tick for one in statements] == [1]
+    assert [(one.place, one.reason) for one in aside] == [("here", reason)]
+    assert counts(aside) == {reason.value: 1}
+
+
+def test_no_such_format() -> None:
+    with pytest.raises(DataError, match="no such format"):
+        RdfReader("xml")
+
+
+TIME = "http://ex/at"
+
+
+def ticks(text: str, moment: object = None) -> list[tuple[str, int]]:
+    reader = RdfReader("trig", Calendar(), TIME)
+    return [(str(one.triple.object), one.tick) for one in reader.statements("PREFIX : <http://ex/> " + text, moment)]
+
+
+def test_times_that_are_stated() -> None:
+    graphs = ':g { :a :p :x } :h { :a :p :y } :g :at "1970-01-01T00:00:05Z" . :h :at 9 .'
+    found = dict(ticks(graphs))
+    assert (found["<http://ex/x>"], found["<http://ex/y>"]) == (5, 9)
+    assert sorted(found.values()) == [5, 5, 9, 9], "what states a time belongs to it"
+    assert dict(ticks(":a :p :x ; :at 5 . :b :p :y ; :at 6 ."))["<http://ex/y>"] == 6
+    assert dict(ticks(":a :at 5 ; :p [ :q :x ] ."))["<http://ex/x>"] == 5, "the only time of a message is that of all"
+    assert dict(ticks(":a :at 5 . :b :p :x .", 3))["<http://ex/x>"] == 3
+
+
+@pytest.mark.parametrize("text", [":a :p :x .", ":a :at 5 , 6 .", ":a :at 5 . :b :at 6 . :c :p :x .", ":a :at :b ."])
+def test_times_that_are_not(text: str) -> None:
+    with pytest.raises(Dead) as dead:
+        ticks(text)
+    assert dead.value.reason is Reason.TIME
+
+
+def test_blank_nodes_belong_to_their_message() -> None:
+    reader = RdfReader("ttl")
+    text = "_:a <http://ex/p> _:a , _:b ."
+    first, second = reader.statements(text, 1)
+    assert isinstance(first.triple.subject, BlankNode)
+    assert first.triple.subject == first.triple.object == second.triple.subject != second.triple.object
+    assert [first, second] == reader.statements(text, 1), "the same message again says the same"
+    assert reader.statements(text, 2)[0].triple != first.triple
+    assert reader.statements(text + " ", 1)[0].triple != first.triple
+
+
+def test_batches_tag_what_is_broken() -> None:
+    batch = pa.RecordBatch.from_pydict({"payload": [MESSAGES["nq"], "x", None], "t": [3, 4, None]})
+    [out] = batches(RdfReader("nq"), [batch], timed=True)
+    assert tuple(out.schema.names) == COLUMNS
+    good, broken, empty = out.to_pylist()
+    number = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert [good[name] for name in COLUMNS[:7]] == [3, 0, str(A), str(P), number, str(G), None]
+    assert (broken["s"], broken["dead"], broken["payload"]) == (None, "not RDF", "x")
+    assert (empty["dead"], empty["payload"]) == ("no time", "")
+    [none] = batches(RdfReader("nq"), [batch.slice(0, 0)], timed=True)
+    assert none.num_rows == 0
+
+
+CATALOG = """
+prefixes: {"": "http://ex/"}
+rdf:
+  s: {stream: "http://ex/s", files: FILE MORE}
+"""
+
+
+def stream(folder: Path, file: str, content: str, more: str = "") -> tuple[list[tuple[int, Triple]], int]:
+    (folder / file).write_text(content, "utf-8")
+    catalog = Catalog.read(CATALOG.replace("FILE", file).replace(" MORE", more), folder=folder)
+    statements, aside = open_stream(catalog.rdf.extents["s"], catalog)
+    return statements, len(aside)
+
+
+def test_streams_from_files(tmp_path: Path) -> None:
+    one, two = (1, Triple(A, P, integer(1))), (2, Triple(A, P, Literal("x", language="en")))
+    assert stream(tmp_path, "s.csv", 't,s,p,o\n2,:a,<http://ex/p>,"""x""@EN"\n1,:a,:p,1\n') == ([one, two], 0)
+    lines = [
+        json.dumps({"t": 2, "s": ":a", "p": ":p", "o": '"x"@en'}),
+        json.dumps({"t": 1, "s": ":a", "p": ":p", "o": 1}),
+    ]
+    assert stream(tmp_path, "s.jsonl", "\n".join(lines)) == ([one, two], 0)
+    messages = [json.dumps({"t": t, "payload": text}) for t, text in ((1, MESSAGES["ttl"]), (2, "oops"))]
+    assert stream(tmp_path, "m.jsonl", "\n".join(messages), ", format: ttl") == ([one], 1)
+    timed = "@prefix : <http://ex/> . :a :p 1 ; :at 1 ."
+    assert stream(tmp_path, "s.ttl", timed, f", time: '{TIME}'") == ([one, (1, Triple(A, IRI(TIME), integer(1)))], 0)
+
+
+def test_columns_that_are_missing(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no column p"):
+        stream(tmp_path, "s.csv", "t,s,o\n")
+    with pytest.raises(DataError, match="no column payload"):
+        stream(tmp_path, "s.csv", "t,s,o\n", ", format: nt")
+    with pytest.raises(DataError, match="is no term"):
+        stream(tmp_path, "s.csv", "t,s,p,o\n1,:a,:p,what\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (", format: xml", "no format 'xml'"),
+        (", time: at", "no absolute IRI"),
+    ],
+)
+def test_catalogs_that_are_refused(more: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=message):
+        stream(tmp_path, "s.csv", "", more)
+    with pytest.raises(CatalogError, match="when do these statements come"):
+        stream(tmp_path, "s.ttl", "")
