@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -84,5 +85,10 @@ def failure(entry: Entry, spark: Any) -> str | None:
 def failures(tests: Sequence[Entry]) -> list[str | None]:
     """Of each test why it does not pass, three at a time."""
     spark = session()
+    found: list[str | None] = []
     with ThreadPoolExecutor(int(os.environ.get("TRANSOM_TOGETHER", "3"))) as pool:
-        return list(pool.map(lambda entry: failure(entry, spark), tests))
+        for why in pool.map(lambda entry: failure(entry, spark), tests):
+            found.append(why)
+            print(f"\ron Spark: {len(found)} of {len(tests)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return found
