@@ -28,10 +28,11 @@ soak seed="10000":
 servers:
     TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers
 
-# 200,000 mutated inputs to the parsers and the catalog reader
+# 200,000 mutated inputs to the parsers, the catalog reader and the reader of messages of RDF
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
     python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
+    python -m tests.fuzz.rdf_payloads --count {{count}} --seed {{seed}}
 
 # all W3C tests of SPARQL queries; TRANSOM_CONFORMANCE says where the suite is
 conformance:

@@ -10,7 +10,7 @@ import transom
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import walk
 from transom.catalog.extents import Catalog
-from transom.errors import CatalogError, LanguageRule, NameProblem, TransomError, UsageError
+from transom.errors import CatalogError, DataError, LanguageRule, NameProblem, TransomError, UsageError
 
 CATALOG = """
 extents:
@@ -92,3 +92,47 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         transom.compile("SELECT x FROM v", other)
     with pytest.raises(CatalogError, match="a stored extent has no query"):
         Catalog.read("extents: {v: {declare: 'stored (x:integer)', source: {query: v.cql}}}")
+
+
+RDF = """
+prefixes: {"": "http://ex/"}
+extents:
+  warm:
+    declare: pushed (sensor:string, temp:float, door:string)
+    source: {query: warm.rq}
+rdf:
+  rooms: {stream: "http://ex/rooms", files: rooms.csv}
+"""
+ROOMS = 't,s,p,o\n0,:s1,:temp,20\n2,:s1,:temp,20\n3,_:b,:temp,25.5\n4,:s1,:door,"""open"""\n'
+WARM = "FROM STREAM :rooms WINDOW RANGE 5 S SLIDE WHERE { ?s :temp ?t OPTIONAL { ?s :door ?d } }"
+
+
+def over_rdf(folder: Path, text: str, asked: str, language: str) -> list[tuple[object, ...]]:
+    (folder / "rooms.csv").write_text(ROOMS, "utf-8")
+    (folder / "warm.rq").write_text(text, "utf-8")
+    answer = transom.compile(asked, Catalog.read(RDF, folder=folder), language=language).simulate()
+    return [(e.tick, *e.row) for e in answer.elements]
+
+
+def test_solutions_are_rows_when_they_begin(tmp_path: Path) -> None:
+    rows = over_rdf(tmp_path, f"SELECT ?s ?t ?d {WARM}", "SELECT sensor, temp, door FROM warm", "sneeql")
+    first = (0, "http://ex/s1", 20.0, None)
+    open_door = (4, "http://ex/s1", 20.0, "open")
+    assert rows == [first, (2, *first[1:]), (3, "_:b", 25.5, None), open_door, open_door]
+    asked = "SELECT IStream(MAX(temp)) FROM warm [RANGE '2 s']"
+    assert over_rdf(tmp_path, f"SELECT ?s ?t ?d {WARM}", asked, "cql") == [(0, 20.0), (3, 25.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        (f"SELECT ?s ?t {WARM}", CatalogError, "the query of warm gives 2 variables, not 3"),
+        (f"ASK {WARM}", LanguageRule, "warm has no variables"),
+        (f"SELECT ?s ?d ?t {WARM.replace('OPTIONAL', '')}", DataError, r'\?d: "open" is not of type float'),
+        ("SELECT ?s", TransomError, "warm.rq"),
+        ("SELECT ?s ?t ?d FROM STREAM :halls WINDOW ELEMS 1 { ?s ?t ?d }", NameProblem, "no stream"),
+    ],
+)
+def test_queries_over_rdf_that_are_no_extent(text: str, kind: type[TransomError], words: str, tmp_path: Path) -> None:
+    with pytest.raises(kind, match=words):
+        over_rdf(tmp_path, text, "SELECT sensor FROM warm", "sneeql")

@@ -8,6 +8,7 @@ from typing import Literal, overload
 
 from transom.catalog.extents import Catalog
 from transom.errors import ParseError, Span, TransomError, UsageError
+from transom.languages.over_rdf import ENDINGS
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.types import Value
@@ -15,7 +16,7 @@ from transom.query import Query
 from transom.query import compile as compile_rows
 from transom.rdf_query import RdfQuery
 
-OVER_RDF = {"sparql": ("rq", "sparql")}
+OVER_RDF = {"sparql": ENDINGS}
 """The languages over RDF, with the endings of their files; the others answer with rows."""
 
 

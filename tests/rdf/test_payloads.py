@@ -119,7 +119,7 @@ def test_batches_tag_what_is_broken() -> None:
     number = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
     assert [good[name] for name in COLUMNS[:7]] == [3, 0, str(A), str(P), number, str(G), None]
     assert (broken["s"], broken["dead"], broken["payload"]) == (None, "not RDF", "x")
-    assert (empty["dead"], empty["payload"]) == ("no time", "")
+    assert (empty["dead"], empty["payload"]) == ("missing field", "")
     [none] = batches(RdfReader("nq"), [batch.slice(0, 0)], timed=True)
     assert none.num_rows == 0
 

@@ -128,17 +128,15 @@ def batches(reader: RdfReader, given: Iterable[pa.RecordBatch], *, timed: bool) 
         rows: list[tuple[object, ...]] = []
         moments = batch.column(1).to_pylist() if timed else [None] * batch.num_rows
         for payload, moment in zip(batch.column(0).to_pylist(), moments, strict=True):
-            rows += _rows(reader, payload, moment, missing=timed and moment is None)
+            rows += _rows(reader, payload, moment)
         columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
         arrays = [pa.array(values, kind) for values, kind in zip(columns, kinds, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _rows(reader: RdfReader, payload: object, moment: object, *, missing: bool) -> list[tuple[object, ...]]:
+def _rows(reader: RdfReader, payload: object, moment: object) -> list[tuple[object, ...]]:
     """The rows of one message: its statements, or itself with the reason."""
     try:
-        if missing and reader.time is None:
-            raise Dead(Reason.TIME, "no time beside the payload")
         found = enumerate(reader.statements(payload, moment))
         return [(one.tick, place, *spelled(one), None, None, None) for place, one in found]
     except Dead as dead:

@@ -17,7 +17,7 @@ from transom.connectors.files import spark as files
 from transom.connectors.generate import spark as generate
 from transom.connectors.kafka import spark as kafka
 from transom.connectors.log import spark as logs
-from transom.errors import UsageError
+from transom.errors import Unsupported, UsageError
 from transom.model.time import Calendar
 from transom.spark.types import spark_type
 
@@ -54,7 +54,10 @@ def open_stream(
             )
         case Kafka() as source:
             return kafka.stream(spark, extent, source, calendar, live=live, position=position)
-        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
+        case FromQuery():
+            why = "the answer of a query over RDF is an extent of the reference engine only"
+            raise Unsupported("FromQuery", why, hint=f"give the rows of {extent.name} as a DataFrame")
+        case Files() | FileVersions() | Generate() | Table() | Postgres():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)

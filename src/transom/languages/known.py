@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from transom.algebra.expressions import Cast, Column, Item
+from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import Plan, Stream, is_stream
 from transom.catalog.extents import Catalog, Extent
@@ -16,6 +17,7 @@ from transom.errors import CatalogError, LanguageRule, Span, TransomError, Usage
 from transom.languages.cql import parse as cql_parse
 from transom.languages.cql import translate as cql_translate
 from transom.languages.cql import unparse as cql_unparse
+from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of
 from transom.languages.sneeql import parse as sneeql_parse
 from transom.languages.sneeql import translate as sneeql_translate
 from transom.languages.sneeql import unparse as sneeql_unparse
@@ -80,7 +82,10 @@ class _Queries:
         """The stream of an extent's query, with the columns that the catalog declares for it."""
         if extent.name in self.within:
             raise CatalogError(f"the query of {extent.name} reads {extent.name}", hint="queries make no circle")
-        path, text = self.text(extent)
+        path, text = query_text(extent, self.catalog)
+        if is_over_rdf(extent):
+            solutions_of(extent, self.catalog, path, text)
+            return StreamReceive(extent.name, schema)
         language = language_of(str(path))
         inner = _Queries(self.catalog, (*self.within, extent.name))
         try:
@@ -96,19 +101,6 @@ class _Queries:
                 hint="put RSTREAM, ISTREAM or DSTREAM around the query",
             )
         return StreamProject(plan, self.columns(extent, plan, schema))  # type: ignore[arg-type]
-
-    def text(self, extent: Extent) -> tuple[Path, str]:
-        """The file of an extent's query and what is in it."""
-        assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
-        path = (self.catalog.folder or Path()) / extent.source.path
-        if path.suffix.removeprefix(".") not in LANGUAGES:
-            endings = ", ".join(f".{name}" for name in LANGUAGES)
-            raise CatalogError(f"the ending of {extent.source.path} names no language", hint=f"endings are {endings}")
-        try:
-            return path, path.read_text("utf-8-sig")
-        except (OSError, ValueError) as error:
-            hint = "a path is relative to the catalog"
-            raise UsageError(f"cannot read the query of {extent.name}", detail=str(error), hint=hint) from error
 
     @staticmethod
     def columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[Item, ...]:
@@ -129,3 +121,17 @@ class _Queries:
             column = Column(own)
             items.append(Item(column if own.type is wanted.type else Cast(column, wanted.type), wanted))
         return tuple(items)
+
+
+def query_text(extent: Extent, catalog: Catalog) -> tuple[Path, str]:
+    """The file of an extent's query and what is in it."""
+    assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
+    path = (catalog.folder or Path()) / extent.source.path
+    if path.suffix.removeprefix(".") not in LANGUAGES and not is_over_rdf(extent):
+        endings = ", ".join(f".{name}" for name in (*LANGUAGES, *ENDINGS))
+        raise CatalogError(f"the ending of {extent.source.path} names no language", hint=f"endings are {endings}")
+    try:
+        return path, path.read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        hint = "a path is relative to the catalog"
+        raise UsageError(f"cannot read the query of {extent.name}", detail=str(error), hint=hint) from error
