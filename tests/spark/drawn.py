@@ -142,5 +142,6 @@ def rounds(drawn: list[Drawn]) -> Iterator[tuple[Drawn, Split, int]]:
             yield one, Split(seed=place, times=every // 2), every
 
 
-# what only CQL needs stands in a file of its own, and is met by its own questions
-ALL_NODES = {node.__name__ for node in NODES if node.__module__ != "transom.physical.lines"}
+# what only CQL and SPARQL need stands in files of its own, and is met by their own questions
+OTHERS = ("transom.physical.lines", "transom.physical.rdf_plan")
+ALL_NODES = {node.__name__ for node in NODES if node.__module__ not in OTHERS}
