@@ -122,17 +122,17 @@ def _statements(frame: DataFrame) -> DataFrame:
 
 
 def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
-    """The messages of a stream with their ticks: `c0` is the list of their statements."""
+    """The messages of a stream with their ticks: `c0` is the list of their statements, as it was given."""
     tick = _tick(extent, frame, calendar).alias("t")
     if MESSAGES in frame.columns:
-        named = F.transform(MESSAGES, lambda one: F.struct(*(one[n].alias(f"c{at}") for at, n in enumerate(TERMS))))
-        return frame.select(tick, *lanes, named.alias("c0"))
+        return frame.select(tick, *lanes, F.col(MESSAGES).alias("c0"))
     if live:
         raise UsageError(
             f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
             hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
         )
-    one = F.struct(*_columns(extent, frame))
+    _columns(extent, frame)
+    one = F.struct(*TERMS)
     return (
         frame.select(tick, *lanes, F.col("s"), one.alias("one"))
         .groupBy("t", *lanes, "s")
