@@ -204,10 +204,8 @@ def snapshots(spark: SparkSession, place: Path, rows: int, times: int, count: in
 def checked(out: Path, peer: Store, first: int, last: int) -> int:
     """How many solutions the snapshots have in all; where our changes do not add up to one of them, that is the end."""
     changes = pq.read_table(out, columns=["tick", "change", *NAMES]).sort_by("tick")
-    columns = [
-        changes["tick"].cast(pa.int64()).to_pylist(),
-        *(changes[own].to_pylist() for own in changes.column_names[1:]),
-    ]
+    ends = changes["tick"].cast(pa.timestamp("us")).cast(pa.int64())
+    columns = [ends.to_pylist(), *(changes[own].to_pylist() for own in ("change", *NAMES))]
     rows = zip(*columns)
     waiting = next(rows, None)
     valid: Counter[tuple[str, ...]] = Counter()

@@ -30,11 +30,14 @@ def of_messages(messages: DataFrame, names: Mapping[str, str], width: int, slide
 
 
 def of_statements(statements: DataFrame, names: Mapping[str, str], width: int, slide: int) -> DataFrame:
-    """Over statements one by one: Spark groups them by subject and instant, and a group is done with the watermark."""
-    marked = statements.withColumn("at", F.timestamp_millis("tick")).withWatermark("at", "1 millisecond")
+    """Over statements one by one: Spark groups them by subject and instant, and a group is done with the watermark.
+
+    The instant is the end of a tick: tick 0 begins where Spark's watermark begins, and would be late.
+    """
+    marked = statements.withColumn("at", F.timestamp_millis(F.col("tick") + 1)).withWatermark("at", "1 millisecond")
     cells = [F.max(F.when(F.col("p") == term, F.col("o"))).alias(own) for own, term in names.items()]
     table = marked.groupBy("at", F.col("s").alias("x")).agg(*cells)
-    return of_pivoted(table.withColumn("tick", F.unix_millis("at")), list(names), width, slide)
+    return of_pivoted(table.withColumn("tick", F.unix_millis("at") - 1), list(names), width, slide)
 
 
 def _changes(table: DataFrame, columns: Sequence[str], width: int, slide: int) -> DataFrame:

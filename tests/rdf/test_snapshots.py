@@ -26,7 +26,7 @@ def triples(tmp_path: Path) -> Triples:
 
 
 def changes(triples: Triples) -> list[tuple[Any, ...]]:
-    """What the reference engine answers, as Spark would write it: instants at which ticks end, in microseconds."""
+    """What the reference engine answers, as Spark would write it: instants at which ticks end."""
     text = TEXT.replace("RANGE 60 S SLIDE 1 S", f"RANGE {WIDTH} SLIDE {SLIDE}")
     query = transom.compile(text, asked(local=False).catalog, language="sparql")
     answer = query.simulate({"readings": [(tick, *terms) for tick, terms in triples.statements(0, ROWS)]})
@@ -41,9 +41,8 @@ def changes(triples: Triples) -> list[tuple[Any, ...]]:
 def write(folder: Path, rows: list[tuple[Any, ...]]) -> Path:
     folder.mkdir()
     columns = dict(zip(("tick", "change", *NAMES), map(list, zip(*rows))))
-    pq.write_table(
-        pa.table({**columns, "tick": pa.array(columns["tick"], pa.timestamp("us", "UTC"))}), folder / "0.parquet"
-    )
+    ticks = pa.array(columns["tick"], pa.timestamp("us")).cast(pa.timestamp("ns"))
+    pq.write_table(pa.table({**columns, "tick": ticks}), folder / "0.parquet")
     return folder
 
 
