@@ -10,7 +10,8 @@ import pytest
 
 from tests.spark.chaos import is_inside, last_entry, try_shapes
 from tests.spark.shapes import KILLED, SHAPES
-from tests.spark.shapes_cql import ALL, MOVING
+from tests.spark.shapes_cql import MOVING
+from tests.spark.shapes_rdf import ALL, LINKED
 from transom.physical.plan import Kernel, Path
 from transom.physical.walk import walk
 
@@ -19,6 +20,7 @@ TRIED: list[tuple[list[str], Kernel]] = [
     (FLAT[:4], "on"),
     (FLAT[4:], "on"),
     (list(MOVING), "on"),
+    (list(LINKED), "on"),
     (SOME[:3], "off"),
     (SOME[3:], "off"),
 ]
@@ -37,11 +39,12 @@ def test_killed_queries_go_on_as_if_nothing_had_been(spark: Any, shapes: list[st
 
 
 def test_every_machine_of_the_kernel_is_killed() -> None:
-    """Number is the machine `order`, Cut `window`, Compare `change`; the others bear their names."""
+    """Number is the machine `order`, Cut `window`, Compare, Sequence and Unfold `change`, Mate `mates` and `cover`,
+    Once `cover`; the others bear their names."""
     plans = [shape.query().physical(kernel=True) for shape in ALL.values()]
     seen = {type(node).__name__ for plan in plans for node in walk(plan) if node.choice.path is Path.KERNEL}
-    of_time = {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product"}
-    assert seen == of_time | {"Steady", "Tally", "Lines", "Relate"}
+    of_rows = {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product", "Steady", "Tally", "Lines", "Relate"}
+    assert seen == of_rows | {"Mate", "Once", "Sequence", "Unfold"}
 
 
 def test_a_kill_inside_a_micro_batch_is_told_from_one_between_two(tmp_path: File) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from typing import Any
 
@@ -12,13 +10,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from pyspark import cloudpickle
-
 import transom
 from tests.cases import catalog_of, golden_cases, inputs_of
-from tests.spark.test_faults import Sown, sow
+from tests.spark.test_faults import Sown, sow, sown
 from tests.spark.trying import replay, side_by_side, stream
-from tests.test_faults import Fault, seeded
 from transom import Catalog
 from transom.machines import buckets, distance, lineage
 from transom.model.answer import Answer
@@ -156,18 +151,6 @@ SOWN = [
 TRIES = sorted({one for sown in SOWN for one in sown.tries})
 
 
-@contextmanager
-def sown(fault: Fault) -> Iterator[None]:
-    """The engine with a fault, in the workers too."""
-    with ExitStack() as undo:
-        if fault.module in IN_WORKERS:
-            for module in IN_WORKERS:
-                cloudpickle.register_pickle_by_value(module)
-                undo.callback(cloudpickle.unregister_pickle_by_value, module)
-        with seeded(fault):
-            yield
-
-
 @cache
 def asked(name: str) -> tuple[transom.Query, Inputs, Answer]:
     """A question, what it reads, and the reference's answer to it."""
@@ -206,5 +189,5 @@ def test_without_a_fault_nothing_is_noticed(spark: Any) -> None:
 def test_fault_is_noticed(spark: Any, one: Sown) -> None:
     for name, _ in one.tries:
         asked(name)  # the right answer, before anything is wrong
-    with sown(one.fault):
+    with sown(one.fault, IN_WORKERS):
         assert any(notices(spark, name, way) for name, way in one.tries)
