@@ -93,8 +93,10 @@ def run_query(query: Query, running: Running) -> None:
         console.print(Text(too_fast(extent, count)))
 
 
-def too_fast(extent: str, count: int) -> str:
-    """What is said of rows beyond a speed limit."""
+def too_fast(extent: str, count: int | None) -> str:
+    """What is said of rows beyond a speed limit; None is a number that Spark did not tell."""
+    if count is None:
+        return f"rejected: not known how many rows of {extent} beyond its max_speed, as Spark did not tell"
     return f"rejected: {count:,} rows of {extent} beyond its max_speed"
 
 
