@@ -20,9 +20,9 @@ from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.physical.plan import Clock, Form, Path, Physical, Read
-from transom.physical.rdf_plan import Mate, messages
+from transom.physical.plan import Form, Physical, Read
 from transom.physical.rdf_plan import Sequence as Ordered
+from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
 from transom.spark import clock
@@ -106,13 +106,7 @@ def _ends(spark: SparkSession, catalog: Catalog, names: Sequence[str], options: 
 
 
 def _several(plan: Physical) -> list[str]:
-    """The streams that are read once for several nodes.
-
-    Where one machine stands above another each node reads by itself: shared, the golden case r36 failed as a stream.
-    """
-    machines = [node for node in walk(plan) if node.choice.path is not Path.NATIVE and not isinstance(node, Clock)]
-    if len(machines) > 1 or any(isinstance(node, Mate) and node.asks for node in machines):
-        return []
+    """The streams that are read once for several nodes."""
     found = Counter(node.extent for node in walk(plan) if isinstance(node, Read))
     return [name for name, count in found.items() if count > 1]
 

@@ -37,8 +37,6 @@ from transom.spark.tally import tally
 def lower(node: Physical, run: Run) -> DataFrame:
     """The frame that a node gives; the columns are those of `frames`."""
     match node:
-        case Read() if node.extent in run.shared:
-            return sources.read_once(node, run)
         case Read():
             return sources.read(node, run)
         case ReadTable():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -19,7 +17,7 @@ MANY = "many"
 
 def read(node: Read, run: Run) -> DataFrame:
     """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until."""
-    frame = run.streams[node.extent]
+    frame = _scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent]
     columns = [run.time.instant(F.col("t")).alias("tick"), *(F.col(n) for n in run.lane), *values(node.schema)]
     if node.ordered:
         columns.append(F.col("o"))
@@ -43,23 +41,21 @@ def read(node: Read, run: Run) -> DataFrame:
     return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
 
 
-def read_once(node: Read, run: Run) -> DataFrame:
+def _scanned_once(extent: str, run: Run) -> DataFrame:
     """A source that several nodes read, scanned once: Spark makes the exchange once, and each takes its columns of it.
 
-    It does so only if no column goes into two branches as it is, and nothing can be pushed below the exchange.
+    It does so only if no column goes into two branches as it is, and nothing can be pushed below the exchange. The
+    watermark stands above it, in every branch: Spark finds none below an exchange that is used again, and a machine
+    that reads from there alone would wait for ever.
     """
-    shared = run.shared[node.extent]
+    frame = run.streams[extent]
+    shared = run.shared[extent]
     if shared is None:
-        rows = read(replace(node, ordered=True), run)
-        other = [F.col(name).alias(f"shared_{name}") for name in rows.columns]
-        shared = (
-            rows.select(*other)
-            .repartition("shared_c0")
-            .observe(f"transom_shared_{node.extent}_{next(run.counter)}", F.max("shared_tick").alias("latest"))
-        )
-        run.shared[node.extent] = shared
-    kept = ["tick", *run.lane, *(f"c{place}" for place in range(len(node.schema))), *(["o"] if node.ordered else [])]
-    return shared.select(*(F.col(f"shared_{name}").alias(name) for name in kept))
+        other = [F.col(name).alias(f"shared_{name}") for name in frame.columns]
+        name = f"transom_shared_{extent}_{next(run.counter)}"
+        shared = frame.select(*other).repartition("shared_c0").observe(name, F.max("shared_t").alias("latest"))
+        run.shared[extent] = shared
+    return shared.select(*(F.col(f"shared_{name}").alias(name) for name in frame.columns))
 
 
 def _counted(frame: DataFrame, name: str) -> DataFrame:
