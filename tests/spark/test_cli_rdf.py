@@ -39,7 +39,7 @@ def park(tmp_path: Path) -> Path:
 
 def test_a_replay_shows_what_a_simulation_shows(spark: Any, park: Path) -> None:
     for name in ("listing1.rq", "listing2.rq", "restless.rq", *MORE):
-        for more in ([], ["--start", "600", "--until", "20 min"]) if name in ("listing1.rq", "order.rq") else ([],):
+        for more in ([], ["--start", "600", "--until", "2 s"]) if name == "order.rq" else ([],):
             wanted, found = (transom(verb, park / name, *more) for verb in ("simulate", "replay"))
             assert found.returncode == 0, found.stderr
             assert found.stdout == wanted.stdout, name
@@ -56,7 +56,8 @@ def test_replays_into_files(spark: Any, park: Path, tmp_path: Path) -> None:
         assert (tmp_path / kind / f"answer.{kind}").read_text("utf-8") == wanted
     done = transom("replay", park / "listing3.rq", "--out", f"jsonl:{tmp_path / 'rows'}")
     assert done.returncode == 0, done.stderr
-    lines = [json.loads(one) for file in sorted((tmp_path / "rows").glob("*.json")) for one in file.open("rb")]
+    files = sorted((tmp_path / "rows").glob("*.json"))
+    lines = [json.loads(one) for file in files for one in file.read_text("utf-8").splitlines()]
     wanted = [
         json.loads(one) for one in transom("simulate", park / "listing3.rq", "--format", "jsonl").stdout.splitlines()
     ]
@@ -126,5 +127,5 @@ def test_errors_of_data_come_as_they_are(spark: Any, park: Path, tmp_path: Path)
         done = transom(*given)
         assert done.returncode == 1
         assert "told.csv" in done.stderr
-        assert "nobody:" in done.stderr
+        assert "nobody" in done.stderr
         assert "Traceback" not in done.stderr

@@ -26,14 +26,14 @@ def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAns
     """
     cells = [F.col(f"`{name}`") for name in names_of(plan)]
     if kind == "sequences":
-        return _sequences(frame, cells, calendar) if TICK in frame.columns else _for_ever(frame, F.col("place"), cells)
+        return _sequences(frame, cells, calendar) if TICK in frame.columns else _for_ever(frame, "place", cells)
     if TICK in frame.columns:
         found = _changes(frame, cells, calendar)
         return _truth(found) if kind == "boolean" else found
     count = frame.groupBy(*cells).agg(F.count(F.lit(0)).alias("n"))
     if kind == "boolean":
         return count.select(*_always(), (F.col("n") > 0).alias("ask"))
-    return _for_ever(count.where("n > 0"), F.col("n"), cells)
+    return _for_ever(count.where("n > 0"), "n", cells)
 
 
 def during(frame: DataFrame, start: int, until: int | None) -> DataFrame:
@@ -50,8 +50,8 @@ def _always() -> list[Column]:
     return [F.lit(0).cast("long").alias("start"), _never().alias("end")]
 
 
-def _for_ever(frame: DataFrame, number: Column, cells: list[Column]) -> DataFrame:
-    return frame.select(*_always(), number.cast("long"), *cells)
+def _for_ever(frame: DataFrame, number: str, cells: list[Column]) -> DataFrame:
+    return frame.select(*_always(), F.col(number).cast("long").alias(number), *cells)
 
 
 def _changes(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:

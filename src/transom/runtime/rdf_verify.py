@@ -85,8 +85,9 @@ def _aside_alike(expected: Mapping[str, Sequence[Aside]], found: SetAside) -> st
 
 def last_change(answer: RdfAnswer) -> int:
     """The last tick at which an answer changes."""
-    parts = [*answer.solutions, *answer.triples, *answer.sequences, *answer.truth]
-    return max((tick for one in parts for tick in (one.start, one.end) if tick is not None), default=0)
+    spans = [(one.start, one.end) for one in (*answer.solutions, *answer.triples)]
+    spans += [(one.start, one.end) for one in (*answer.sequences, *answer.truth)]
+    return max((tick for span in spans for tick in span if tick is not None), default=0)
 
 
 def up_to(answer: RdfAnswer, last: int) -> RdfAnswer:
