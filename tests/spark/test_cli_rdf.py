@@ -119,6 +119,30 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     assert "changed is until" in changed.stderr
 
 
+def test_messages_that_hold_all_about_their_subjects(spark: Any, park: Path, tmp_path: Path) -> None:
+    """A star is matched inside messages of files, and an element window counts their statements in order."""
+    catalog = (park / "catalog.yaml").read_text("utf-8")
+    (park / "catalog.yaml").write_text(
+        catalog.replace("files: data/told.csv", "files: data/told.csv\n    subjects: local")
+    )
+    rows = "t,s,p,o\n1,wt:1,my:a,1\n1,wt:2,my:a,2\n1,wt:1,my:b,3\n5,wt:1,my:a,4\n5,wt:1,my:b,5\n5,wt:1,my:b,6\n"
+    (park / "data" / "told.csv").write_text(rows)
+    told = "FROM STREAM <http://src.net/graph.rdf> WINDOW"
+    (park / "star.rq").write_text(f"SELECT * {told} RANGE 3 SLIDE WHERE {{ ?s my:a ?a ; my:b ?b }}")
+    (park / "both.rq").write_text(
+        f"SELECT * {told} RANGE 3 SLIDE WHERE {{ {{ ?s my:a ?a ; my:b ?b }} UNION {{ ?s my:b ?c WINDOW ELEMS 2 }} }}"
+    )
+    assert "subjects: local" in transom("explain", park / "star.rq").stdout
+    for name in ("star.rq", "both.rq"):
+        done = transom("verify", park / name, "--splits", "1" if name == "star.rq" else "all")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "all agree" in done.stdout
+    words = ["--once", "--until", "20", "--checkpoint", tmp_path / "k", "--sink", f"jsonl:{tmp_path / 'out'}"]
+    done = transom("run", park / "star.rq", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "6 statements in, 6 changes out, 0 late\n"
+
+
 def test_errors_of_data_come_as_they_are(spark: Any, park: Path, tmp_path: Path) -> None:
     with (park / "data" / "told.csv").open("a") as told:
         told.write("2900,wt:5,nobody:name,1\n")

@@ -60,19 +60,23 @@ def dataframe(
     tables: dict[str, DataFrame] = {}
     live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
     lanes = ["lane"] if options.lanes else []
+    arriving = {
+        e.name: frames[e.name] if e.name in frames else open_stream(spark, e, catalog, live=live)
+        for e in reads
+        if e.is_stream
+    }
+    filed = any(map(_of_files, arriving.values()))
     for extent in reads:
-        own = frames.get(extent.name)
         if not extent.is_stream:
-            tables[extent.name] = _graph(extent, own, spark, catalog, lanes)
+            tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog, lanes)
             continue
-        if own is None:
-            own = open_stream(spark, extent, catalog, live=live)
+        own = arriving[extent.name]
         if own.isStreaming != live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
         if DEAD in own.columns and not live:
             own = own.where(F.col(DEAD).isNull())
-        whole = MESSAGES in own.columns
-        streams[extent.name] = _stream(extent, _statements(own) if whole else own, catalog.calendar, lanes, live=live)
+        each = _statements(own) if MESSAGES in own.columns else own
+        streams[extent.name] = _stream(extent, each, catalog.calendar, lanes, live=live, filed=filed)
         if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, lanes, live=live)
     run = Run(
@@ -121,8 +125,13 @@ def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:
     return [F.col(name).alias(f"c{place}") for place, name in enumerate(TERMS)]
 
 
-def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
-    """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1)."""
+def _stream(
+    extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool, filed: bool
+) -> DataFrame:
+    """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1).
+
+    Where one stream comes from files, `o` of all is of its type, so that they can be merged.
+    """
     if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
         raise UsageError(f"the DataFrame for {extent.name} has a watermark already", hint="give it without one")
     cells = _columns(extent, frame)
@@ -130,6 +139,8 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list
         position = F.struct("place", FILE, "row")
     else:
         position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
+        nowhere = (F.lit(0).alias("place"), F.lit("").alias(FILE))
+        position = F.struct(*nowhere, position.alias("row")) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
     told = _told(frame, F.lit(1)) if live else []
     return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order, *told)
