@@ -40,7 +40,9 @@ conformance:
 
 # queries killed ten times each, four at once, and started again
 chaos kills="10" seed="1":
-    python -m tests.spark.chaos --kills {{kills}} --seed {{seed}} --together 4
+    mkdir -p build
+    python -m tests.spark.classes "$PWD/build/classes.jsa"
+    TRANSOM_CLASSES="$PWD/build/classes.jsa" python -m tests.spark.chaos --kills {{kills}} --seed {{seed}} --together 4
 
 # two million rows through each shape, the rows in state against their bounds
 state rows="2000000":

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from tests.spark.classes import options
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.errors import Unsupported
@@ -21,7 +22,7 @@ from .evaluation import files, graph, shown
 from .manifests import Entry
 
 SETTINGS = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": options("-XX:ReservedCodeCacheSize=256m"),
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

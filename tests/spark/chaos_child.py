@@ -15,22 +15,21 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tests.spark.classes import options
 from tests.spark.conftest import SETTINGS
 from tests.spark.shapes_cql import ALL
 from transom.physical.plan import Kernel
 from transom.runtime.recut import read_streams, table_frames
 from transom.runtime.start import Running
 
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A JVM that lives for seconds compiles little."""
 
-
-def session() -> SparkSession:
+def session(more: str = "") -> SparkSession:
+    """A session as a query that is killed has it; `more` is said to its JVM."""
     builder = SparkSession.builder.master("local[2]").appName("transom chaos")
     own = {
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "768m",
-        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.driver.extraJavaOptions": options(more),
         "spark.log.level": "OFF",
     }
     for name, value in (SETTINGS | own).items():

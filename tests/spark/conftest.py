@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.spark.classes import options
 from tests.spark.quick import use_quick_python
 
 use_quick_python()
@@ -14,7 +15,7 @@ use_quick_python()
 SETTINGS = {
     # Hundreds of small queries: compiling them well costs more than running them badly, twice as much in all. The quick
     # compiler alone would get a small cache, and spend its time on emptying it.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": options("-XX:ReservedCodeCacheSize=256m"),
     "spark.sql.shuffle.partitions": "1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
