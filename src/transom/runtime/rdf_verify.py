@@ -85,9 +85,8 @@ def _aside_alike(expected: Mapping[str, Sequence[Aside]], found: SetAside) -> st
 
 def last_change(answer: RdfAnswer) -> int:
     """The last tick at which an answer changes."""
-    spans = [(one.start, one.end) for one in (*answer.solutions, *answer.triples)]
-    spans += [(one.start, one.end) for one in (*answer.sequences, *answer.truth)]
-    return max((tick for span in spans for tick in span if tick is not None), default=0)
+    ticks = [tick for start, end, _, _ in rows(answer) for tick in (start, end) if tick is not None]
+    return max(ticks, default=0)
 
 
 def up_to(answer: RdfAnswer, last: int) -> RdfAnswer:
