@@ -26,7 +26,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.spark.chaos_child import begin, session
-from tests.spark.shapes_cql import ALL
+from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
 from transom.runtime.answers import answers, difference, plain
 from transom.runtime.recut import Split, write_streams
@@ -170,8 +170,13 @@ def try_shapes(
 
 def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     """What a shape reads, for the run with kills and for the one without."""
-    query = ALL[shape].query()
-    given = query.inputs(ALL[shape].inputs(seed, TICKS), TICKS - 1)
+    asked = ALL[shape]
+    if isinstance(asked, Linked):
+        for way in ("killed", "calm"):
+            asked.write(seed, TICKS, files, folder / way / shape / "in")
+        return
+    query = asked.query()
+    given = query.inputs(asked.inputs(seed, TICKS), TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
     for way in ("killed", "calm"):
         write_streams(folder / way / shape / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
@@ -179,12 +184,17 @@ def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
 
 def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
     """What was written through the kills, against the run without them and against the reference."""
-    query = ALL[outcome.shape].query()
-    expected = query.simulate(ALL[outcome.shape].inputs(seed, TICKS), until=TICKS - 1)
-    found: dict[str, list[Any]] = {}
-    for way in ("killed", "calm"):
-        frame = spark.read.parquet(str(folder / way / outcome.shape / "out"))
-        found[way] = plain(frame, query.plan.schema, query.catalog.calendar).collect()
+    asked = ALL[outcome.shape]
+    written = {way: spark.read.parquet(str(folder / way / outcome.shape / "out")) for way in ("killed", "calm")}
+    if isinstance(asked, Linked):
+        found = {way: asked.rows(frame) for way, frame in written.items()}
+        outcome.tuples = len(found["killed"])
+        outcome.wrong = _unlike(found) or asked.wrong(seed, TICKS, found["killed"])
+        return
+    query = asked.query()
+    expected = query.simulate(asked.inputs(seed, TICKS), until=TICKS - 1)
+    schema, calendar = query.plan.schema, query.catalog.calendar
+    found = {way: plain(frame, schema, calendar).collect() for way, frame in written.items()}
     outcome.tuples = len(found["killed"])
     answer = answers(found["killed"], query.plan.schema, query.columns, query.gives, [0])[0]
     outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
