@@ -105,12 +105,53 @@ def test_formats_that_do_not_fit(park: Path) -> None:
     assert "only answers to SPARQL" in transom("simulate", roads, "--format", "nq").stderr
 
 
-@pytest.mark.parametrize("verb", ["map", "run", "replay", "verify"])
-def test_verbs_that_take_no_sparql(verb: str, park: Path) -> None:
-    more = {"map": ["-o", "m.svg"], "run": ["--checkpoint", "c"]}.get(verb, [])
-    refused = transom(verb, park / "listing1.rq", *more)
+def test_a_map_takes_no_sparql(park: Path) -> None:
+    refused = transom("map", park / "listing1.rq", "-o", "m.svg")
     assert refused.returncode == 2
-    assert f"`transom {verb}` takes no SPARQL yet" in refused.stderr
+    assert "`transom map` takes no SPARQL" in refused.stderr
+
+
+@pytest.mark.parametrize("verb", ["run", "replay", "verify"])
+def test_what_spark_does_not_run_is_underlined(verb: str, park: Path) -> None:
+    """Before a session is started."""
+    stored = "FROM <http://src.net/graph.rdf> WHERE"
+    texts = {
+        f"SELECT (COUNT(*) AS ?n) {stored} {{ ?w my:name ?x }}": ("Aggregation", "COUNT(*)"),
+        f"SELECT ?w {stored} {{ ?w my:name ?x }} GROUP BY ?w": ("Aggregation", "?w"),
+        f"SELECT ?w {stored} {{ ?w my:name* ?x }}": ("PathPattern", "my:name*"),
+        f"SELECT ?w {stored} {{ ?w ?p ?x FILTER (EXISTS {{ ?w ?p 1 }} || ?x = 1) }}": ("Exists", "EXISTS { ?w ?p 1 }"),
+    }
+    more = ["--checkpoint", "c"] if verb == "run" else []
+    for text, (operator, words) in texts.items():
+        (park / "gap.rq").write_text(text)
+        refused = transom(verb, park / "gap.rq", *more)
+        assert refused.returncode == 1
+        place = text.rindex(words)
+        assert f"gap.rq:1:{place + 1}: {operator} is not supported here (not yet)" in refused.stderr
+        assert f"| {' ' * place}{'^' * len(words)}\n" in refused.stderr
+
+
+def test_options_that_do_not_fit(park: Path) -> None:
+    """Before a session is started."""
+    run = ["run", park / "listing1.rq", "--checkpoint", "c"]
+    replay = ["replay", park / "listing1.rq"]
+    wrong: list[tuple[list[str | Path], str]] = [
+        ([*run, "--start", "1 min"], "--start is not for SPARQL"),
+        ([*run, "--index"], "--index is not for SPARQL"),
+        ([*run, "--approximate-sums"], "--approximate-sums is not for SPARQL"),
+        ([*replay, "--index"], "--index is not for SPARQL"),
+        ([*replay, "--out", f"nq:{park}/new"], "only statements can be written as N-Quads"),
+        ([*replay, "--out", f"jsonld:{park}/new"], "only statements can be written as JSON-LD"),
+        (["replay", park / "restless.rq", "--out", f"json:{park}/new"], "statements are no SPARQL results"),
+        (["replay", park / "restless.rq", "--out", f"nq:{park}"], "is there already"),
+        ([*replay, "--out", "nowhere"], "no sink is called nowhere"),
+        (["run", park / "listing1.rq", "--checkpoint", "c", "--parameter", "a=1"], "SPARQL has no optimizer rules"),
+    ]
+    for words, said in wrong:
+        refused = transom(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert said in refused.stderr
+        assert not (park / "new").exists()
 
 
 def test_truth_and_order(park: Path) -> None:

@@ -289,9 +289,13 @@ def run(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
-    query = load_rows(file, catalog, "run", parameters=parameters)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    if isinstance(query, RdfQuery):
+        cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
+        cli_rdf.run(query, master, sink, checkpoint, last, once, allow_unbounded, kernel)
+        return
     spark = cli_running.started(master)
     running = query.start(
         spark,
@@ -313,7 +317,9 @@ def replay(
     file: File,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
-    out: Annotated[str, typer.Option("--out", help="console, parquet:DIR or jsonl:DIR.")] = "console",
+    out: Annotated[
+        str, typer.Option("--out", help="console, parquet:DIR or jsonl:DIR; for SPARQL also json:, nq: and jsonld:DIR.")
+    ] = "console",
     until: Until = None,
     start: Start = None,
     index: cli_running.Index = False,
@@ -321,9 +327,13 @@ def replay(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
-    query = load_rows(file, catalog, "replay", parameters=parameters)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
+    if isinstance(query, RdfQuery):
+        cli_rdf.refuse({"--index": index})
+        cli_rdf.replay(query, master, out, first, last, kernel)
+        return
     spark = cli_running.started(master)
     cli_running.replay_query(query, spark, out, start=first, until=last, index=index, kernel=kernel)
 
@@ -342,11 +352,15 @@ def verify(
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
 ) -> None:
     """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
-    query = load_rows(file, catalog, "verify", parameters=parameters)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query, sys.stderr)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    spark = cli_running.started(master)
-    if not cli_running.verify_query(query, spark, splits, start=first, until=last, kernel=kernel):
+    if isinstance(query, RdfQuery):
+        fine = cli_rdf.verify(query, master, splits, first, last, kernel)
+    else:
+        spark = cli_running.started(master)
+        fine = cli_running.verify_query(query, spark, splits, start=first, until=last, kernel=kernel)
+    if not fine:
         raise SystemExit(1)
 
 

@@ -45,9 +45,8 @@ def load_rows(
     """The compiled query of a file that answers with rows, for verbs that know no RDF."""
     query = load(file, catalog, without, parameters)
     if isinstance(query, RdfQuery):
-        raise UsageError(
-            f"`transom {verb}` takes no SPARQL yet", hint="there are check, fmt, explain, simulate, picture"
-        )
+        hint = "there are check, fmt, explain, simulate, picture, run, replay, verify"
+        raise UsageError(f"`transom {verb}` takes no SPARQL", hint=hint)
     return query
 
 

@@ -1,9 +1,13 @@
-"""Questions over RDF on the command line: their answers in every format, what was set aside, their stages."""
+"""Questions over RDF on the command line: their answers in every format, what was set aside, their stages, on Spark."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,7 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from transom.errors import UsageError
+from transom import cli_running
+from transom.cli_running import KernelUse
+from transom.errors import DataError, UsageError
 from transom.model.rdf import formats
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.short import short
@@ -49,18 +55,28 @@ def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> Non
     if format == "table":
         print_table(answer, query)
         return
-    for line in formats.results_lines(whole, start, until) if format == "json" else _LINES[format](answer):
+    for line in lines(format, whole, start, until):
         typer.echo(line)
+
+
+def lines(format: str, whole: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
+    """What of an answer is valid between two instants, in a format."""
+    if format == "json":
+        return formats.results_lines(whole, start, until)
+    return _LINES[format](whole.during(start, until))
 
 
 def show_aside(answer: RdfAnswer) -> None:
     """How many messages of which stream could not be read, and the first of each."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     for stream, aside in answer.aside.items():
-        counts = Counter(one.reason.value for one in aside)
-        said = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-        first = f"{aside[0].place}: {aside[0].words}"
-        console.print(Text(f"warning: set aside of {stream}: {said}; the first is {first}", style="yellow"))
+        say_aside(stream, Counter(one.reason.value for one in aside), f"{aside[0].place}: {aside[0].words}")
+
+
+def say_aside(stream: str, counts: Mapping[str, int], first: str) -> None:
+    """The words for it."""
+    said = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text(f"warning: set aside of {stream}: {said}; the first is {first}", style="yellow"))
 
 
 def print_table(answer: RdfAnswer, query: RdfQuery) -> None:
@@ -84,3 +100,138 @@ def refuse_format(format: str) -> None:
     """Formats of RDF are for answers over RDF."""
     if format in ONLY_RDF:
         raise UsageError(f"only answers to SPARQL can be written as {format}", hint="write table, csv or jsonl")
+
+
+PARTS = {"solutions": "solutions", "sequences": "sequences", "triples": "statements", "boolean": "truth values"}
+"""What an answer has some of."""
+SHOWN = 1000
+"""The most rows that a replay shows."""
+
+
+def refuse(options: Mapping[str, bool]) -> None:
+    """Options that mean nothing over RDF."""
+    why = {
+        "--start": "a run tells changes, which add up from tick 0 on",
+        "--index": "solutions have no running index",
+        "--approximate-sums": "nothing is summed",
+    }
+    for option, wanted in options.items():
+        if wanted:
+            raise UsageError(f"{option} is not for SPARQL", detail=why[option], hint=f"leave out {option}")
+
+
+@contextmanager
+def data_errors() -> Iterator[None]:
+    """An error of the data that Spark wraps in words of its own, as it was."""
+    try:
+        yield
+    except Exception as error:
+        _, mark, words = str(error).partition("transom.errors.DataError: ")
+        if not mark:
+            raise
+        told = words.splitlines()
+        more = [line.strip() for line in told[1:3] if line.startswith("  ")]
+        found = {kind: rest for kind, _, rest in (line.partition(": ") for line in more) if kind in ("detail", "hint")}
+        raise DataError(told[0], detail=found.get("detail"), hint=found.get("hint")) from error
+
+
+def run(
+    query: RdfQuery,
+    master: str | None,
+    sink: str,
+    checkpoint: Path,
+    until: int | None,
+    once: bool,
+    allow_unbounded: bool,
+    kernel: KernelUse,
+) -> None:
+    """Run a query live, and say at the end what it did."""
+    query.physical()
+    spark = cli_running.started(master)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    with data_errors():
+        running = query.start(
+            spark,
+            sink,
+            checkpoint,
+            until=until,
+            once=once,
+            allow_unbounded=allow_unbounded,
+            kernel=kernel.value,
+        )
+        done = cli_running.follow(query, running, console)
+    console.print(Text(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late"))
+    for what, count in done.dead.items():
+        stream, _, reason = what.partition(": ")
+        console.print(Text(f"warning: set aside of {stream}: {count:,} {reason}", style="yellow"))
+
+
+def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int | None, kernel: KernelUse) -> None:
+    """Answer over the data that is there as a batch: intervals, or what the formats of RDF make of them."""
+    from transom.runtime.sinks import Sink
+
+    query.physical()
+    kind, _, named = out.partition(":")
+    folder = Path(named) if kind in ONLY_RDF and named else None
+    sink = cli_running.new_folder(f"jsonl:{named}" if folder else out)
+    if folder:
+        list(lines(kind, RdfAnswer(query.gives, query.columns), 0, None))  # refused before anything is computed
+    spark = cli_running.started(master)
+    from transom.runtime.rdf_aside import SetAside
+
+    aside = SetAside()
+    try:
+        with cli_running.doing("replaying"), data_errors():
+            first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
+            frame = query.replay(spark, start=first, until=last, kernel=kernel.value, aside=aside)
+            for stream, broken in aside.broken().items():
+                say_aside(stream, broken.counts, broken.first)
+            if folder:
+                whole = _gathered(query, frame.collect())
+                write_lines(folder / f"answer.{kind}", lines(kind, whole, start, until))
+            elif sink != Sink("console"):
+                sink.attach(frame.orderBy(*_order(query)).write.mode("errorifexists")).save()
+            else:
+                rows = frame.orderBy(*_order(query)).limit(SHOWN + 1).collect()
+        if sink == Sink("console"):
+            print_table(_gathered(query, rows[:SHOWN]), query)
+            if len(rows) > SHOWN:
+                typer.echo(f"and more; the first {SHOWN:,} rows are shown", err=True)
+        else:
+            typer.echo(f"{sink.folder}: written")
+    finally:
+        aside.forget()
+
+
+def write_lines(file: Path, lines: Iterator[str]) -> None:
+    """A new file of lines, in a new folder."""
+    file.parent.mkdir(parents=True)
+    with file.open("x", encoding="utf-8") as written:
+        written.writelines(f"{line}\n" for line in lines)
+
+
+def _gathered(query: RdfQuery, rows: list[Any]) -> RdfAnswer:
+    from transom.runtime.rdf_intervals import gathered
+
+    return gathered(rows, query.gives, query.columns)
+
+
+def _order(query: RdfQuery) -> list[str]:
+    return ["start", "place"] if query.gives == "sequences" else ["start"]
+
+
+def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: int | None, kernel: KernelUse) -> bool:
+    """Whether all ways of running a query agree, said line by line."""
+    query.physical()
+    spark = cli_running.started(master)
+    from transom.runtime.rdf_aside import SetAside
+    from transom.runtime.rdf_verify import verify as checks
+
+    began, aside = time.monotonic(), SetAside()
+    with cli_running.doing("verifying") as tell, data_errors():
+        cuts = splits.split(",")
+        ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value, aside=aside)
+        fine = cli_running.agree(ways, PARTS[query.gives])
+    for stream, broken in aside.seen.items():
+        say_aside(stream, broken.counts, broken.first)
+    return cli_running.verdict(fine, began)

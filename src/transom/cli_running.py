@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -18,11 +18,14 @@ from rich.text import Text
 
 from transom.errors import UsageError
 from transom.query import Query
+from transom.rdf_query import RdfQuery
 
 if TYPE_CHECKING:
     from transom.physical.plan import Kernel
     from transom.runtime.progress import Progress
+    from transom.runtime.sinks import Sink
     from transom.runtime.start import Running
+    from transom.runtime.verify import Check
 
 Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
 SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
@@ -68,8 +71,18 @@ def doing(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def run_query(query: Query, running: Running) -> None:
-    """Watch a query until it ends or somebody stops it; then say how to go on."""
-    console = Console(stderr=True, highlight=False)
+    """Watch a query until it ends or somebody stops it; then say what it did."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    done = follow(query, running, console)
+    console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
+    for what, count in done.dead.items():
+        console.print(Text(f"dead letters: {count:,} {what}"))
+    for extent, count in done.rejected.items():
+        console.print(Text(too_fast(extent, count)))
+
+
+def follow(query: Query | RdfQuery, running: Running, console: Console) -> Progress:
+    """Wait until a query ends or somebody stops it, and then say how to go on; what it did."""
     if running.resumed:
         console.print(Text(f"going on from {running.order.checkpoint}"))
     try:
@@ -85,20 +98,17 @@ def run_query(query: Query, running: Running) -> None:
     except KeyboardInterrupt:
         running.stop()
         console.print(Text(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on"))
-    done = running.progress()
-    console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
-    for what, count in done.dead.items():
-        console.print(Text(f"dead letters: {count:,} {what}"))
-    for extent, count in done.rejected.items():
-        console.print(Text(too_fast(extent, count)))
+    return running.progress()
 
 
-def too_fast(extent: str, count: int) -> str:
-    """What is said of rows beyond a speed limit."""
+def too_fast(extent: str, count: int | None) -> str:
+    """What is said of rows beyond a speed limit; None is a number that Spark did not tell."""
+    if count is None:
+        return f"rejected: not known how many rows of {extent} beyond its max_speed, as Spark did not tell"
     return f"rejected: {count:,} rows of {extent} beyond its max_speed"
 
 
-def block(done: Progress, query: Query, kernel: Kernel = "auto") -> Table:
+def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> Table:
     """The one block that a running query shows."""
     table = Table.grid(padding=(0, 2))
     lag = done.lag()
@@ -126,15 +136,10 @@ def replay_query(
     query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
 ) -> None:
     """Answer over last month's data: the same text, as a batch."""
-    from transom.runtime.sinks import Sink
     from transom.runtime.start import replay
     from transom.spark.rejected import Rejected
 
-    sink = Sink.read(out)
-    if sink.address is not None:
-        raise UsageError(f"{sink.kind} takes the answers of a live run", hint="a replay writes files")
-    if sink.folder is not None and Path(sink.folder).exists():
-        raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
+    sink = new_folder(out)
     with doing("replaying"):
         found = Rejected()
         frame = replay(query, spark, start=start, until=until, index=index, kernel=kernel.value, rejected=found)
@@ -147,26 +152,49 @@ def replay_query(
         typer.echo(too_fast(extent, count), err=True)
 
 
+def new_folder(out: str) -> Sink:
+    """Where a replay writes: the console, or a folder that is not there yet."""
+    from transom.runtime.sinks import Sink
+
+    sink = Sink.read(out)
+    if sink.address is not None:
+        raise UsageError(f"{sink.kind} takes the answers of a live run", hint="a replay writes files")
+    if sink.folder is not None and Path(sink.folder).exists():
+        raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
+    return sink
+
+
 def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
     """Whether all ways of running a query agree, said line by line."""
     from transom.runtime.verify import late, verify
 
     word = "windows" if query.gives == "windows" else "tuples"
-    began, fine = time.monotonic(), True
+    began = time.monotonic()
     with doing("verifying") as tell:
         cuts = splits.split(",")
-        for check in verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value):
-            fine = fine and check.agrees
-            mark = "as the reference" if check.agrees else "DIFFERS"
-            said = "" if check.way == "reference" else f", {mark}"
-            typer.echo(f"{check.way}: {check.count:,} {word}{said}")
-            if check.difference:
-                typer.echo(f"  first difference: {check.difference}")
+        fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value), word)
     for rows in late(query, until):
         typer.echo(
             f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "
             f"{rows.first}; a live run could drop them (a larger `lateness` keeps them)"
         )
-    verdict = "all agree" if fine else "they do not agree"
-    typer.echo(f"{verdict} ({time.monotonic() - began:.0f} s)")
+    return verdict(fine, began)
+
+
+def agree(checks: Iterable[Check], word: str) -> bool:
+    """Whether all ways of running a query agree; each is said as soon as it is known."""
+    fine = True
+    for check in checks:
+        fine = fine and check.agrees
+        mark = "as the reference" if check.agrees else "DIFFERS"
+        said = "" if check.way == "reference" else f", {mark}"
+        typer.echo(f"{check.way}: {check.count:,} {word}{said}")
+        if check.difference:
+            typer.echo(f"  first difference: {check.difference}")
+    return fine
+
+
+def verdict(fine: bool, began: float) -> bool:
+    """The last words of a verification, and whether all agree."""
+    typer.echo(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
     return fine

@@ -16,13 +16,14 @@ from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
-from transom.algebra.state import Knowledge, bounded, rows, text
+from transom.algebra.state import Formula, Knowledge, bounded, rows, text
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
-from transom.errors import UsageError
+from transom.errors import Unsupported, UsageError
 from transom.languages.sparql.names import Names
+from transom.languages.sparql.places import place_of
 from transom.languages.sparql.syntax import Query as Syntax
 from transom.languages.sparql.unparse import format_text
 from transom.languages.sql.select import Remark
@@ -39,6 +40,7 @@ from transom.shown import Picture, State
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from transom.runtime.rdf_aside import SetAside
     from transom.runtime.start import Running
 
 RdfStage = Literal["syntax", "algebra", "plan"]
@@ -126,7 +128,11 @@ class RdfQuery:
     def physical(self, *, kernel: bool = False) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM."""
         local = [extent.name for extent in self.reads if extent.local]
-        return arrange(self.algebra, kernel=kernel, local=local)
+        try:
+            return arrange(self.algebra, kernel=kernel, local=local)
+        except Unsupported as gap:
+            gap.span = gap.span or place_of(self.syntax, gap.operator)
+            raise gap.within(self.text, self.name) from None
 
     def to_df(
         self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
@@ -134,8 +140,9 @@ class RdfQuery:
         """The answer as one DataFrame: streaming where a source streams, else batch.
 
         `sources` gives statements by stream or graph as DataFrames with the columns s, p and o, terms spelled as in
-        N-Triples, and for streams `tick` (a number or an instant); graphs without an entry are read from the catalog's
-        files. A stream may come as messages instead: `tick` and `statements`, a list of s, p and o.
+        N-Triples, and for streams `tick` (a number or an instant); what has no entry is read from the catalog's files,
+        streams as batches if no given one streams. A stream may come as messages instead: `tick` and
+        `statements`, a list of s, p and o.
 
         What changes with time comes as changes: `tick`, `change` (how many more or fewer from then on), and the
         variables; a sequence comes as `tick`, `place` and the variables, whole at every tick at which it may be
@@ -149,18 +156,30 @@ class RdfQuery:
         return dataframe(self.physical(kernel=fast), self.catalog, self.reads, spark, sources, Options(kernel=fast))
 
     def replay(
-        self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
+        self,
+        spark: SparkSession,
+        sources: Mapping[str, DataFrame] | None = None,
+        *,
+        start: int = 0,
+        until: int | None = None,
+        kernel: Kernel = "auto",
+        aside: SetAside | None = None,
     ) -> DataFrame:
-        """The answer over sources that are no streams, as intervals: `start`, `end` (NULL: for ever), `n`, variables.
+        """The answer over sources that are no streams, as intervals: `start`, `end` (NULL: for ever) and what is valid.
 
-        Sequences, and what only stored graphs say, come as `to_df` gives them.
+        Solutions and statements come with `n`, how often they are, solutions of a sequence with their `place`, a truth
+        value is `ask`. Given are those that are valid at some tick from `start` to `until`. With `aside`, the files of
+        the catalog are read once, and it knows which messages could not be read.
         """
-        from transom.runtime.rdf_dataframe import valid
+        from transom.runtime.rdf_intervals import during, intervals
 
-        frame = self.to_df(spark, sources, kernel=kernel)
+        given = dict(sources or {})
+        if aside is not None:
+            given |= aside.open(spark, self.catalog, self.reads, given)
+        frame = self.to_df(spark, given, kernel=kernel)
         if frame.isStreaming:
             raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
-        return valid(self.physical(), frame, self.catalog.calendar) if "change" in frame.columns else frame
+        return during(intervals(self.physical(), frame, self.catalog.calendar, self.gives), start, until)
 
     def start(
         self,
@@ -168,17 +187,22 @@ class RdfQuery:
         sink: str,
         checkpoint: str | os.PathLike[str],
         *,
-        sources: Mapping[str, DataFrame],
+        sources: Mapping[str, DataFrame] | None = None,
+        until: int | None = None,
         once: bool = False,
+        allow_unbounded: bool = False,
         kernel: Kernel = "auto",
     ) -> Running:
-        """Run the query on streaming `sources`: its changes go to `sink`, as for other queries.
+        """Run the query on streaming `sources`, or on the files of the catalog: its changes go to `sink`.
 
-        `checkpoint` is a folder to go on from later. With `once` it takes what is there and stops.
+        `checkpoint` is a folder to go on from later. With `once` it takes what is there and stops. `until` is the last
+        tick whose changes are told; with `once` the files count as complete up to it.
         """
         from transom.runtime.rdf_start import begin
+        from transom.runtime.start import Order
 
-        return begin(self, spark, sources, sink, Path(checkpoint).absolute(), once=once, kernel=kernel)
+        order = Order(sink, Path(checkpoint).absolute(), until=until, once=once, kernel=kernel)
+        return begin(self, spark, sources, replace(order, allow_unbounded=allow_unbounded))
 
     def simulate(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
@@ -190,6 +214,13 @@ class RdfQuery:
         read from the catalog's files; messages that cannot be read are set aside in the answer.
         `now` is what NOW() says over stored graphs.
         """
+        found, aside = self.inputs(inputs, now=now)
+        return replace(evaluate(self.algebra, found), aside=aside)
+
+    def inputs(
+        self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
+    ) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
+        """What the reference engine evaluates over, and the messages that could not be read, by stream."""
         if inputs is not None and not isinstance(inputs, Mapping):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")
         given = dict(inputs or {})
@@ -212,8 +243,7 @@ class RdfQuery:
             else:
                 graphs[extent.name] = open_graph(extent, self.catalog.folder)
         moment = (now or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
-        answer = evaluate(self.algebra, Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)))
-        return replace(answer, aside=aside)
+        return Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)), aside
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -223,7 +253,13 @@ class RdfQuery:
     @property
     def state(self) -> State:
         """How many statements and solutions the whole query must remember (E8)."""
-        formula = bounds.total(self.algebra)
+        return self._state(bounds.total(self.algebra))
+
+    def spark_state(self, kernel: Kernel = "auto") -> State:
+        """How many rows the plan for Spark remembers at most; its bounds depend on the path."""
+        return self._state(show.total(self.physical(kernel=kernel != "off")))
+
+    def _state(self, formula: Formula) -> State:
         known = Knowledge()
         calendar = self.catalog.calendar
         return State(text(formula, calendar), rows(formula, known), bounded(formula, known), ())

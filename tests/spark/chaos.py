@@ -26,7 +26,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.spark.chaos_child import begin, session
-from tests.spark.shapes_cql import ALL
+from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
 from transom.runtime.answers import answers, difference, plain
 from transom.runtime.recut import Split, write_streams
@@ -119,26 +119,32 @@ def _choose_a_moment(rng: Random, checkpoint: Path, child: Child) -> None:
 def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, files: int) -> None:
     """Run queries to their ends through so many kills, which hit all of them at once.
 
-    A kill comes when the first of them has committed so many micro-batches, so that none is done; each in turn is the
-    one whose micro-batch is waited for.
+    A kill comes when the first of them has committed so many micro-batches; each in turn is the one whose micro-batch
+    is waited for, or the last of all where it is done. A kill after the last micro-batch of a query is none.
     """
     shapes, kernel = [outcome.shape for outcome in outcomes], outcomes[0].kernel
     rng = Random(f"{' '.join(shapes)} {seed}")
     checkpoints = {shape: folder / shape / "checkpoint" for shape in shapes}
+    killed: dict[str, list[int]] = {shape: [] for shape in shapes}
+
+    def committed(shape: str) -> int:
+        return last_entry(checkpoints[shape] / "spark" / "commits")
+
     for number, place in enumerate(sorted(rng.randrange(max(1, files - 4)) for _ in range(kills))):
         child = Child(shapes, kernel, seed, folder)
         try:
             for word in child.words():
-                committed = max(last_entry(checkpoint / "spark" / "commits") for checkpoint in checkpoints.values())
-                if word == "done" or committed >= place:
+                if word == "done" or max(map(committed, shapes)) >= place:
                     break
-            _choose_a_moment(rng, checkpoints[shapes[number % len(shapes)]], child)
+            turn = shapes[number % len(shapes)]
+            waited = turn if committed(turn) < files else min(shapes, key=committed)
+            _choose_a_moment(rng, checkpoints[waited], child)
             if child.process.poll() is not None:
                 raise RuntimeError(f"{shapes} ended before they were killed: {child.log.read_text()[-2000:]}")
         finally:
             child.end()  # all at once, without a chance to tidy up
         for outcome in outcomes:
-            outcome.kills += 1
+            killed[outcome.shape].append(committed(outcome.shape))
             outcome.inside += is_inside(checkpoints[outcome.shape])
     child = Child(shapes, kernel, seed, folder)
     try:
@@ -147,7 +153,9 @@ def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, fi
     finally:
         child.end()
     for outcome in outcomes:
-        outcome.batches = last_entry(checkpoints[outcome.shape] / "spark" / "commits") + 1
+        last = committed(outcome.shape)
+        outcome.kills = sum(at < last for at in killed[outcome.shape])
+        outcome.batches = last + 1
 
 
 def try_shapes(
@@ -170,8 +178,13 @@ def try_shapes(
 
 def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     """What a shape reads, for the run with kills and for the one without."""
-    query = ALL[shape].query()
-    given = query.inputs(ALL[shape].inputs(seed, TICKS), TICKS - 1)
+    asked = ALL[shape]
+    if isinstance(asked, Linked):
+        for way in ("killed", "calm"):
+            asked.write(seed, TICKS, files, folder / way / shape / "in")
+        return
+    query = asked.query()
+    given = query.inputs(asked.inputs(seed, TICKS), TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
     for way in ("killed", "calm"):
         write_streams(folder / way / shape / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
@@ -179,12 +192,17 @@ def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
 
 def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
     """What was written through the kills, against the run without them and against the reference."""
-    query = ALL[outcome.shape].query()
-    expected = query.simulate(ALL[outcome.shape].inputs(seed, TICKS), until=TICKS - 1)
-    found: dict[str, list[Any]] = {}
-    for way in ("killed", "calm"):
-        frame = spark.read.parquet(str(folder / way / outcome.shape / "out"))
-        found[way] = plain(frame, query.plan.schema, query.catalog.calendar).collect()
+    asked = ALL[outcome.shape]
+    written = {way: spark.read.parquet(str(folder / way / outcome.shape / "out")) for way in ("killed", "calm")}
+    if isinstance(asked, Linked):
+        found = {way: asked.rows(frame) for way, frame in written.items()}
+        outcome.tuples = len(found["killed"])
+        outcome.wrong = _unlike(found) or asked.wrong(seed, TICKS, found["killed"])
+        return
+    query = asked.query()
+    expected = query.simulate(asked.inputs(seed, TICKS), until=TICKS - 1)
+    schema, calendar = query.plan.schema, query.catalog.calendar
+    found = {way: plain(frame, schema, calendar).collect() for way, frame in written.items()}
     outcome.tuples = len(found["killed"])
     answer = answers(found["killed"], query.plan.schema, query.columns, query.gives, [0])[0]
     outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
@@ -206,6 +224,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shape", choices=ALL, action="append", help="only these (default: all)")
     parser.add_argument("--kernel", choices=("on", "off"), action="append", help="only this way (default: both)")
+    parser.add_argument("--files", type=int, default=20, help="files of each stream, one per micro-batch")
     parser.add_argument("--together", type=int, default=1, help="shapes that are killed at once")
     options = parser.parse_args()
     spark = session()
@@ -214,8 +233,8 @@ def main() -> int:
     groups = [shapes[first : first + options.together] for first in range(0, len(shapes), options.together)]
     for kernel, group in product(options.kernel or ("on", "off"), groups):
         began = time.monotonic()
-        for outcome in try_shapes(spark, group, options.seed, options.kills, kernel=kernel):
-            wrong += outcome.wrong is not None
+        for outcome in try_shapes(spark, group, options.seed, options.kills, options.files, kernel):
+            wrong += outcome.wrong is not None or outcome.kills < options.kills
             print(f"{outcome} (of {time.monotonic() - began:.0f} s)", flush=True)
     spark.stop()
     return min(wrong, 1)

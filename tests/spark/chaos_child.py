@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.classes import options
 from tests.spark.conftest import SETTINGS
-from tests.spark.shapes_cql import ALL
+from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
 from transom.runtime.recut import read_streams, table_frames
 from transom.runtime.start import Running
@@ -40,12 +40,16 @@ def session(more: str = "") -> SparkSession:
 
 def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int, folder: Path) -> Running:
     """The query, started or gone on with."""
-    query, inputs = ALL[shape].query(), ALL[shape].inputs(seed, ticks)
+    asked = ALL[shape]
+    sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
+    if isinstance(asked, Linked):
+        statements = asked.sources(spark, folder / "in")
+        return asked.query().start(spark, sink, checkpoint, sources=statements, once=True, kernel=kernel)
+    query, inputs = asked.query(), asked.inputs(seed, ticks)
     given = query.inputs(inputs, ticks - 1)
-    paths = {name: folder / "in" / name for name in ALL[shape].streams}
+    paths = {name: folder / "in" / name for name in asked.streams}
     sources = read_streams(spark, query.reads, paths, False, live=True)
     sources |= table_frames(spark, query.reads, {0: given}, False)
-    sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
     return query.start(
         spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel, allow_unbounded=True
     )

@@ -84,4 +84,4 @@ MOVING: Mapping[str, Shape] = {
 }
 
 ALL: Mapping[str, Shape] = KILLED | MOVING
-"""Every shape that is killed, of both languages."""
+"""Every shape of rows that is killed, of both languages."""

@@ -7,12 +7,15 @@ import io
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.test_cli import QUERIES, ROOT, transom
+from transom import Catalog, compile
+from transom.reference.evaluate import evaluate_stream
 
 UNTIL = "15 min"
 
@@ -107,3 +110,20 @@ def test_run_refuses_a_wrong_sink(spark: SparkSession, roads: Path, tmp_path: Pa
     done = transom("run", roads / "q1.sneeql", "--checkpoint", tmp_path / "k", "--sink", "kafka:topic")
     assert done.returncode == 2
     assert "no sink is called kafka:topic" in done.stderr
+
+
+def test_rejected_rows_are_said(spark: SparkSession, tmp_path: Path) -> None:
+    """As many as the reference leaves out, by `replay` and by `run`."""
+    fleet = Path(shutil.copytree(ROOT / "examples" / "fleet", tmp_path / "fleet"))
+    query = compile((fleet / "leaving.cql").read_text(), Catalog.load(fleet / "catalog.yaml"), language="cql")
+    seen: list[int] = []
+    inputs = replace(query.inputs(None, until=3600), reject=lambda _, rows: seen.append(len(rows)))
+    evaluate_stream(query.plan, inputs)  # type: ignore[arg-type]
+    words = f"rejected: {sum(seen)} rows of Stream_car beyond its max_speed"
+    assert sum(seen) > 1
+    replayed = transom("replay", fleet / "leaving.cql", "--until", "1 h", "--out", f"jsonl:{tmp_path / 'a'}")
+    assert (replayed.returncode, replayed.stderr.splitlines()) == (0, [words])
+    out, kept = f"jsonl:{tmp_path / 'b'}", tmp_path / "k"
+    ran = transom("run", fleet / "leaving.cql", "--until", "1 h", "--once", "--sink", out, "--checkpoint", kept)
+    assert ran.returncode == 0, ran.stderr
+    assert words in ran.stderr.splitlines()

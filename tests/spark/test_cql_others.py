@@ -49,6 +49,11 @@ QUESTIONS = {
     "speeds": "SELECT RStream(id, AvgSpd(cars)) FROM cars "
     "[PARTITION BY id RANGE BY '30 m' RATTR SPACE, SLIDE BY '5 m' SATTR SPACE]",
     "leaving": "SELECT DStream(id) FROM cars [PARTITION BY id ROWS 1] WHERE inside(g, Zone)",
+    "nearest": "SELECT RStream(A.id, B.id AS near) "
+    "FROM A=cars [PARTITION BY id ROWS 1], B=cars [PARTITION BY id ROWS 1] "
+    "WHERE A.id <> B.id FIRST 1 PER A.id BY DISTANCE(A.g, B.g)",
+    "stamps": "SELECT RStream(id, COUNT(*), WKB(PLACE(c)), WKT(TRAJECTORY(c)), HEADING(POINT(0, 0), PLACE(c)) > 40) "
+    "FROM c=cars [RANGE '4 seconds', SLIDE '2 seconds'] GROUP BY id FIRST 2 BY DISTANCE(PLACE(c), POINT(4, 4))",
     "in a subquery": "SELECT RStream(id, v) FROM cars [PARTITION BY id ROWS 3] WHERE v IN (SELECT most FROM lim)",
 }
 IN_PYTHON = ("a table", "speeds", "leaving")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -255,11 +255,11 @@ SOWN = [
 
 
 @contextmanager
-def sown(fault: Fault) -> Iterator[None]:
+def sown(fault: Fault, in_workers: Sequence[ModuleType] = IN_WORKERS) -> Iterator[None]:
     """The engine with a fault, in the workers too: what runs there travels by value, not by name."""
     with ExitStack() as undo:
-        if fault.module in IN_WORKERS:
-            for module in IN_WORKERS:
+        if fault.module in in_workers:
+            for module in in_workers:
                 cloudpickle.register_pickle_by_value(module)
                 undo.callback(cloudpickle.unregister_pickle_by_value, module)
         with seeded(fault):

@@ -184,7 +184,12 @@ def test_places_and_their_text(spark: Any) -> None:
     assert len(printed) > 600
     compare(
         spark,
-        [call("WKT", A), call("WKT", line), call("WKT", Case(((call("<", COLUMNS["ax"], COLUMNS["bx"]), A),), B))],
+        [
+            call("WKB", A),
+            call("WKT", A),
+            call("WKT", line),
+            call("WKT", Case(((call("<", COLUMNS["ax"], COLUMNS["bx"]), A),), B)),
+        ],
         printed,
     )
 

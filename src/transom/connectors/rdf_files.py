@@ -34,19 +34,24 @@ def open_stream(extent: RdfExtent, catalog: Catalog) -> tuple[list[tuple[int, Tr
     statements: list[tuple[int, Triple]] = []
     aside: list[Aside] = []
     for path in find_files(extent.files, catalog.folder, extent.name):
-        ending = Path(path).suffix.removeprefix(".").lower()
-        if ending in TABLES and extent.format is None:
-            statements += _terms(extent, path, ending, catalog)
-            continue
-        if ending in TABLES:
-            reader = RdfReader(extent.format or "", catalog.calendar, extent.time)
-            found = sift(reader, _messages(extent, path, ending))
-        else:
-            reader = RdfReader(ending, catalog.calendar, extent.time, largest=None)
-            found = sift(reader, [(path, _content(path), None)])
-        statements += [(one.tick, one.triple) for one in found[0]]
+        found = read_file(extent, path, catalog)
+        statements += found[0]
         aside += found[1]
     return sorted(statements, key=lambda one: one[0]), aside
+
+
+def read_file(extent: RdfExtent, path: str, catalog: Catalog) -> tuple[list[tuple[int, Triple]], list[Aside]]:
+    """The statements of one file of a stream, as they stand there, and the messages that gave none."""
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending in TABLES and extent.format is None:
+        return _terms(extent, path, ending, catalog), []
+    if ending in TABLES:
+        reader = RdfReader(extent.format or "", catalog.calendar, extent.time)
+        found, aside = sift(reader, _messages(extent, path, ending))
+    else:
+        reader = RdfReader(ending, catalog.calendar, extent.time, largest=None)
+        found, aside = sift(reader, [(path, _content(path), None)])
+    return [(one.tick, one.triple) for one in found], aside
 
 
 def _terms(extent: RdfExtent, path: str, ending: str, catalog: Catalog) -> list[tuple[int, Triple]]:

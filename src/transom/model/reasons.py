@@ -6,6 +6,8 @@ from enum import Enum
 
 DEAD = "dead_"
 """How Spark's count of what is no row is called: this, and the name of the reader."""
+READ = "read_"
+"""How our own count of what was read is called, where Spark counts something else: this, and the name of the reader."""
 REJECTED = "rejected_"
 """How Spark's count of rows beyond a speed limit is called: this, the name of the extent, and a number."""
 

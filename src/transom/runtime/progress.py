@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from transom.model.reasons import DEAD, REJECTED, Reason
+from transom.model.reasons import DEAD, READ, REJECTED, Reason
+from transom.physical.rdf_plan import messages
 
 CLOCKS = ("PythonMicroBatch", "transom_clock")
 """What Spark calls the clock in Python and the clock in Java: their ticks are no rows of the user's."""
@@ -38,7 +39,8 @@ class Progress:
             return self
         seconds = max(report.get("batchDuration", 0), 1) / 1000
         sources = [s for s in report["sources"] if not any(clock in s["description"] for clock in CLOCKS)]
-        rows_in = sum(s["numInputRows"] for s in sources)
+        counted = _read(report)
+        rows_in = sum(s["numInputRows"] for s in sources) if counted is None else counted
         rows_out = _observed(report)
         operators = report["stateOperators"]
         return Progress(
@@ -69,12 +71,24 @@ def _observed(report: Mapping[str, Any]) -> int:
     return int(rows or 0)
 
 
+def _read(report: Mapping[str, Any]) -> int | None:
+    """How many statements came out of files, of which Spark counts the files; once for all readers of a stream."""
+    found: dict[str, int] = {}
+    for name, metrics in (report.get("observedMetrics") or {}).items():
+        if name.startswith(READ):
+            extent = name.removeprefix(f"{READ}transom_").rpartition("_")[0].removesuffix(messages(""))
+            counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
+            found[extent] = max(found.get(extent, 0), counts["rows"] or 0)
+    return sum(found.values()) if found else None
+
+
 def _dead(report: Mapping[str, Any]) -> Counter[str]:
     """What was no row, by extent and reason; an extent that several readers read is counted once."""
     found: dict[tuple[str, str], int] = {}
+    ending = "" if _read(report) is None else messages("")
     for name, metrics in (report.get("observedMetrics") or {}).items():
         if name.startswith(DEAD):
-            extent = name.removeprefix(f"{DEAD}transom_").rpartition("_")[0]
+            extent = name.removeprefix(f"{DEAD}transom_").rpartition("_")[0].removesuffix(ending)
             counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
             for reason in Reason:
                 found[extent, reason.value] = max(found.get((extent, reason.value), 0), counts[reason.name.lower()])

@@ -64,10 +64,10 @@ def _answer(rows: list[tuple[Mapping[str, Any], Texts]], kind: RdfAnswerKind, co
         told = runs(points, [bool(contents[point]) for point in points])
         return RdfAnswer(kind, ("ask",), truth=tuple(Truth(*run) for run in told))
     if kind == "triples":
-        made = {cells: _triple(cells) for content in contents.values() for cells in content}
-        triples = intervals(points, lambda t: (made[c] for c in contents[t].elements()), _triple_order)
+        made = {cells: triple_of(cells) for content in contents.values() for cells in content}
+        triples = intervals(points, lambda t: (made[c] for c in contents[t].elements()), triple_order)
         return RdfAnswer(kind, columns, triples=triples)
-    known = {cells: _solution(cells, columns) for content in contents.values() for cells in content}
+    known = {cells: solution_of(cells, columns) for content in contents.values() for cells in content}
     solutions = intervals(points, lambda t: (known[c] for c in contents[t].elements()), lambda s: s.in_order(columns))
     return RdfAnswer(kind, columns, solutions=solutions)
 
@@ -79,20 +79,23 @@ def _sequences(rows: list[tuple[Mapping[str, Any], Texts]], columns: tuple[str, 
         if not given.get("empty", False):
             found.append((given["place"], cells))
     points = sorted(lists)
-    values = [tuple(_solution(cells, columns) for _, cells in sorted(lists[t], key=lambda e: e[0])) for t in points]
+    values = [tuple(solution_of(cells, columns) for _, cells in sorted(lists[t], key=lambda e: e[0])) for t in points]
     return tuple(Ordered(*run) for run in runs(points, values) if run[0])
 
 
-def _solution(cells: Texts, columns: tuple[str, ...]) -> Solution:
+def solution_of(cells: Texts, columns: tuple[str, ...]) -> Solution:
+    """A row of texts as a solution."""
     return Solution.of({name: decode(text) for name, text in zip(columns, cells, strict=True) if text is not None})
 
 
-def _triple(cells: Texts) -> Triple:
+def triple_of(cells: Texts) -> Triple:
+    """A row of texts as a statement."""
     subject, predicate, object = (decode(text or "") for text in cells)
     if isinstance(subject, Literal) or not isinstance(predicate, IRI):
         raise ValueError(f"{cells} is no statement")
     return Triple(subject, predicate, object)
 
 
-def _triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
+def triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
+    """What puts any two statements in one fixed order."""
     return (in_order(triple.subject), in_order(triple.predicate), in_order(triple.object))

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
+from transom.connectors.rdf_spark_files import FILE, open_stream
 from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
@@ -24,15 +25,19 @@ from transom.physical.rdf_plan import Sequence as Ordered
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
+from transom.spark import clock
 from transom.spark.frames import Run
 from transom.spark.given import POSITION
 from transom.spark.lower import lower
 from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import check_session
+from transom.spark.sources import MANY
 
 OWN = ("tick", "change", "place", "empty", "lane", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
 TERMS = ("s", "p", "o")
+DEAD = "dead"
+"""A column that a DataFrame may have besides: why a row gave no statements."""
 MESSAGES = "statements"
 """A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
 
@@ -55,17 +60,23 @@ def dataframe(
     tables: dict[str, DataFrame] = {}
     live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
     lanes = ["lane"] if options.lanes else []
+    arriving = {
+        e.name: frames[e.name] if e.name in frames else open_stream(spark, e, catalog, live=live)
+        for e in reads
+        if e.is_stream
+    }
+    filed = any(map(_of_files, arriving.values()))
     for extent in reads:
-        own = frames.get(extent.name)
         if not extent.is_stream:
-            tables[extent.name] = _graph(extent, own, spark, catalog, lanes)
+            tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog, lanes)
             continue
-        if own is None:
-            raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame with tick, s, p and o")
+        own = arriving[extent.name]
         if own.isStreaming != live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-        whole = MESSAGES in own.columns
-        streams[extent.name] = _stream(extent, _statements(own) if whole else own, catalog.calendar, lanes)
+        if DEAD in own.columns and not live:
+            own = own.where(F.col(DEAD).isNull())
+        each = _statements(own) if MESSAGES in own.columns else own
+        streams[extent.name] = _stream(extent, each, catalog.calendar, lanes, live=live, filed=filed)
         if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, lanes, live=live)
     run = Run(
@@ -76,12 +87,26 @@ def dataframe(
         live,
         0,
         options.until,
+        beats=_ends(spark, catalog, [e.name for e in reads if e.is_stream and e.name not in frames], options),
         kernel=options.kernel,
         lanes=options.lanes,
         shared=dict.fromkeys(_several(plan)) if live else {},
     )
     check_session(spark, plan, catalog.calendar, live)
     return _result(plan, lower(plan, run))
+
+
+def _ends(spark: SparkSession, catalog: Catalog, names: Sequence[str], options: Options) -> dict[str, DataFrame]:
+    """Rows that only move a watermark: files that are read once are complete up to the last tick."""
+    if not options.ends or options.until is None:
+        return {}
+    end = options.until + 1
+    calendar, kernel = catalog.calendar, options.kernel
+    return {
+        name: clock.ticks(spark, first=end, periods=(), until=end, live=True, calendar=calendar, kernel=kernel)
+        for extent in names
+        for name in (extent, messages(extent))
+    }
 
 
 def _several(plan: Physical) -> list[str]:
@@ -100,18 +125,46 @@ def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:
     return [F.col(name).alias(f"c{place}") for place, name in enumerate(TERMS)]
 
 
-def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str]) -> DataFrame:
-    """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1)."""
+def _stream(
+    extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool, filed: bool
+) -> DataFrame:
+    """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1).
+
+    Where one stream comes from files, `o` of all is of its type, so that they can be merged.
+    """
     if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
         raise UsageError(f"the DataFrame for {extent.name} has a watermark already", hint="give it without one")
     cells = _columns(extent, frame)
-    position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
+    if _of_files(frame):
+        position = F.struct("place", FILE, "row")
+    else:
+        position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
+        nowhere = (F.lit(0).alias("place"), F.lit("").alias(FILE))
+        position = F.struct(*nowhere, position.alias("row")) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
-    return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order)
+    told = _told(frame, F.lit(1)) if live else []
+    return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order, *told)
+
+
+def _of_files(frame: DataFrame) -> bool:
+    """Whether a frame says where in which file its statements stand."""
+    return {"place", FILE, "row"} <= set(frame.columns)
+
+
+def _told(frame: DataFrame, count: Column) -> list[Column]:
+    """What a live frame says besides statements: why a message gave none, and of files how many a row holds."""
+    if DEAD not in frame.columns:
+        return []
+    many = [F.when(F.col(DEAD).isNull(), count).otherwise(F.lit(0)).alias(MANY)] if _of_files(frame) else []
+    return [F.col(DEAD), F.lit(False).alias("beat"), *many]
 
 
 def _statements(frame: DataFrame) -> DataFrame:
     """Messages as their statements, in their order."""
+    if _of_files(frame):
+        told = [name for name in frame.columns if name not in (MESSAGES, "row")]
+        each = frame.select(*told, F.explode_outer(MESSAGES).alias("one"))
+        return each.select(*told, *(F.col(f"one.{name}").alias(name) for name in ("row", *TERMS)))
     others = [name for name in frame.columns if name != MESSAGES]
     rows = frame.select(*others, F.posexplode(MESSAGES).alias("at", "one"))
     return rows.select(
@@ -122,17 +175,18 @@ def _statements(frame: DataFrame) -> DataFrame:
 
 
 def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
-    """The messages of a stream with their ticks: `c0` is the list of their statements, as it was given."""
+    """The messages of a stream with their ticks: `c0` is the list of their statements."""
     tick = _tick(extent, frame, calendar).alias("t")
     if MESSAGES in frame.columns:
-        return frame.select(tick, *lanes, F.col(MESSAGES).alias("c0"))
+        named = F.transform(MESSAGES, lambda one: F.struct(*(one[n].alias(f"c{at}") for at, n in enumerate(TERMS))))
+        told = _told(frame, F.size(MESSAGES)) if live else []
+        return frame.select(tick, *lanes, named.alias("c0"), *told)
     if live:
         raise UsageError(
             f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
             hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
         )
-    _columns(extent, frame)
-    one = F.struct(*TERMS)
+    one = F.struct(*_columns(extent, frame))
     return (
         frame.select(tick, *lanes, F.col("s"), one.alias("one"))
         .groupBy("t", *lanes, "s")
@@ -193,17 +247,3 @@ def _result(plan: Physical, frame: DataFrame) -> DataFrame:
     if "p" in frame.columns:
         frame = frame.where("p")
     return frame.select(F.col(TICK), *lane, F.col("n").alias("change"), *cells)
-
-
-def valid(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Changes of a replay as intervals: each row with start, end (NULL: for ever) and how often it is there, n."""
-    names = names_of(plan)
-    lane = [name for name in ("lane",) if name in frame.columns]
-    whose = [*lane, *(f"`{name}`" for name in names)]
-    at = frame.select(TickTime(calendar).number().alias("start"), "change", *whose)
-    net = at.groupBy("start", *whose).agg(F.sum("change").alias("d")).where("d != 0")
-    over = Window.partitionBy(F.lit(0), *whose).orderBy("start")
-    runs = net.select(
-        *lane, "start", F.lead("start").over(over).alias("end"), F.sum("d").over(over).alias("n"), *whose[len(lane) :]
-    )
-    return runs.where("n != 0")

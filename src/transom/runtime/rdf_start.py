@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
-from transom.physical.plan import Kernel, Physical
+from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
 from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import FORMAT, check, shape
@@ -24,48 +24,49 @@ if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
 
 
-def begin(
-    query: RdfQuery,
-    spark: SparkSession,
-    sources: Mapping[str, DataFrame],
-    sink: str,
-    checkpoint: Path,
-    *,
-    once: bool = False,
-    kernel: Kernel = "auto",
-) -> Running:
-    """Start a query; a checkpoint of another one is refused."""
-    place = Sink.read(sink)
-    fast = use_kernel(spark, kernel)
+def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame] | None, order: Order) -> Running:
+    """Start a query; a checkpoint of another one, and state without a bound, are refused."""
+    place = Sink.read(order.sink)
+    if not reads_streams(query.algebra):
+        raise UsageError("nothing streams in this query", hint="replay it: its answer holds for ever")
+    fast = use_kernel(spark, order.kernel)
     plan = query.physical(kernel=fast)
-    frame = dataframe(plan, query.catalog, query.reads, spark, sources, Options(kernel=fast))
-    if not frame.isStreaming:
-        raise UsageError("nothing streams in this query", hint="give its streams as streaming DataFrames, or replay it")
-    resumed = check(checkpoint, _fingerprint(query, plan), query.text)
+    state = query.spark_state("on" if fast else "off")
+    if not state.bounded and not order.allow_unbounded:
+        raise UsageError(
+            f"the query must remember rows without a bound: {state.formula}",
+            hint="allow it with --allow-unbounded (allow_unbounded=True)",
+        )
+    given = sources or {}
+    options = Options(until=order.until, live=True, ends=order.once, kernel=fast)
+    frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
+    resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
     writer = (
         frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
         .writeStream.outputMode("append")
-        .option("checkpointLocation", str(checkpoint / "spark"))
+        .option("checkpointLocation", str(order.checkpoint / "spark"))
         .queryName(f"transom_{int(time.time() * 1000)}")
     )
-    if once:
+    if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
     if place.address is None:
         writer = place.attach(writer)
     else:
-        writer = writer.foreachBatch(delivery(place, identity(checkpoint)))
-    order = Order(sink, checkpoint, once=once, kernel=kernel)
+        writer = writer.foreachBatch(delivery(place, identity(order.checkpoint)))
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")
 
 
-def _fingerprint(query: RdfQuery, plan: Physical) -> dict[str, Any]:
+def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame], until: int | None) -> dict[str, Any]:
     """All that the state in a checkpoint depends on."""
     calendar = query.catalog.calendar
     extents = {f"extent {e.name}": [e.iri, e.is_stream] for e in query.reads}
+    files = {f"the files of {e.name}": [e.format, e.time] for e in query.reads if e.is_stream and e.name not in given}
     return {
         "format": FORMAT,
         "the plan": shape(plan),
         "the length of a tick": calendar.length,
         "the epoch": calendar.epoch.isoformat(),
+        "until": until,
         **extents,
+        **files,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
 
 _SCHEMA = "tick bigint, lane int, position bigint, s string, p string, o string"
+_MESSAGES = (
+    "tick bigint, lane int, place int, file string, row bigint, "
+    "statements array<struct<s: string, p: string, o: string, row: bigint>>"
+)
+_TERMS = {"s": "subject", "p": "predicate", "o": "object"}
+Row = tuple[int, int, int, list[tuple[int, Triple]] | None]
+"""A tick, a lane, a number, and statements with theirs; None moves the watermark."""
 
 
 def try_stream(
@@ -74,42 +81,73 @@ def write_streams(folder: Path, query: RdfQuery, lanes: Mapping[int, Inputs], sp
 
     With `until` the last file of a stream holds a statement of the tick after it, which moves the watermark past it.
     """
-    streamed = [extent.name for extent in query.reads if extent.is_stream]
+    streamed = [extent for extent in query.reads if extent.is_stream]
     rows = [
-        (tick, lane, place, position, triple)
+        (tick, lane, place, position, held)
         for lane, inputs in lanes.items()
-        for place, name in enumerate(streamed)
-        for position, (tick, triple) in enumerate(inputs.streams.get(name, ()))
+        for place, extent in enumerate(streamed)
+        for tick, position, held in _messages(inputs.streams.get(extent.name, ()), extent.local)
     ]
     rows.sort(key=lambda row: row[:4])
     at = 0
     pieces = split.cut(len(rows))
     for number, size in enumerate([*pieces, *([] if until is None else [0])]):
-        for place, name in enumerate(streamed):
-            chunk: list[tuple[int, int, int, Triple | None]] = [
-                (tick, lane, position, triple)
-                for tick, lane, source, position, triple in rows[at : at + size]
+        for place, extent in enumerate(streamed):
+            chunk: list[Row] = [
+                (tick, lane, position, held)
+                for tick, lane, source, position, held in rows[at : at + size]
                 if source == place
             ]
             if number == len(pieces) and until is not None:
                 chunk = [(until + 1, 0, 0, None)]
-            file = folder / name / f"{number:06}.parquet"
+            file = folder / extent.name / f"{number:06}.parquet"
             file.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(_table(chunk), file)
+            pq.write_table(_whole(chunk) if extent.local else _table(chunk), file)
             os.utime(file, (1_000_000_000 + number, 1_000_000_000 + number))
         at += size
 
 
-def _table(rows: list[tuple[int, int, int, Triple | None]]) -> pa.Table:
+def _messages(given: Sequence[tuple[int, Triple]], local: bool) -> list[tuple[int, int, list[tuple[int, Triple]]]]:
+    """Statements with their numbers by tick and first number: one by one, or all of a subject at a tick."""
+    found: dict[object, tuple[int, int, list[tuple[int, Triple]]]] = {}
+    for number, (tick, triple) in enumerate(given):
+        key: object = (tick, triple.subject) if local else number
+        found.setdefault(key, (tick, number, []))[2].append((number, triple))
+    return list(found.values())
+
+
+def _table(rows: list[Row]) -> pa.Table:
     columns: dict[str, pa.Array] = {
         "tick": pa.array([row[0] for row in rows], pa.int64()),
         "lane": pa.array([row[1] for row in rows], pa.int32()),
         "position": pa.array([row[2] for row in rows], pa.int64()),
     }
-    for name, field in (("s", "subject"), ("p", "predicate"), ("o", "object")):
-        texts = [None if row[3] is None else str(getattr(row[3], field)) for row in rows]
-        columns[name] = pa.array(texts, pa.string())
+    texts = [[None] * 3 if row[3] is None else _spelled(row[3][0][1]) for row in rows]
+    for place, name in enumerate(_TERMS):
+        columns[name] = pa.array([cells[place] for cells in texts], pa.string())
     return pa.table(columns)
+
+
+def _whole(rows: list[Row]) -> pa.Table:
+    """Messages, as they come from files."""
+    kind = pa.list_(pa.struct([*((name, pa.string()) for name in _TERMS), ("row", pa.int64())]))
+    held = [None if row[3] is None else [(*_spelled(triple), number) for number, triple in row[3]] for row in rows]
+    names = (*_TERMS, "row")
+    lists = [None if some is None else [dict(zip(names, one, strict=True)) for one in some] for some in held]
+    return pa.table(
+        {
+            "tick": pa.array([row[0] for row in rows], pa.int64()),
+            "lane": pa.array([row[1] for row in rows], pa.int32()),
+            "place": pa.array([0 for _ in rows], pa.int32()),
+            "file": pa.array(["" for _ in rows], pa.string()),
+            "row": pa.array([row[2] for row in rows], pa.int64()),
+            "statements": pa.array(lists, kind),
+        }
+    )
+
+
+def _spelled(triple: Triple) -> list[str]:
+    return [str(getattr(triple, field)) for field in _TERMS.values()]
 
 
 def _frame(
@@ -126,16 +164,19 @@ def _frame(
     frames: dict[str, Any] = {}
     for extent in query.reads:
         if extent.is_stream:
+            schema = _MESSAGES if extent.local else _SCHEMA
             if live:
-                reader: Any = spark.readStream.schema(_SCHEMA).option("maxFilesPerTrigger", 1)
+                reader: Any = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             else:
-                reader = spark.read.schema(_SCHEMA)
+                reader = spark.read.schema(schema)
             frame = reader.parquet(str(folder / extent.name))
         else:
-            stored = [
-                (0, lane, 0, triple) for lane, inputs in lanes.items() for triple in inputs.graphs.get(extent.name, ())
+            stored: list[Row] = [
+                (0, lane, 0, [(0, triple)])
+                for lane, inputs in lanes.items()
+                for triple in inputs.graphs.get(extent.name, ())
             ]
-            frame = spark.createDataFrame(_table(list(stored)), _SCHEMA)
+            frame = spark.createDataFrame(_table(stored), _SCHEMA)
         frames[extent.name] = frame if several else frame.drop("lane")
     fast = use_kernel(spark, kernel)
     plan = query.physical(kernel=fast)

@@ -89,13 +89,13 @@ def verify(
     yield Check("replay", len(found), difference(expected, found, index=index))
     total = sum(len(elements) for elements in inputs.streams.values())
     for cut in cuts:
-        fair = _fair(cut, total)
-        tell(f"streaming, {fair}")
-        found = try_stream(query, spark, {0: inputs}, fair, kernel=kernel)[0]
-        yield Check(f"stream, {fair}", len(found), difference(expected, found, index=False))
+        pieces = fair(cut, total)
+        tell(f"streaming, {pieces}")
+        found = try_stream(query, spark, {0: inputs}, pieces, kernel=kernel)[0]
+        yield Check(f"stream, {pieces}", len(found), difference(expected, found, index=False))
 
 
-def _fair(cut: Split, rows: int) -> Split:
+def fair(cut: Split, rows: int) -> Split:
     """The split itself, or larger pieces where it would make too many micro-batches to wait for."""
     if cut.rows is not None and rows / cut.rows > MOST_BATCHES:
         return Split(-(-rows // MOST_BATCHES))

@@ -18,9 +18,6 @@ from transom.spark.frames import Run, carried, names
 from transom.spark.marks import TICK, div, watermarked, with_table
 from transom.spark.windows import comings_and_goings
 
-_PLACES = [attribute.name for attribute in STATEMENT]
-"""The fields of a statement in a message."""
-
 
 def kept(frame: DataFrame) -> list[Column]:
     """The columns that travel with the terms: tick, lane, how many come or go, the order."""
@@ -154,7 +151,7 @@ def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
         new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
         held = [*run.lane, "m", *there.values()]
         found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
-        cells = [F.col(f"one.{_PLACES[first[name]]}").alias(column) for name, column in new.items()]
+        cells = [F.col(f"one.c{first[name]}").alias(column) for name, column in new.items()]
         rows = found.select(TICK, *held, *cells)
         there |= new
     made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
@@ -163,23 +160,20 @@ def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
 
 
 def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Column]:
-    """Whether a statement of a message fits a pattern, given the columns of variables that are known.
-
-    What the pattern names is asked first: subjects of one message are mostly equal, and long.
-    """
+    """Whether a statement of a message fits a pattern, given the columns of variables that are known."""
     first = _first_places(branch.places)
 
     def fits(one: Column) -> Column:
-        named, same = [F.lit(True)], []
+        wanted = F.lit(True)
         for at, place in enumerate(branch.places):
-            own = one[_PLACES[at]]
+            own = one[f"c{at}"]
             if not isinstance(place, Variable):
-                named.append(own == F.lit(spelled(place)))
+                wanted = wanted & (own == F.lit(spelled(place)))
             elif place.name in there:
-                same.append(own == F.col(there[place.name]))
+                wanted = wanted & (own == F.col(there[place.name]))
             elif first[place.name] != at:
-                same.append(own == one[_PLACES[first[place.name]]])
-        return reduce(Column.__and__, [*named, *same])
+                wanted = wanted & (own == one[f"c{first[place.name]}"])
+        return wanted
 
     return fits
 

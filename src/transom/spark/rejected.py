@@ -19,12 +19,16 @@ class Rejected:
     def __init__(self) -> None:
         self._observed: list[tuple[str, Observation]] = []
 
-    def counts(self) -> dict[str, int]:
-        """How many rows of each extent; wait for the answer first. An extent that is read twice is counted once."""
-        found: dict[str, int] = {}
+    def counts(self) -> dict[str, int | None]:
+        """How many rows of each extent, None where Spark does not tell; wait for the answer first.
+
+        An extent that is read twice is counted once.
+        """
+        found: dict[str, list[int | None]] = {}
         for extent, observation in self._observed:
-            found[extent] = max(found.get(extent, 0), _rows(observation))
-        return {extent: count for extent, count in found.items() if count}
+            found.setdefault(extent, []).append(_rows(observation))
+        most = {extent: max((n for n in told if n is not None), default=None) for extent, told in found.items()}
+        return {extent: count for extent, count in most.items() if count != 0}
 
     def watch(self, frame: DataFrame, extent: str, number: int, *, live: bool) -> DataFrame:
         """The same frame, counted; `n` of a row without `p` is how many were rejected."""
@@ -36,10 +40,10 @@ class Rejected:
         return frame.observe(observation, rows)
 
 
-def _rows(observation: Observation) -> int:
-    """What was counted; 0 for what Spark did not compute."""
+def _rows(observation: Observation) -> int | None:
+    """What was counted; None for what Spark did not tell."""
     told: list[int] = []
     asking = threading.Thread(target=lambda: told.append(int(observation.get["rows"] or 0)), daemon=True)
     asking.start()
     asking.join(PATIENCE)
-    return told[0] if told else 0
+    return told[0] if told else None

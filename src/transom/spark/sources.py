@@ -5,11 +5,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.model.reasons import DEAD, Reason
+from transom.model.reasons import DEAD, READ, Reason
 from transom.physical.plan import Clock, Read, ReadTable
 from transom.spark import clock as clock_source
 from transom.spark.frames import FOREVER, Run, values
 from transom.spark.marks import ceil_to, watermarked
+
+MANY = "many"
+"""A column of frames whose rows are not those that Spark counts: how many one stands for."""
 
 
 def read(node: Read, run: Run) -> DataFrame:
@@ -26,6 +29,8 @@ def read(node: Read, run: Run) -> DataFrame:
     beating = "beat" in frame.columns
     if node.extent not in run.beats and not beating:
         return run.in_time(watermarked(rows, delay, name))
+    if MANY in frame.columns:
+        frame = frame.observe(f"{READ}{name}", F.sum(MANY).alias("rows"))
     if beating:
         both = _counted(frame, f"{DEAD}{name}").select(*columns, "beat")
     else:

@@ -1,0 +1,152 @@
+"""Streams of statements from the files of a catalog on Spark: each file is read whole, by the plain reader.
+
+So ticks, terms, the order of statements and what is set aside are those of the reference engine. Wherever Spark works,
+the files must be there under the same paths.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial, reduce
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from transom.catalog.extents import Catalog
+from transom.catalog.rdf import Rdf, RdfExtent
+from transom.connectors.files.paths import SPECIAL, find_files, spark_glob
+from transom.connectors.rdf_files import read_file
+from transom.errors import DataError, UsageError
+from transom.model.rdf.spelling import encode
+from transom.model.rdf.terms import IRI, BlankNode, Triple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FILE = "file"
+"""The column that frames of files have: the file of a statement. `place` is that of its pattern, `row` its own."""
+_TOLD = "dead string, words string, at string"
+_STATEMENTS = f"tick bigint, place int, file string, row bigint, s string, p string, o string, {_TOLD}"
+_MESSAGES = (
+    "tick bigint, place int, file string, row bigint, "
+    f"statements array<struct<s: string, p: string, o: string, row: bigint>>, {_TOLD}"
+)
+_BINARY = "path string, modificationTime timestamp, length bigint, content binary"
+_ROWS = 10_000
+_FOREVER = "36500d"  # Spark would pass over files older than a week
+
+
+def open_stream(spark: SparkSession, extent: RdfExtent, catalog: Catalog, *, live: bool) -> DataFrame:
+    """The statements of a stream from its files, and a row for each message that gave none, with the reason in `dead`.
+
+    Where the subjects of the stream are local, a row is a message: all that a file says of a subject at a tick.
+    """
+    if not extent.files:
+        raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame, or add files to the catalog")
+    paths = _live(spark, extent, catalog.folder) if live else _still(spark, extent, catalog.folder)
+    known = Catalog(catalog.calendar, rdf=Rdf({}, dict(catalog.rdf.prefixes)))
+    return paths.mapInArrow(partial(_batches, extent, known), _MESSAGES if extent.local else _STATEMENTS)
+
+
+def _still(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFrame:
+    """The files that there are."""
+    seen: set[str] = set()
+    rows: list[tuple[int, str, str]] = []
+    for place, pattern in enumerate(extent.files):
+        found = [path for path in find_files([pattern], folder, extent.name) if path not in seen]
+        seen.update(found)
+        rows += [(place, os.path.abspath(path), path) for path in found]
+    return spark.createDataFrame(rows, "place int, path string, called string")
+
+
+def _live(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFrame:
+    """The files that there are, and those that come."""
+    seen: set[str] = set()
+    frames: list[DataFrame] = []
+    for place, pattern in enumerate(extent.files):
+        found = _near(extent, pattern, folder)
+        if seen.intersection(found):
+            message = f"{pattern} for {extent.name} covers a file that another path covers"
+            raise DataError(message, hint="write paths that share no file")
+        seen.update(found)
+        reader = spark.readStream.format("binaryFile").schema(_BINARY)
+        reader = reader.option("recursiveFileLookup", "true").option("maxFileAge", _FOREVER)
+        path = F.regexp_replace("path", "^file:(//)?", "")
+        files = reader.load(spark_glob(pattern, folder))
+        frames.append(files.select(F.lit(place).alias("place"), path.alias("path"), path.alias("called")))
+    return reduce(DataFrame.union, frames)
+
+
+def _near(extent: RdfExtent, pattern: str, folder: Path | None) -> list[str]:
+    """The files of a pattern; a live run may begin without any."""
+    try:
+        found = find_files([pattern], folder, extent.name)
+    except DataError:
+        if SPECIAL.search(pattern):
+            return []
+        raise
+    for path in found:
+        name = os.path.basename(path)
+        if name.startswith(("_", ".")) or ":" in name:
+            message = f"Spark does not read a file of the name {name} for {extent.name}"
+            raise DataError(message, hint="names do not begin with _ or a dot, and hold no colon")
+    return found
+
+
+def _batches(extent: RdfExtent, catalog: Catalog, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of files to batches of what stands in them; for `mapInArrow`."""
+    import pyarrow as pa
+
+    told = [(name, pa.string()) for name in ("dead", "words", "at")]
+    one = [(name, pa.string()) for name in ("s", "p", "o")]
+    held = [("statements", pa.list_(pa.struct([*one, ("row", pa.int64())])))] if extent.local else one
+    schema = pa.schema(
+        [("tick", pa.int64()), ("place", pa.int32()), ("file", pa.string()), ("row", pa.int64()), *held, *told]
+    )
+    for batch in given:
+        for entry in batch.to_pylist():
+            rows = _rows(extent, catalog, entry["place"], entry["path"], entry["called"], len(schema))
+            while some := list(islice(rows, _ROWS)):
+                columns = [[row[place] for row in some] for place in range(len(schema))]
+                arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _rows(
+    extent: RdfExtent, catalog: Catalog, place: int, path: str, called: str, width: int
+) -> Iterator[Sequence[object]]:
+    """What one file gives; messages that gave nothing are called as people call their file."""
+    statements, aside = read_file(extent, path, catalog)
+    if extent.local:
+        for first, tick, held in _messages(statements):
+            yield (tick, place, path, first, held, None, None, None)
+    else:
+        for number, (tick, triple) in enumerate(statements):
+            yield (tick, place, path, number, *_spelled(triple), None, None, None)
+    for number, one in enumerate(aside):
+        where = called + one.place.removeprefix(path)
+        yield (None, place, path, number, *[None] * (width - 7), one.reason.value, one.words, where)
+
+
+def _messages(statements: Sequence[tuple[int, Triple]]) -> Iterator[tuple[int, int, list[dict[str, object]]]]:
+    """All that is said of a subject at a tick, with the number of its first statement and the tick."""
+    found: dict[tuple[int, IRI | BlankNode], tuple[int, list[dict[str, object]]]] = {}
+    for number, (tick, triple) in enumerate(statements):
+        held = found.setdefault((tick, triple.subject), (number, []))[1]
+        held.append({**dict(zip("spo", _spelled(triple), strict=True)), "row": number})
+    for (tick, _), (first, held) in found.items():
+        yield first, tick, held
+
+
+def _spelled(triple: Triple) -> tuple[str, str, str]:
+    return encode(triple.subject), encode(triple.predicate), encode(triple.object)
+
+
+def with_reason(frame: DataFrame) -> DataFrame:
+    """The messages that gave no statements: `dead`, `words`, `at`, in the order of their files."""
+    dead = frame.where(F.col("dead").isNotNull())
+    return dead.orderBy("place", FILE, "row").select("dead", "words", "at")

@@ -1,0 +1,100 @@
+"""Parts of running over RDF that need no JVM: files as rows, intervals as answers, what is compared and counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from transom import Catalog, compile
+from transom.connectors.rdf_files import open_stream
+from transom.connectors.rdf_spark_files import _rows
+from transom.model.rdf.formats import rows
+from transom.model.rdf.spelling import encode
+from transom.runtime.progress import Progress
+from transom.runtime.rdf_intervals import gathered
+from transom.runtime.rdf_verify import difference, last_change, up_to
+
+PARK = Path(__file__).parents[2] / "examples" / "windpark"
+CATALOG = Catalog.load(PARK / "catalog.yaml")
+WIDTH = 10
+
+
+def test_a_file_gives_what_the_plain_reader_gives() -> None:
+    for name in ("td", "told"):
+        extent = CATALOG.rdf.extents[name]
+        path = PARK / extent.files[0]
+        found = [tuple(row) for row in _rows(extent, CATALOG, 3, str(path), "called", WIDTH)]
+        statements, aside = open_stream(extent, CATALOG)
+        assert {len(row) for row in found} == {WIDTH}
+        told = [(tick, *map(encode, (t.subject, t.predicate, t.object))) for tick, t in statements]
+        assert [(row[0], *row[4:7]) for row in found if row[7] is None] == told
+        assert [row[:4] for row in found[:2]] == [(told[n][0], 3, str(path), n) for n in range(2)]
+        dead = [(one.reason.value, one.words, one.place.replace(str(path), "called")) for one in aside]
+        assert [row[7:] for row in found if row[7] is not None] == dead
+        assert len(dead) == (name == "td")
+
+
+def test_messages_hold_what_is_said_of_a_subject_at_a_tick(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("t,s,p,o\n1,:a,:p,1\n1,:b,:p,2\n1,:a,:q,3\n2,:a,:p,4\n")
+    entries = {"s": {"stream": "http://ex/s", "files": "s.csv", "subjects": "local"}}
+    catalog = Catalog.from_dict({"tick": "1 s", "prefixes": {"": "http://ex/"}, "rdf": entries}, folder=tmp_path)
+    path = str(tmp_path / "s.csv")
+    found = list(_rows(catalog.rdf.extents["s"], catalog, 0, path, path, 8))
+    assert [(row[0], row[3], [one["row"] for one in row[4]]) for row in found] == [  # type: ignore[attr-defined]
+        (1, 0, [0, 2]),
+        (1, 1, [1]),
+        (2, 3, [3]),
+    ]
+    assert found[1][4] == [
+        {"s": "<http://ex/b>", "p": "<http://ex/p>", "o": '"2"^^<http://www.w3.org/2001/XMLSchema#integer>', "row": 1}
+    ]
+
+
+@pytest.mark.parametrize("name", ["listing1.rq", "listing2.rq", "restless.rq"])
+def test_rows_of_intervals_are_the_answer(name: str) -> None:
+    query = compile((PARK / name).read_text("utf-8"), CATALOG, language="sparql")
+    answer = query.simulate()
+    told = [(s, e, n, *(None if t is None else str(t) for t in terms)) for s, e, n, terms in rows(answer)]
+    assert gathered(reversed(told), query.gives, query.columns) == answer
+    assert difference(answer, gathered(told, query.gives, query.columns)) is None
+    assert "missing: " in (difference(answer, gathered(told[1:], query.gives, query.columns)) or "")
+    assert "not expected: " in (difference(gathered(told[1:], query.gives, query.columns), answer) or "")
+
+
+def test_sequences_and_truth() -> None:
+    lists = [(0, 5, 2, "<http://ex/b>"), (0, 5, 1, "<http://ex/a>"), (7, None, 1, "<http://ex/a>")]
+    answer = gathered(lists, "sequences", ("x",))
+    assert [(one.start, one.end, len(one.solutions)) for one in answer.sequences] == [(0, 5, 2), (7, None, 1)]
+    assert [str(one) for one in answer.sequences[0].solutions] == ["{?x = <http://ex/a>}", "{?x = <http://ex/b>}"]
+    swapped = [(s, e, 3 - place if e else place, x) for s, e, place, x in lists]
+    assert difference(answer, gathered(swapped, "sequences", ("x",))) == "the order is another"
+    truth = gathered([(3, None, False), (0, 3, True)], "boolean", ("ask",))
+    assert [(one.start, one.value) for one in truth.truth] == [(0, True), (3, False)]
+
+
+def test_what_lasts_longer_than_a_run_has_no_end() -> None:
+    query = compile((PARK / "listing3.rq").read_text("utf-8"), CATALOG, language="sparql")
+    answer = query.simulate()
+    assert last_change(answer) == 3808
+    assert up_to(answer, 3808) == answer
+    ends = [(one.start, one.end) for one in up_to(answer, 1574).solutions]
+    assert ends == [(574, 1574), (898, None), (1157, None)]
+
+
+def test_statements_out_of_files_are_counted() -> None:
+    report = {
+        "batchId": 0,
+        "durationMs": {"addBatch": 1},
+        "sources": [{"description": "FileStreamSource[file:/data/td.jsonl]", "numInputRows": 2}],
+        "stateOperators": [],
+        "observedMetrics": {
+            "read_transom_td_0": {"rows": 17},
+            "read_transom_td_messages_1": {"rows": 17},
+            "read_transom_told_2": {"rows": None},
+        },
+    }
+    assert Progress().after(report).rows_in == 17
+    assert Progress().after({**report, "observedMetrics": {}}).rows_in == 2

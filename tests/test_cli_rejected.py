@@ -1,0 +1,96 @@
+"""What `run` and `replay` say of rows beyond a speed limit: how many, that nobody knows, or nothing."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from transom.cli_running import replay_query, run_query, too_fast
+
+
+class Told:
+    """An observation of Spark's: what it counted, or a wait without end."""
+
+    def __init__(self, rows: int | None, *, told: bool = True) -> None:
+        self.rows = rows
+        self.told = told
+
+    @property
+    def get(self) -> dict[str, int | None]:
+        if not self.told:
+            threading.Event().wait()
+        return {"rows": self.rows}
+
+
+SILENT = Told(0, told=False)
+
+
+def test_the_words() -> None:
+    assert too_fast("cars", 1234) == "rejected: 1,234 rows of cars beyond its max_speed"
+    assert "not known" in too_fast("cars", None)
+    assert "0" not in too_fast("cars", None)
+
+
+@pytest.mark.parametrize(
+    ("observed", "counts"),
+    [
+        ([], {}),
+        ([("cars", Told(3))], {"cars": 3}),
+        ([("cars", Told(0))], {}),
+        ([("cars", Told(None))], {}),
+        ([("cars", SILENT)], {"cars": None}),
+        ([("cars", SILENT), ("cars", Told(3)), ("cars", Told(3))], {"cars": 3}),
+        ([("cars", SILENT), ("cars", Told(0))], {}),
+        ([("cars", SILENT), ("ships", Told(2))], {"cars": None, "ships": 2}),
+    ],
+)
+def test_what_spark_does_not_tell_is_not_known(
+    observed: list[Any], counts: dict[str, int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rejected = pytest.importorskip("transom.spark.rejected")
+    monkeypatch.setattr(rejected, "PATIENCE", 0.05)
+    found = rejected.Rejected()
+    found._observed = observed
+    assert found.counts() == counts
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(7, "rejected: 7 rows of cars"), (None, "not known how many rows of cars")]
+)
+def test_a_replay_says_it(
+    count: int | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspark")
+    from transom.runtime import start
+    from transom.spark.rejected import Rejected
+
+    shown: list[Any] = []
+    frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
+    monkeypatch.setattr(start, "replay", lambda *given, **more: frame)
+    monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
+    query: Any = None
+    kernel: Any = SimpleNamespace(value="auto")
+    replay_query(query, None, "console", start=0, until=None, index=False, kernel=kernel)
+    assert len(shown) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    from transom.runtime.progress import Progress
+    from transom.runtime.start import Order
+
+    def run(done: Progress) -> str:
+        order = Order("console", tmp_path, once=True)
+        running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda: True, progress=lambda: done)
+        query: Any = None
+        run_query(query, running)
+        return capsys.readouterr().err
+
+    assert run(Progress(rows_in=9, rows_out=2)) == "9 rows in, 2 out, 0 late\n"
+    said = run(Progress(rows_in=9, rows_out=2, rejected={"cars": 7, "ships": 1000}))
+    assert said.splitlines()[1:] == [too_fast("cars", 7), too_fast("ships", 1000)]
