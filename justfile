@@ -22,7 +22,7 @@ golden:
 
 # thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_faults_rdf.py
+    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
 
 # the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
 servers:
@@ -48,12 +48,13 @@ chaos kills="10" seed="1":
 state rows="2000000":
     TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
 
-# sliding windows, the kernel, joins and many objects against PySpark written by hand, in one run; wants a quiet machine
+# sliding windows, the kernel, joins, many objects and statements against PySpark written by hand, in one run; wants a quiet machine
 bench *options:
     python -m benchmarks.sliding {{options}}
     python -m benchmarks.kernel {{options}}
     python -m benchmarks.joins {{options}}
     python -m benchmarks.objects {{options}}
+    python -m benchmarks.triples {{options}}
 
 # all that is measured, other engines included, and a picture of it: hours on a quiet machine
 bench-all results="build/benchmarks/lines.jsonl":
@@ -63,6 +64,8 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.grid --results {{results}}
     python -m benchmarks.keys --results {{results}}
     python -m benchmarks.objects --results {{results}}
+    python -m benchmarks.triples --results {{results}}
+    python -m benchmarks.terms --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 

@@ -112,7 +112,7 @@ def name_of(entry: Entry) -> str:
     """What a line is about: the same words for the same measurement."""
     if entry["bench"] == "peers":
         return f"peers: {entry['peer']}"
-    words = [entry["bench"]]
+    words = [entry["bench"], *(entry[part] for part in ("contest", "task") if part in entry)]
     if "range/slide" in entry:
         words.append(f"{entry['range/slide']}:1")
     if entry.get("keys", 1) != 1:

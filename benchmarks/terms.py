@@ -1,18 +1,24 @@
-"""What a term of RDF costs on Spark in three encodings: a join on a subject, and a filter on a number.
+"""What a term of RDF costs on Spark in three encodings: a join on a subject, a filter on a number, an answer.
 
     python -m benchmarks.terms [--rows 2000000] [--times 3]
 
 `text` is the canonical spelling in one column, as Transom has it; `struct` has kind, characters, datatype and language
 in four fields; `hash` has 64 bits of a hash, with the spelling in a table beside it that a filter has to join. The
-filter is `?v > 50` with all that SPARQL asks for; of the hash it runs on the table of terms, and its rows are joined.
+filter is `?v > 50`: of the text with all that SPARQL asks for, of the struct for numbers of one datatype only, which is
+less; of the hash it runs on the table of terms, and its rows are joined. An answer is both together, with its terms
+spelled out. The table of terms is there beforehand, and is complete: what it costs to keep it is not in these figures.
+
+All is batch, in bare Spark. One line of JSON for each task; answers are compared first.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -23,36 +29,141 @@ from transom.model.rdf.terms import INTEGER, IRI, Literal
 from transom.spark.terms import truth
 
 _MORE = Call(">", (Variable("v"), Constant(Literal("50", INTEGER))))
-_VALUES = 100
+_VALUES, _PLACES, _EACH = 100, 1000, 10
+"""So many numbers and places there are, and so many statements about a subject."""
 
 
-def _subject(number: Column) -> Column:
-    return F.concat(F.lit("<http://example.org/station/"), number.cast("string"), F.lit(">"))
+def _name(kind: str, number: Column) -> Column:
+    return F.concat(F.lit(f"<http://example.org/{kind}/"), number.cast("string"), F.lit(">"))
 
 
-def write(spark: SparkSession, rows: int, place: Path) -> dict[str, DataFrame]:
-    """The same statements in every encoding: a subject, and a whole number below 100."""
-    subjects = max(rows // 10, 1)
-    number = F.pmod(F.xxhash64("id"), F.lit(_VALUES)).cast("string")
-    plain = spark.range(rows).select(
-        _subject(F.pmod(F.col("id"), F.lit(subjects))).alias("s"),
-        F.concat(F.lit('"'), number, F.lit(f'"^^{IRI(INTEGER)}')).alias("v"),
+def _fields(term: Column) -> Column:
+    """A name or a whole number as four fields."""
+    named = F.startswith(term, F.lit("<"))
+    inside = F.when(named, F.substring_index(F.substring_index(term, ">", 1), "<", -1))
+    return F.struct(
+        F.when(named, 0).otherwise(1).alias("k"),
+        inside.otherwise(F.substring_index(F.substring_index(term, '"', 2), '"', -1)).alias("c"),
+        F.when(named, "").otherwise(INTEGER).alias("d"),
+        F.lit("").alias("l"),
     )
-    name = F.struct(F.lit(0).alias("k"), F.col("s").alias("c"), F.lit("").alias("d"), F.lit("").alias("l"))
-    figures_of = F.substring_index(F.substring_index("v", '"', 2), '"', -1)
-    value = F.struct(F.lit(1).alias("k"), figures_of.alias("c"), F.lit(INTEGER).alias("d"), F.lit("").alias("l"))
-    frames = {
-        "text": plain,
-        "struct": plain.select(name.alias("s"), value.alias("v")),
-        "hash": plain.select(F.xxhash64("s").alias("s"), F.xxhash64("v").alias("v")),
-        "terms": plain.select(F.col("v").alias("term")).distinct().select(F.xxhash64("term").alias("v"), "term"),
+
+
+def _spelled(fields: Column) -> Column:
+    """Such fields as text."""
+    literal = F.concat(F.lit('"'), fields["c"], F.lit('"^^<'), fields["d"], F.lit(">"))
+    return F.when(fields["k"] == 0, F.concat(F.lit("<"), fields["c"], F.lit(">"))).otherwise(literal)
+
+
+def _same(term: Column) -> Column:
+    return term
+
+
+ENCODINGS: dict[str, Callable[[Column], Column]] = {"text": _same, "struct": _fields, "hash": F.xxhash64}
+CODES: dict[str, Callable[[Column], Column]] = {
+    "text": F.xxhash64,
+    "struct": lambda fields: F.xxhash64(_spelled(fields)),
+    "hash": _same,
+}
+"""What makes 64 bits of a term of each encoding, equal for equal terms."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The same statements in one encoding: `many` of a subject and a number, `few` of a subject and a place."""
+
+    many: DataFrame
+    few: DataFrame
+
+
+def write(spark: SparkSession, rows: int, place: Path) -> tuple[dict[str, Encoded], DataFrame]:
+    """The statements in every encoding, and the table of all terms."""
+    subjects = max(rows // _EACH, 1)
+    subject = _name("station", F.pmod(F.col("id"), F.lit(subjects)))
+    drawn = F.pmod(F.xxhash64("id"), F.lit(_VALUES)).cast("string")
+    value = F.concat(F.lit('"'), drawn, F.lit(f'"^^{IRI(INTEGER)}'))
+    many = spark.range(rows).select(subject.alias("s"), value.alias("v"))
+    few = spark.range(subjects).select(subject.alias("s"), _name("place", F.col("id") % _PLACES).alias("w"))
+    found = {}
+    for own, encode in ENCODINGS.items():
+        parts = {"many": many, "few": few}
+        for kind, frame in parts.items():
+            columns = [encode(F.col(name)).alias(name) for name in frame.columns]
+            frame.select(*columns).write.parquet(str(place / own / kind))
+        found[own] = Encoded(*(spark.read.parquet(str(place / own / kind)) for kind in parts))
+    terms = few.select("s").union(few.select("w")).union(many.select("v")).toDF("term").distinct()
+    terms.select(F.xxhash64("term").alias("code"), "term").write.parquet(str(place / "terms"))
+    return found, spark.read.parquet(str(place / "terms"))
+
+
+def join(of: Encoded) -> DataFrame:
+    """Two statements about one subject."""
+    return of.many.join(of.few.hint("shuffle_hash"), "s")
+
+
+def of_text(frame: DataFrame) -> DataFrame:
+    """The filter as Transom has it."""
+    return frame.where(truth(_MORE, {"v": F.col("v")}))
+
+
+def of_struct(frame: DataFrame) -> DataFrame:
+    """The filter by hand on the fields: numbers of one datatype only, which is less than SPARQL asks for."""
+    whole = F.when(F.col("v.d") == INTEGER, F.col("v.c").try_cast("decimal(38,0)"))
+    return frame.where(whole > 50)
+
+
+def of_hash(frame: DataFrame, terms: DataFrame) -> DataFrame:
+    """The filter on the table of terms, and the rows that have one of those that it leaves."""
+    kept = terms.where(truth(_MORE, {"v": F.col("term")})).select(F.col("code").alias("v"))
+    return frame.join(F.broadcast(kept), "v", "left_semi")
+
+
+def spelled(frame: DataFrame, terms: DataFrame) -> DataFrame:
+    """Rows of hashes with their terms: a join for each column."""
+    for name in ("s", "v", "w"):
+        table = terms.select(F.col("code").alias(name), F.col("term").alias(f"{name}_term"))
+        frame = frame.join(table.hint("shuffle_hash"), name).drop(name).withColumnRenamed(f"{name}_term", name)
+    return frame
+
+
+def tasks(encoded: dict[str, Encoded], terms: DataFrame) -> dict[str, dict[str, Callable[[], DataFrame]]]:
+    """What is done in each encoding."""
+    text, struct, hashed = (encoded[own] for own in ENCODINGS)
+    every = ("s", "v", "w")
+    return {
+        "join": {"text": lambda: join(text), "struct": lambda: join(struct), "hash": lambda: join(hashed)},
+        "filter": {
+            "text": lambda: of_text(text.many),
+            "struct": lambda: of_struct(struct.many),
+            "hash": lambda: of_hash(hashed.many, terms),
+        },
+        "answer": {
+            "text": lambda: of_text(join(text)),
+            "struct": lambda: of_struct(join(struct)).select(*(_spelled(F.col(n)).alias(n) for n in every)),
+            "hash": lambda: spelled(of_hash(join(hashed), terms), terms),
+        },
     }
-    for own, frame in frames.items():
-        frame.write.parquet(str(place / own))
-    return {own: spark.read.parquet(str(place / own)) for own in frames}
 
 
-def _timed(frame: Callable[[], DataFrame]) -> Contestant:
+def digest(frame: DataFrame, code: Callable[[Column], Column], columns: Sequence[str]) -> tuple[Any, ...]:
+    """How many rows there are, and a number that depends on all of them but not on their order."""
+    whole = F.xxhash64(*(code(F.col(name)) for name in columns)).cast("decimal(38,0)")
+    return tuple(frame.agg(F.count("*"), F.sum(whole)).first() or ())
+
+
+def checked(task: str, plans: dict[str, Callable[[], DataFrame]]) -> int:
+    """How many rows all encodings give; where they are not the same, that is the end."""
+    columns = ("s", "v") if task == "filter" else ("s", "v", "w")
+    codes = dict.fromkeys(plans, CODES["text"]) if task == "answer" else CODES
+    answers = {own: digest(plan(), codes[own], columns) for own, plan in plans.items()}
+    if len(set(answers.values())) != 1 or not answers["text"][0]:
+        raise SystemExit(f"the encodings do not agree on the {task}: {answers}")
+    return int(answers["text"][0])
+
+
+def timed(frame: Callable[[], DataFrame]) -> Contestant:
+    """A contestant that is a batch."""
+
     def run() -> float:
         begun = time.perf_counter()
         frame().write.format("noop").mode("overwrite").save()
@@ -61,44 +172,16 @@ def _timed(frame: Callable[[], DataFrame]) -> Contestant:
     return run
 
 
-def _joined(frame: DataFrame) -> DataFrame:
-    """Two statements about one subject, of which one is among few."""
-    few = frame.groupBy("s").agg(F.max("v").alias("w"))
-    return frame.join(few.hint("shuffle_hash"), "s")
-
-
-def _of_struct(frame: DataFrame) -> DataFrame:
-    """The filter by hand on the fields: numbers of one datatype only, which is less than SPARQL asks for."""
-    whole = F.when(F.col("v.d") == INTEGER, F.col("v.c").try_cast("decimal(38,0)"))
-    return frame.where(whole > 50)
-
-
 def main() -> None:
     """Measure and print."""
     given = options(__doc__, 2_000_000).parse_args()
     spark = session()
     with tempfile.TemporaryDirectory() as place:
-        frames = write(spark, given.rows, Path(place))
-        text, struct, hashed, terms = (frames[name] for name in ("text", "struct", "hash", "terms"))
-        kept = terms.where(truth(_MORE, {"v": F.col("term")}))
-        tasks: dict[str, dict[str, Callable[[], DataFrame]]] = {
-            "join": {
-                "text": lambda: _joined(text),
-                "struct": lambda: _joined(struct),
-                "hash": lambda: _joined(hashed),
-            },
-            "filter": {
-                "text": lambda: text.where(truth(_MORE, {"v": F.col("v")})),
-                "struct": lambda: _of_struct(struct),
-                "hash": lambda: hashed.join(kept, "v"),
-            },
-        }
-        for task, plans in tasks.items():
-            answers = {plan().count() for plan in plans.values()}
-            if len(answers) != 1:
-                raise SystemExit(f"the encodings do not agree on the {task}: {answers}")
-            results = compare({name: _timed(plan) for name, plan in plans.items()}, given.times)
-            say({"bench": "terms", "task": task, **figures(results, given.rows), "rows": given.rows}, given.results)
+        for task, plans in tasks(*write(spark, given.rows, Path(place))).items():
+            answers = checked(task, plans)
+            results = compare({own: timed(plan) for own, plan in plans.items()}, given.times)
+            entry = {"bench": "terms", "task": task, **figures(results, given.rows)}
+            say({**entry, "rows": given.rows, "answers": answers}, given.results)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,15 @@ from transom.runtime.rdf_answers import answers, plain
 STAR = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
           WHERE { ?x :a ?a ; :b ?b ; :c ?c ; :d ?d ; :e ?e ; :f ?f }"""
 INPUT = [(tick, f":o{tick}", f":{name}", tick) for tick in (1, 2, 4) for name in "abcdef"]
+MORE = [
+    *((2, ":other", f":{name}", 7) for name in "fedcba"),
+    (2, ":other", ":c", 8),
+    (2, ":other", ":note", 9),
+    *((4, ":lacking", f":{name}", 4) for name in "abcde"),
+    (4, ":o4", ":b", 5),
+    (4, ":o4", ":b", 6),
+]
+"""Several subjects in a message, several objects of a predicate, a subject that lacks one."""
 
 
 def query(text: str, **more: str) -> RdfQuery:
@@ -77,12 +86,14 @@ def run(spark: Any, asked: RdfQuery, path: str, folder: Path) -> tuple[Any, Any,
 @pytest.mark.parametrize("local", [False, True])
 def test_a_star_is_one_operator_or_none(spark: Any, tmp_path: Path, local: bool) -> None:
     asked = query(STAR, **({"subjects": "local"} if local else {}))
-    path = files(tmp_path / "in", INPUT, messages=local)
+    rows = INPUT + MORE
+    path = files(tmp_path / "in", rows, messages=local)
     found, plan, reports = run(spark, asked, path, tmp_path / f"star_{local}")
-    assert found == asked.simulate({"s": INPUT})
+    assert found == asked.simulate({"s": rows})
+    assert len(found.solutions) == 1 + 1 + 2 + 3
     assert plan.count("TransformWithState") == (0 if local else 1)
     assert max(len(report["stateOperators"]) for report in reports) == (0 if local else 1)
-    assert sum(report["numInputRows"] for report in reports) == (4 if local else len(INPUT) + 1)
+    assert sum(report["numInputRows"] for report in reports) == (4 if local else len(rows) + 1)
     assert "Python" not in plan
     assert ("subjects: local" in asked.explain("plan")) == local
 
