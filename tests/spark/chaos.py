@@ -105,6 +105,12 @@ def is_inside(checkpoint: Path) -> bool:
     return last_entry(log / "offsets") > last_entry(log / "commits")
 
 
+def _errors(log: Path) -> str:
+    """The lines of a log that speak of errors, without the plans that Spark prints with them."""
+    said = [line[:300] for line in log.read_text().splitlines() if "Error" in line or "Exception" in line]
+    return "\n".join(said[-20:]) or "without an error: give more files, or kill fewer together"
+
+
 def _choose_a_moment(rng: Random, checkpoint: Path, child: Child) -> None:
     """Wait: four times out of five for a micro-batch that has begun, then some part of its time; else for anything."""
     if rng.random() < 0.8:
@@ -140,7 +146,7 @@ def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, fi
             waited = turn if committed(turn) < files else min(shapes, key=committed)
             _choose_a_moment(rng, checkpoints[waited], child)
             if child.process.poll() is not None:
-                raise RuntimeError(f"{shapes} ended before they were killed: {child.log.read_text()[-2000:]}")
+                raise RuntimeError(f"{shapes} ended before they were killed: {_errors(child.log)}")
         finally:
             child.end()  # all at once, without a chance to tidy up
         for outcome in outcomes:
@@ -149,7 +155,7 @@ def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, fi
     child = Child(shapes, kernel, seed, folder)
     try:
         if "done" not in list(child.words()):
-            raise RuntimeError(f"{shapes} did not end: {child.log.read_text()[-3000:]}")
+            raise RuntimeError(f"{shapes} did not end: {_errors(child.log)}")
     finally:
         child.end()
     for outcome in outcomes:
