@@ -125,8 +125,9 @@ def _choose_a_moment(rng: Random, checkpoint: Path, child: Child) -> None:
 def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, files: int) -> None:
     """Run queries to their ends through so many kills, which hit all of them at once.
 
-    A kill comes when the first of them has committed so many micro-batches; each in turn is the one whose micro-batch
-    is waited for, or the last of all where it is done. A kill after the last micro-batch of a query is none.
+    A kill comes when the first of them has committed so many micro-batches, all kills within two thirds of the way;
+    each in turn is the one whose micro-batch is waited for, or the last of all where it is done. A kill after the last
+    micro-batch of a query is none.
     """
     shapes, kernel = [outcome.shape for outcome in outcomes], outcomes[0].kernel
     rng = Random(f"{' '.join(shapes)} {seed}")
@@ -136,7 +137,9 @@ def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, fi
     def committed(shape: str) -> int:
         return last_entry(checkpoints[shape] / "spark" / "commits")
 
-    for number, place in enumerate(sorted(rng.randrange(max(1, files - 4)) for _ in range(kills))):
+    for number in range(kills):
+        begun = max(map(committed, shapes)) + 1
+        place = begun + rng.randrange(max(1, (2 * files // 3 - begun) // (kills - number)))
         child = Child(shapes, kernel, seed, folder)
         try:
             for word in child.words():
