@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
-from transom.connectors.files.paths import SPECIAL, find_files, spark_glob
+from transom.connectors.files.paths import files_for_spark, find_files, spark_glob
 from transom.connectors.rdf_files import read_file
 from transom.errors import DataError, UsageError
 from transom.model.rdf.spelling import encode
@@ -68,7 +68,7 @@ def _live(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFr
     seen: set[str] = set()
     frames: list[DataFrame] = []
     for place, pattern in enumerate(extent.files):
-        found = _near(extent, pattern, folder)
+        found = files_for_spark(pattern, folder, extent.name, may_come=True)
         if seen.intersection(found):
             message = f"{pattern} for {extent.name} covers a file that another path covers"
             raise DataError(message, hint="write paths that share no file")
@@ -79,22 +79,6 @@ def _live(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFr
         files = reader.load(spark_glob(pattern, folder))
         frames.append(files.select(F.lit(place).alias("place"), path.alias("path"), path.alias("called")))
     return reduce(DataFrame.union, frames)
-
-
-def _near(extent: RdfExtent, pattern: str, folder: Path | None) -> list[str]:
-    """The files of a pattern; a live run may begin without any."""
-    try:
-        found = find_files([pattern], folder, extent.name)
-    except DataError:
-        if SPECIAL.search(pattern):
-            return []
-        raise
-    for path in found:
-        name = os.path.basename(path)
-        if name.startswith(("_", ".")) or ":" in name:
-            message = f"Spark does not read a file of the name {name} for {extent.name}"
-            raise DataError(message, hint="names do not begin with _ or a dot, and hold no colon")
-    return found
 
 
 def _batches(extent: RdfExtent, catalog: Catalog, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

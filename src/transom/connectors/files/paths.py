@@ -31,6 +31,22 @@ def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> lis
     return list(found)
 
 
+def files_for_spark(pattern: str, folder: Path | None, extent: str, *, may_come: bool) -> list[str]:
+    """The files of a pattern, whose names Spark reads; none where they `may_come` later and the pattern is a glob."""
+    try:
+        found = find_files([pattern], folder, extent)
+    except DataError:
+        if may_come and SPECIAL.search(pattern):
+            return []
+        raise
+    for path in found:
+        name = os.path.basename(path)
+        if name.startswith(("_", ".")) or ":" in name:
+            message = f"Spark does not read a file of the name {name} for {extent}"
+            raise DataError(message, hint="names do not begin with _ or a dot, and hold no colon")
+    return found
+
+
 def _matches(pattern: str, folder: Path | None) -> list[str]:
     plain = os.path.join(folder or "", pattern)
     if os.path.isfile(plain):

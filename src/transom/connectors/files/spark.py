@@ -14,7 +14,6 @@ reads is not looked at. Limits, all of them loud unless said otherwise:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -26,7 +25,7 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.sources import Files, FileVersions, Format
-from transom.connectors.files.paths import SPECIAL, escaped, find_files, spark_glob
+from transom.connectors.files.paths import escaped, files_for_spark, spark_glob
 from transom.connectors.files.read import _place
 from transom.connectors.files.text import read_csv
 from transom.connectors.files.tracks import as_lines
@@ -151,18 +150,8 @@ def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path |
 
 def _near(job: _Job, pattern: str, folder: Path | None) -> list[str]:
     """Files that Python sees; a live run over JSON lines may begin without any."""
-    try:
-        found = find_files([pattern], folder, job.extent.name)
-    except DataError:
-        if job.live and (job.form is Format.JSONL or job.form.tracks) and SPECIAL.search(pattern):
-            return []
-        raise
-    for path in found:
-        name = os.path.basename(path)
-        if name.startswith(("_", ".")) or ":" in name:
-            message = f"Spark does not read a file of the name {name} for {job.extent.name}"
-            raise DataError(message, hint="names do not begin with _ or a dot, and hold no colon")
-    return found
+    may_come = job.live and (job.form is Format.JSONL or job.form.tracks)
+    return files_for_spark(pattern, folder, job.extent.name, may_come=may_come)
 
 
 def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
