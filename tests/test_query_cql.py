@@ -87,6 +87,11 @@ def rows(text: str, **options: Any) -> list[tuple[Any, ...]]:
             ],
         ),
         (
+            "SELECT RStream(id, COUNT(*)) FROM c=cars [UNBOUNDED] GROUP BY id "
+            "FIRST 1 BY DISTANCE(POINT(5, 6), PLACE(c))",
+            [(0, "b", 1), (1, "b", 1), (2, "b", 1), (3, "a", 3), (4, "a", 4)],
+        ),
+        (
             "SELECT RStream(id, INSIDE(PLACE(c), Zone), WKT(TRAJECTORY(c))) FROM c=cars [PARTITION BY id ROWS 2]",
             [
                 *((0, "a", True, "POINT (0 0)"), (0, "b", True, "POINT (5 5)")),

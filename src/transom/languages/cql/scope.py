@@ -13,7 +13,7 @@ from transom.algebra.streams import place_columns
 from transom.algebra.tracks import Track, TrackFunction
 from transom.errors import LanguageRule, NameProblem, TypeProblem, UsageError
 from transom.languages.cql.space import SPATIAL, measure_of, spatial
-from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate, unused
+from transom.languages.sql.scope import Grouped, Sources, Visible, unused
 from transom.languages.sql.select import Remark
 from transom.languages.sql.syntax import Function, Name, Node
 from transom.languages.sql.translate import AGGREGATES
@@ -190,9 +190,8 @@ class TrackGrouped(Grouped):
         """The column of a group, an aggregate or a track."""
         if isinstance(node, Function) and node.name in TRACKS:
             return Column(self.track(node).attribute)
-        if isinstance(node, Function) and node.name in SPATIAL and has_aggregate(node, self.sources.aggregates):
-            return spatial(node, self)
-        return Grouped.known(self, node)
+        group = Grouped.known(self, node)
+        return spatial(node, self) if group is None and isinstance(node, Function) and node.name in SPATIAL else group
 
     @property
     def regions(self) -> Mapping[str, Region]:
