@@ -12,10 +12,6 @@ deep:
 spark *options:
     python -m pytest --spark tests/spark {{options}}
 
-# the tests with real brokers, devices and databases, which they start and stop
-servers *options:
-    python -m pytest --servers tests/servers {{options}}
-
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
     TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py tests/spark/test_forgetting.py

@@ -16,6 +16,7 @@ SETTINGS = {
     # Hundreds of small queries: compiling them well costs more than running them badly, twice as much in all. The quick
     # compiler alone would get a small cache, and spend its time on emptying it.
     "spark.driver.extraJavaOptions": options("-XX:ReservedCodeCacheSize=256m"),
+    "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": "1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

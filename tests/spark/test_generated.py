@@ -123,7 +123,7 @@ def soaking() -> Iterator[tuple[Drawn, Split | None]]:
         drawn = draw(seed, streams=SOAK_STREAMS, index=seed % 2 == 0, started=seed % 3 == 0)
         if drawn is not None and is_short(drawn):
             found += 1
-            rows = drawn.rows * SOAK_STREAMS
+            rows = sum(len(rows) for lane in range(SOAK_STREAMS) for rows in drawn.given(lane).streams.values())
             uneven = [Split(seed=seed + parts, times=max(1, rows // parts)) for parts in (14, 24)]
             ways = [Split(max(1, rows // 5)), uneven[0], Split(), uneven[1]]
             yield drawn, ways[found % 4]
