@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
+from tests.spark.trying import side_by_side
 from transom.catalog.extents import Catalog
 from transom.errors import UsageError
 from transom.rdf_query import RdfQuery
@@ -66,10 +69,10 @@ def source(spark: Any, path: str) -> Any:
     return spark.readStream.schema(spark.read.parquet(path).schema).option("maxFilesPerTrigger", 1).parquet(path)
 
 
-def run(spark: Any, asked: RdfQuery, path: str, folder: Path) -> tuple[Any, Any, list[Any]]:
+def run(spark: Any, asked: RdfQuery, given: Any, folder: Path) -> tuple[Any, Any, list[Any]]:
     """A stream to its end: its answer, Spark's own plan, and its reports."""
     physical = asked.physical(kernel=use_kernel(spark, "on"))
-    frame = plain(physical, asked.to_df(spark, {"s": source(spark, path)}, kernel="on"), asked.catalog.calendar)
+    frame = plain(physical, asked.to_df(spark, {"s": given}, kernel="on"), asked.catalog.calendar)
     running = (
         frame.writeStream.format("memory").queryName(folder.name).option("checkpointLocation", str(folder)).start()
     )
@@ -88,7 +91,7 @@ def test_a_star_is_one_operator_or_none(spark: Any, tmp_path: Path, local: bool)
     asked = query(STAR, **({"subjects": "local"} if local else {}))
     rows = INPUT + MORE
     path = files(tmp_path / "in", rows, messages=local)
-    found, plan, reports = run(spark, asked, path, tmp_path / f"star_{local}")
+    found, plan, reports = run(spark, asked, source(spark, path), tmp_path / f"star_{local}")
     assert found == asked.simulate({"s": rows})
     assert len(found.solutions) == 1 + 1 + 2 + 3
     assert plan.count("TransformWithState") == (0 if local else 1)
@@ -96,6 +99,39 @@ def test_a_star_is_one_operator_or_none(spark: Any, tmp_path: Path, local: bool)
     assert sum(report["numInputRows"] for report in reports) == (4 if local else len(rows) + 1)
     assert "Python" not in plan
     assert ("subjects: local" in asked.explain("plan")) == local
+
+
+STARS = [
+    "?x :a ?a ; :b ?b ; :c ?c",
+    "?x :a ?a ; :b ?a ; :b ?b",
+    "?x :a 1 ; :b ?b",
+    ":m3 :a ?a ; :b ?a",
+    ":m3 :a 1 ; :b 2",
+    "?x :a ?x ; :b ?b",
+    "?x ?p ?a ; :b ?a ; ?p ?b",
+    "?x :a ?a ; :A ?A",
+]
+
+
+def test_stars_inside_messages_are_those_of_the_reference(spark: Any, tmp_path: Path) -> None:
+    """Several subjects in a message or one, predicates said once, twice or not at all, and the same again."""
+    rng = Random(5)
+    rows: list[tuple[Any, ...]] = [(3, ":m3", p, o) for p, o in ((":a", 1), (":b", 2), (":b", 1), (":a", ":m3"))]
+    for tick in range(60):
+        for _ in range(1 + rng.randrange(7)):
+            subject = f":{rng.choice('mn'[: 1 + tick % 2])}{tick}"
+            rows.append((tick, subject, f":{rng.choice('abcA')}", rng.choice([subject, 1, 2])))
+    rows.sort(key=lambda row: row[0])
+    path = files(tmp_path / "in", rows, messages=True)
+    window = "SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 7 SLIDE 2"
+    asked = [query(f"{window} WHERE {{ {star} }}", subjects="local") for star in STARS]
+    reader = spark.readStream.schema(spark.read.parquet(path).schema)
+    jobs = [partial(run, spark, one, reader.parquet(path), tmp_path / f"star{at}") for at, one in enumerate(asked)]
+    for one, (found, plan, _) in zip(asked, side_by_side(jobs), strict=True):
+        assert found == one.simulate({"s": rows}), one.text
+        assert found.solutions, one.text
+        shares = "?" in one.text.split("WHERE")[1]  # patterns without a variable are no star
+        assert ("TransformWithState" in plan) is not shares, one.text
 
 
 SCANS = {
@@ -109,7 +145,8 @@ def test_a_stream_is_scanned_once(spark: Any, tmp_path: Path, place: str) -> Non
     """However many patterns it feeds, beside each other or machines above machines."""
     asked = query(f"SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE {{ {SCANS[place]} }}")
     rows = [row for row in INPUT if row[2] in (":a", ":b", ":c", ":d")]
-    found, plan, reports = run(spark, asked, files(tmp_path / "in", rows, messages=False), tmp_path / f"once_{place}")
+    path = files(tmp_path / "in", rows, messages=False)
+    found, plan, reports = run(spark, asked, source(spark, path), tmp_path / f"once_{place}")
     assert found == asked.simulate({"s": rows})
     assert len(plan_reads(plan)) <= 1  # the last micro-batch may be one without rows
     assert sum(report["numInputRows"] for report in reports) == len(rows) + 1

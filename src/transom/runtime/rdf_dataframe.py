@@ -175,23 +175,20 @@ def _statements(frame: DataFrame) -> DataFrame:
 
 
 def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
-    """The messages of a stream with their ticks: `c0` is the list of their statements."""
+    """The messages of a stream with their ticks: the subjects, predicates and objects of each as lists."""
     tick = _tick(extent, frame, calendar).alias("t")
+    lists = [F.col(f"{MESSAGES}.{name}").alias(f"c{place}") for place, name in enumerate(TERMS)]
     if MESSAGES in frame.columns:
-        named = F.transform(MESSAGES, lambda one: F.struct(*(one[n].alias(f"c{at}") for at, n in enumerate(TERMS))))
         told = _told(frame, F.size(MESSAGES)) if live else []
-        return frame.select(tick, *lanes, named.alias("c0"), *told)
+        return frame.select(tick, *lanes, *lists, *told)
     if live:
         raise UsageError(
             f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
             hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
         )
-    one = F.struct(*_columns(extent, frame))
-    return (
-        frame.select(tick, *lanes, F.col("s"), one.alias("one"))
-        .groupBy("t", *lanes, "s")
-        .agg(F.collect_list("one").alias("c0"))
-    )
+    _columns(extent, frame)
+    each = frame.select(tick, *lanes, *TERMS).groupBy("t", *lanes, "s")
+    return each.agg(F.collect_list(F.struct(*TERMS)).alias(MESSAGES)).select("t", *lanes, *lists)
 
 
 def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
@@ -230,8 +227,18 @@ def statements(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
 
 
 def names_of(plan: Physical) -> list[str]:
-    """The columns of the answer: the variables, and an underscore more where one is called like a column of ours."""
-    return [f"{a.name}_" if a.name in OWN else a.name for a in plan.schema]
+    """The columns of the answer: the variables, and an underscore more where one is called like a column before it.
+
+    Columns of ours come first. To Spark capitals and small letters are the same.
+    """
+    taken, found = set(OWN), []
+    for attribute in plan.schema:
+        name = attribute.name
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        found.append(name)
+    return found
 
 
 def _result(plan: Physical, frame: DataFrame) -> DataFrame:
