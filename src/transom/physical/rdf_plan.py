@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from transom.physical.plan import Clock, Physical
 
 STATEMENT = Schema(tuple(Attribute(name, Type.STRING) for name in ("s", "p", "o")))
-MESSAGE = STATEMENT
-"""A message: the lists of the subjects, predicates and objects of its statements."""
+MESSAGE = Schema((Attribute("statements", Type.STRING),))
+"""A message: its statements as one value."""
 
 
 def messages(extent: str) -> str:

@@ -175,12 +175,11 @@ def _statements(frame: DataFrame) -> DataFrame:
 
 
 def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
-    """The messages of a stream with their ticks: the subjects, predicates and objects of each as lists."""
+    """The messages of a stream with their ticks: `c0` is the list of their statements, of `s`, `p` and `o` each."""
     tick = _tick(extent, frame, calendar).alias("t")
-    lists = [F.col(f"{MESSAGES}.{name}").alias(f"c{place}") for place, name in enumerate(TERMS)]
     if MESSAGES in frame.columns:
         told = _told(frame, F.size(MESSAGES)) if live else []
-        return frame.select(tick, *lanes, *lists, *told)
+        return frame.select(tick, *lanes, F.col(MESSAGES).alias("c0"), *told)
     if live:
         raise UsageError(
             f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
@@ -188,7 +187,7 @@ def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: li
         )
     _columns(extent, frame)
     each = frame.select(tick, *lanes, *TERMS).groupBy("t", *lanes, "s")
-    return each.agg(F.collect_list(F.struct(*TERMS)).alias(MESSAGES)).select("t", *lanes, *lists)
+    return each.agg(F.collect_list(F.struct(*TERMS)).alias("c0")).drop("s")
 
 
 def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:

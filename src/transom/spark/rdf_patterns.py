@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from operator import and_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,12 +11,14 @@ from pyspark.sql import functions as F
 from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
-from transom.physical.rdf_plan import MESSAGE, STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
+from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
 from transom.spark import clock as clock_source
 from transom.spark import terms
 from transom.spark.frames import Run, carried, names
 from transom.spark.marks import TICK, div, watermarked, with_table
 from transom.spark.windows import comings_and_goings
+
+_TERMS = [attribute.name for attribute in STATEMENT]
 
 
 def kept(frame: DataFrame) -> list[Column]:
@@ -144,90 +145,36 @@ def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
 
 
 def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
-    """The solutions of a star inside each message, all about one subject.
-
-    `c0`, `c1` and `c2` are the lists of subjects, predicates and objects. Where a message says each predicate once, as
-    most do, there is at most one solution, and nothing is searched twice.
-    """
-    rows, found = frame.select(TICK, *run.lane, *names(MESSAGE)), _every(node)
-    asked = [branch.places[1] for branch in node.branches]
-    told = [str(place) for place in asked if not isinstance(place, Variable)]
-    if told == list(map(str, asked)):
-        ends = {"f": F.col("c1"), "l": F.reverse("c1")}
-        at = [F.array_position(end, F.lit(p)).alias(f"{n}{i}") for n, end in ends.items() for i, p in enumerate(told)]
-        rows = rows.select("*", *at)
-        there = [F.col(f"f{i}") > 0 for i in range(len(told))]
-        once = [F.col(f"f{i}") + F.col(f"l{i}") == F.size("c1") + 1 for i in range(len(told))]
-        found = F.when(reduce(and_, there), F.when(reduce(and_, once), _only(node)).otherwise(found))
-    solutions = rows.select(TICK, *run.lane, F.inline(found))
+    """The solutions of a star inside each message: one statement after the other, all about one subject."""
+    rows = frame.select(TICK, *run.lane, F.col("c0").alias("m"))
+    there: dict[str, str] = {}
+    for branch in node.branches:
+        first = _first_places(branch.places)
+        new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
+        held = [*run.lane, "m", *there.values()]
+        found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
+        cells = [F.col(f"one.{_TERMS[first[name]]}").alias(column) for name, column in new.items()]
+        rows = found.select(TICK, *held, *cells)
+        there |= new
+    made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
+    solutions = rows.select(TICK, *run.lane, *made)
     return comings_and_goings(solutions, _gone(run.time.number(), *node.window), run, names(node.schema))
 
 
-def _only(node: Within) -> Column:
-    """The solution of a message in which each pattern has one statement to look at, at `f0`, `f1` and so on."""
-    known: dict[str, Column] = {}
-    fits = F.lit(True)
-    for number, branch in enumerate(node.branches):
-        for at, place in enumerate(branch.places):
-            own = F.get(f"c{at}", F.col(f"f{number}") - 1)
-            if not isinstance(place, Variable):
-                fits = fits & (own == F.lit(spelled(place))) if at != 1 else fits
-            elif place.name in known:
-                fits = fits & (own == known[place.name])
-            else:
-                known[place.name] = own
-    return F.when(fits, F.array(_solution(node, known)))
-
-
-def _every(node: Within) -> Column:
-    """All solutions of a message: pattern by pattern, what is found so far with each statement that fits."""
-    statements = F.arrays_zip(*names(MESSAGE))
-    found, known = F.array(F.struct(F.lit(0).alias("_"))), dict[str, str]()
-    for branch in node.branches:
-        before = dict(known)
-        new = [name for name in _first_places(branch.places) if name not in before]
-        known |= {name: f"v{at}" for at, name in enumerate(new, len(before))}
-        found = F.flatten(F.transform(found, _grown(branch, before, known, statements)))
-    return F.transform(found, lambda one: _solution(node, {name: one[own] for name, own in known.items()}))
-
-
-def _solution(node: Within, known: Mapping[str, Column]) -> Column:
-    cells = [known[a.name].alias(f"c{place}") for place, a in enumerate(node.schema)]
-    return F.struct(*(cells or [F.lit(0).alias("_")]))
-
-
-def _grown(
-    branch: Branch, before: Mapping[str, str], known: Mapping[str, str], statements: Column
-) -> Callable[[Column], Column]:
-    """What a solution becomes with one more pattern: one for each statement that fits."""
-    first, known = _first_places(branch.places), dict(known)
-
-    def grown(one: Column) -> Column:
-        held = {name: one[own] for name, own in before.items()}
-
-        def with_this(told: Column) -> Column:
-            cells = {own: held[name] if name in held else told[f"c{first[name]}"] for name, own in known.items()}
-            return F.struct(*(cell.alias(own) for own, cell in cells.items()))
-
-        return F.transform(F.filter(statements, _fitting(branch, held)), with_this)
-
-    return grown
-
-
-def _fitting(branch: Branch, held: Mapping[str, Column]) -> Callable[[Column], Column]:
-    """Whether a statement of a message fits a pattern, given what is known."""
+def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Column]:
+    """Whether a statement of a message fits a pattern, given the columns of variables that are known."""
     first = _first_places(branch.places)
 
     def fits(one: Column) -> Column:
         wanted = F.lit(True)
         for at, place in enumerate(branch.places):
-            own = one[f"c{at}"]
+            own = one[_TERMS[at]]
             if not isinstance(place, Variable):
                 wanted = wanted & (own == F.lit(spelled(place)))
-            elif place.name in held:
-                wanted = wanted & (own == held[place.name])
+            elif place.name in there:
+                wanted = wanted & (own == F.col(there[place.name]))
             elif first[place.name] != at:
-                wanted = wanted & (own == one[f"c{first[place.name]}"])
+                wanted = wanted & (own == one[_TERMS[first[place.name]]])
         return wanted
 
     return fits
