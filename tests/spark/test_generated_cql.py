@@ -18,7 +18,7 @@ from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 
 QUESTIONS, STREAMS, TOGETHER_IN_CI = 22, 16, 11
-SOAK_QUESTIONS, SOAK_STREAMS = 256, 16
+SOAK_QUESTIONS, SOAK_STREAMS, SOAK_TOGETHER = 256, 16, 16
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
 
 
@@ -78,13 +78,13 @@ def test_the_choice_shows_everything() -> None:
 def test_soak(spark: Any, capfd: Any) -> None:
     """Thousands of triples, each on both paths."""
     found: list[str] = []
-    for seed in range(SOAK_SEED, SOAK_SEED + SOAK_QUESTIONS, 4):
-        chosen = [draw(other, SOAK_STREAMS) for other in range(seed, seed + 4)]
+    for seed in range(SOAK_SEED, SOAK_SEED + SOAK_QUESTIONS, SOAK_TOGETHER):
+        chosen = [draw(other, SOAK_STREAMS) for other in range(seed, seed + SOAK_TOGETHER)]
         ways: tuple[Kernel, ...] = ("on", "off")
         jobs = [partial(failures, spark, drawn, kernel) for drawn in chosen for kernel in ways]
         found += [text for texts in side_by_side(jobs) for text in texts]
         with capfd.disabled():
-            done = (seed + 4 - SOAK_SEED) * SOAK_STREAMS
+            done = (seed + SOAK_TOGETHER - SOAK_SEED) * SOAK_STREAMS
             print(f"\r{done} triples on both paths, {len(found)} differences", end="", flush=True)
     assert not found, "\n\n".join(found)
     assert SOAK_QUESTIONS * SOAK_STREAMS >= 4000
