@@ -182,3 +182,10 @@ def test_a_folder_of_another_version_is_refused(spark: SparkSession, tmp_path: P
     (tmp_path / "dead/_spark_metadata").mkdir(parents=True)
     with pytest.raises(transom.errors.UsageError, match="another version"):
         query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint")
+
+
+def test_parts_of_a_topic_do_not_go_with_an_end(spark: SparkSession, tmp_path: Path, on_files: Path) -> None:
+    text = CATALOG.replace("dead: dead", "dead: dead, options: {maxOffsetsPerTrigger: '5'}")
+    query = transom.compile(GROUPS, transom.Catalog.read(text, folder=tmp_path))
+    with pytest.raises(transom.errors.UsageError, match="in several"):
+        query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint", until=UNTIL, once=True)

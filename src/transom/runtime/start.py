@@ -177,7 +177,7 @@ def _check_whole(reads: Sequence[Extent]) -> None:
     for extent in reads:
         if isinstance(extent.source, Kafka) and "maxOffsetsPerTrigger" in dict(extent.source.options):
             raise UsageError(
-                f"a run once and until a tick reads {extent.name} in one micro-batch; maxOffsetsPerTrigger allows several",
+                f"a run once and until a tick reads {extent.name} in one micro-batch, maxOffsetsPerTrigger in several",
                 hint="leave one of the three out",
             )
 
