@@ -109,7 +109,7 @@ def _finding(aside: Aside) -> Any:
                     yield columns[3]
                     continue
                 task = task or _Task(aside, columns[0][0].as_py())
-                yield task.take(pa.record_batch(list(columns), list(_TAKEN)))
+                yield task.take(dict(zip(_TAKEN, columns)))
             if task is not None:
                 task.finish()
         finally:
@@ -139,7 +139,7 @@ class _Task:
         self.half = self.whole.with_name(f".{name}.{TaskContext.get().taskAttemptId()}")  # type: ignore[union-attr]
         self.writer: pq.ParquetWriter | None = None
 
-    def take(self, rows: pa.RecordBatch) -> pa.Array:
+    def take(self, rows: dict[str, pa.Array]) -> pa.Array:
         """The reasons of some more messages; those that have one are written."""
         self._check(rows)
         reason = rows["reason"]
@@ -149,10 +149,10 @@ class _Task:
             reason = pc.if_else(found, Reason.LATE.value, reason)
         dead = pc.is_valid(reason)
         if pc.any(dead).as_py():
-            self._write(rows.set_column(3, "reason", reason).filter(dead))
+            self._write({name: column.filter(dead) for name, column in {**rows, "reason": reason}.items()})
         return reason
 
-    def _check(self, rows: pa.RecordBatch) -> None:
+    def _check(self, rows: dict[str, pa.Array]) -> None:
         """Fail rather than decide in another order than that of the partition."""
         offsets = rows["offset"]
         ascending = len(offsets) < 2 or pc.all(pc.less(offsets[:-1], offsets[1:])).as_py()
@@ -161,15 +161,13 @@ class _Task:
             raise RuntimeError(f"{self.aside.extent}: Spark did not read partition {self.partition} in its order")
         self.offset = offsets[-1].as_py()
 
-    def _write(self, dead: pa.RecordBatch) -> None:
+    def _write(self, dead: dict[str, pa.Array]) -> None:
         if self.writer is None:
             self.half.parent.mkdir(parents=True, exist_ok=True)
             self.writer = pq.ParquetWriter(self.half, LETTERS, compression="zstd")
         told = {"source": self.aside.extent, "topic": self.aside.topic}
-        columns = [
-            pa.array([told[field.name]] * len(dead)) if field.name in told else dead[field.name].cast(field.type)
-            for field in LETTERS
-        ]
+        found = dead | {name: pa.repeat(word, len(dead["offset"])) for name, word in told.items()}
+        columns = [found[field.name].cast(field.type) for field in LETTERS]
         self.writer.write_batch(pa.record_batch(columns, schema=LETTERS))
 
     def finish(self) -> None:
