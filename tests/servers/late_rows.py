@@ -79,11 +79,14 @@ def write_catalog(folder: Path, place: str, topic: str, most: int) -> str:
 
 def check(spark: Any, folder: Path, sent: Sent, topic: str) -> None:
     """Used and put aside, each exactly once; nothing else."""
-    used = Counter(row["number"] for row in spark.read.parquet(str(folder / "out")).collect())
+    assert put_aside(spark, folder, topic) == sent.late
+    assert Counter(row["number"] for row in spark.read.parquet(str(folder / "out")).collect()) == sent.used
+
+
+def put_aside(spark: Any, folder: Path, topic: str) -> dict[int, bytes]:
+    """The late rows by number, each once."""
     dead = spark.read.parquet(str(folder / "dead")).collect()
     assert {(row["source"], row["topic"], row["reason"]) for row in dead} == {("power", topic, "late")}
-    assert len({(row["partition"], row["offset"]) for row in dead}) == len(dead)
-    numbers = Counter(json.loads(bytes(row["value"]))["number"] for row in dead)
-    assert numbers == Counter(sent.late.keys())
-    assert {json.loads(bytes(row["value"]))["number"]: bytes(row["value"]) for row in dead} == sent.late
-    assert used == sent.used
+    found = {json.loads(bytes(row["value"]))["number"]: bytes(row["value"]) for row in dead}
+    assert len(found) == len({(row["partition"], row["offset"]) for row in dead}) == len(dead)
+    return found

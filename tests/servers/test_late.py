@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from random import Random
 
 import pytest
 
 import transom
-from tests.servers.late_rows import QUERY, check, send, write_catalog
+from tests.servers.late_rows import QUERY, check, put_aside, send, write_catalog
 from tests.servers.start import jars as fetched
+from tests.servers.start import make_topic
 
 pytestmark = pytest.mark.spark
 
@@ -36,6 +39,20 @@ def test_used_and_dead_are_all(kafka, spark, tmp_path, count, most, partitions):
     done = running.progress()
     assert (done.rows_in, done.rows_out, done.late_rows) == (count + 1, len(sent.used), 0)
     assert done.dead == {"power: late": len(sent.late)}
+
+
+def test_answers_that_go_to_a_server(kafka, spark, tmp_path):
+    """Spark calls back for every micro-batch, and tasks are told for which one they work all the same."""
+    place = f"127.0.0.1:{kafka}"
+    sent = send(place, "late-there", 2000, 1)
+    make_topic(place, "answers-of-late")
+    catalog = transom.Catalog.read(write_catalog(tmp_path, place, "late-there", 500), folder=tmp_path)
+    sink = f"kafka://{place}/answers-of-late"
+    transom.compile(QUERY, catalog).start(spark, sink, tmp_path / "checkpoint", once=True).wait()
+    options = {"kafka.bootstrap.servers": place, "subscribe": "answers-of-late"}
+    answers = spark.read.format("kafka").options(**options).load().collect()
+    assert Counter(json.loads(bytes(row["value"]))["number"] for row in answers) == sent.used
+    assert put_aside(spark, tmp_path, "late-there") == sent.late
 
 
 def test_killed_again_and_again(kafka, spark, jars, tmp_path):
