@@ -136,7 +136,7 @@ class _Task:
             self.closed = TickTime(aside.calendar).closed(watermark)
         name = f"part-{self.query[:13]}-{self.batch:09}-{aside.extent}-{partition:05}.parquet"
         self.whole = Path(aside.folder) / name
-        self.half = self.whole.with_name(f".{name}.{TaskContext.get().taskAttemptId()}")  # type: ignore[union-attr]
+        self.half = self.whole.with_name(f".{name}.{TaskContext.get().taskAttemptId()}")
         self.writer: pq.ParquetWriter | None = None
 
     def take(self, rows: dict[str, pa.Array]) -> pa.Array:
@@ -192,7 +192,7 @@ class _Task:
 
 def _told(name: str) -> str:
     task = TaskContext.get()
-    value = None if task is None else task.getLocalProperty(name)
+    value: str | None = None if task is None else task.getLocalProperty(name)
     if value is None:
         raise RuntimeError(f"this version of Spark does not tell {name} to a task")
     return value
