@@ -123,6 +123,7 @@ def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> T
     ]
     if done.rejected:
         rows.append(("rejected", f"{sum(done.rejected.values()):,}", "beyond max_speed"))
+    rows += [("dead letters", f"{count:,}", what) for what, count in done.dead.items()]
     for name, value, more in rows:
         table.add_row(Text(name, style="dim"), Text(value), Text(more, style="dim"))
     return table

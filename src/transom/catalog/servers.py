@@ -154,11 +154,15 @@ class Postgres:
     log: str
 
 
+BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+"""Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kafka:
     """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
 
-    `dead` is the folder for what cannot be read; without it such a message stops the query.
+    `dead` is the folder for what cannot be read or is late; without it a message that cannot be read stops the query.
     """
 
     servers: str

@@ -16,6 +16,7 @@ from transom.connectors import _no_source
 from transom.connectors.files import spark as files
 from transom.connectors.generate import spark as generate
 from transom.connectors.kafka import spark as kafka
+from transom.connectors.kafka.aside import Aside
 from transom.connectors.log import spark as logs
 from transom.errors import Unsupported, UsageError
 from transom.model.time import Calendar
@@ -34,10 +35,13 @@ def open_stream(
     position: bool,
     until: int | None = None,
     files_per_batch: int | None = None,
+    checkpoint: Path | None = None,
+    waits: bool = False,
 ) -> DataFrame:
     """The rows of a sensed or pushed extent: `t`, `c0`, ... and with `position` also `o`; streaming if `live`.
 
-    `until` ends a generator; files are read to their end.
+    `until` ends a generator; files are read to their end. A run with a `checkpoint` puts dead letters of topics
+    aside, also late rows if it `waits` for ticks to close.
     """
     match extent.source:
         case None:
@@ -53,7 +57,10 @@ def open_stream(
                 spark, extent, log, folder, live=live, position=position, files_per_batch=files_per_batch
             )
         case Kafka() as source:
-            return kafka.stream(spark, extent, source, calendar, live=live, position=position)
+            aside = None
+            if live and checkpoint is not None:
+                aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=waits)
+            return kafka.stream(spark, extent, source, calendar, live=live, position=position, aside=aside)
         case FromQuery():
             why = "the answer of a query over RDF is an extent of the reference engine only"
             raise Unsupported("FromQuery", why, hint=f"give the rows of {extent.name} as a DataFrame")

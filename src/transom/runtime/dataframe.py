@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from transom.algebra.state import NOTHING
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
@@ -25,7 +27,10 @@ from transom.spark.session import check_session
 
 @dataclass(frozen=True)
 class Options:
-    """What a run may be told beside its sources; `ends` lets the catalog's sources reach `until` when they are read."""
+    """What a run may be told beside its sources; `ends` lets the catalog's sources reach `until` when they are read.
+
+    `checkpoint` is where the run will keep what it needs to go on, if that is known.
+    """
 
     start: int = 0
     until: int | None = None
@@ -35,6 +40,7 @@ class Options:
     live: bool | None = None
     ends: bool = False
     kernel: bool = False
+    checkpoint: Path | None = None
     rejected: Rejected = field(default_factory=Rejected)
 
 
@@ -53,6 +59,7 @@ def dataframe(
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
     live = _is_live(frames, reads, options)
     lanes = ["lane"] if options.lanes else []
+    waits = any(node.choice.state != NOTHING for node in walk(plan))
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
     for extent in reads:
@@ -80,6 +87,8 @@ def dataframe(
                     position=_needs_position(plan, extent.name),
                     until=options.until,
                     files_per_batch=options.files_per_batch,
+                    checkpoint=options.checkpoint,
+                    waits=waits,
                 ),
                 extent,
             )

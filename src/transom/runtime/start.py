@@ -7,7 +7,7 @@ import io
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from transom.catalog.extents import Extent
+from transom.catalog.servers import Kafka
 from transom.errors import UsageError
 from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
 from transom.physical.walk import walk
-from transom.runtime.aside import Aside
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import check, fingerprint
@@ -65,10 +66,8 @@ class Running:
         order: Order,
         resumed: bool,
         kernel: Kernel,
-        aside: Aside | None = None,
     ) -> None:
         self.stream = stream
-        self._aside = aside or Aside(())
         self.query = query
         self.order = order
         self.resumed = resumed
@@ -104,24 +103,17 @@ class Running:
         """Wait until it ends, or so long; whether it ended. An error of the run is raised here."""
         if self.order.once and self.order.until is not None and self.is_active:
             self.stream.processAllAvailable()
-            self._aside.finish()
             self.stop()
             return True
-        ended = True
         if seconds is None:
             self.stream.awaitTermination()
-        else:
-            ended = bool(self.stream.awaitTermination(seconds))
-        self._aside.check()
-        if ended and self.order.once:
-            self._aside.finish()
-        return ended
+            return True
+        return bool(self.stream.awaitTermination(seconds))
 
     def stop(self) -> None:
         """Stop, keeping all that is needed to go on."""
         self.progress()
         self.stream.stop()
-        self._aside.stop()
 
 
 def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | None, order: Order) -> Running:
@@ -138,6 +130,8 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         )
     if order.until is None:
         _check_span(plan, query)
+    elif order.once:
+        _check_whole([e for e in query.reads if e.name not in (sources or {})])
     options = Options(
         start=order.start,
         until=order.until,
@@ -145,6 +139,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         live=True,
         ends=order.once,
         kernel=fast,
+        checkpoint=order.checkpoint,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
@@ -161,10 +156,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         writer = sink.attach(writer)
     else:
         writer = writer.foreachBatch(delivery(sink, identity(order.checkpoint)))
-    aside = Aside.start(
-        spark, query.catalog, query.reads, sources or {}, order.checkpoint, once=order.once and order.until is None
-    )
-    return Running(writer.start(), query, order, resumed, "on" if fast else "off", aside)
+    return Running(writer.start(), query, order, resumed, "on" if fast else "off")
 
 
 def _check_span(plan: Physical, query: Query) -> None:
@@ -178,6 +170,16 @@ def _check_span(plan: Physical, query: Query) -> None:
                     f"a live run from tick {node.schedule.first} has {windows:,} windows behind it already",
                     hint="start later, for example --start now, or set a later `epoch` in the catalog",
                 )
+
+
+def _check_whole(reads: Sequence[Extent]) -> None:
+    """Refuse to read a topic in parts where the end of the run closes all ticks with the first part."""
+    for extent in reads:
+        if isinstance(extent.source, Kafka) and "maxOffsetsPerTrigger" in dict(extent.source.options):
+            raise UsageError(
+                f"a run once and until a tick reads {extent.name} in one micro-batch, maxOffsetsPerTrigger in several",
+                hint="leave one of the three out",
+            )
 
 
 def _entries(report: Any) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """A topic on Spark, by Spark's own connector: the same ticks and values as the plain reader gives.
 
 A message that is no row stops the query, unless the source names a folder for such messages: then it is counted by
-reason and passed over, and `dead` is the frame of what is put aside.
+reason and passed over, and a run puts it aside, with the rows that are late.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent
 from transom.catalog.references import resolved
-from transom.catalog.servers import Kafka
+from transom.catalog.servers import BATCHES, Kafka
+from transom.connectors.kafka.aside import Aside
 from transom.connectors.payloads import LARGEST
 from transom.errors import UsageError
 from transom.model.reasons import Reason
@@ -24,10 +25,19 @@ _VARIANT = T.VariantType()
 
 
 def stream(
-    spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool, position: bool
+    spark: SparkSession,
+    extent: Extent,
+    source: Kafka,
+    calendar: Calendar,
+    *,
+    live: bool,
+    position: bool,
+    aside: Aside | None = None,
 ) -> DataFrame:
     """The rows of a topic: `t`, `c0`, ..., with `position` also `o`; a live one with `beat` and `dead` where needed."""
     read = _read(spark, extent, source, calendar, live=live)
+    if aside is not None:
+        read = aside.sifted(read)
     cells = [F.col(f"v{place}").alias(f"c{place}") for place in range(len(extent.schema))]
     more = [F.struct(F.col("partition").alias("p"), F.col("offset").alias("r")).alias("o")] if position else []
     if source.dead is None:
@@ -39,14 +49,6 @@ def stream(
     if not live:
         return read.where(F.col("reason").isNull()).select(F.col("n").alias("t"), *cells, *more)
     return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
-
-
-def dead(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:
-    """What is no row of a topic, as a stream of its own: where it stands, its bytes, and why."""
-    read = _read(spark, extent, source, calendar, live=True).where(F.col("reason").isNotNull())
-    return read.select(
-        F.lit(extent.name).alias("source"), "topic", "partition", "offset", "timestamp", "key", "value", "reason"
-    )
 
 
 def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool) -> DataFrame:
@@ -108,7 +110,9 @@ def _at(json: Column, path: str) -> Column:
 
 
 def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
-    options = {f"kafka.{name}": resolved(value) for name, value in source.options}
+    options = {f"kafka.{name}": resolved(value) for name, value in source.options if name not in BATCHES}
+    if live:
+        options |= {name: value for name, value in source.options if name in BATCHES}
     options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
     reader = (spark.readStream if live else spark.read).format("kafka").options(**options)
     try:

@@ -1,0 +1,216 @@
+"""What does not count of a live topic, put aside by the task that reads it: late rows, and messages that are no rows.
+
+A task reads one partition, in the order of its offsets. A row is late if it is more than `lateness` ticks behind the
+latest row before it in its partition, or if the query has closed its tick already. Both are settled before a task
+begins: the first by the topic and by how far the partition had come, which a small file of the checkpoint says; the
+second by the watermark of the micro-batch, which Spark writes down before it computes one. So whoever is killed, or
+computes a micro-batch again for another reason, finds the same rows, and puts them under the same name: that of the
+query, the micro-batch, the extent and the partition. A file is there as a whole or not at all.
+
+No row that passes is dropped by Spark: its tick is not closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transom.catalog.extents import Extent
+from transom.catalog.servers import Kafka
+from transom.errors import UsageError
+from transom.model.reasons import Reason
+from transom.model.time import Calendar
+from transom.spark.marks import TickTime
+
+NEVER = -(1 << 62)
+"""A tick before all others."""
+SPARK = "spark"
+"""The folder of a checkpoint in which Spark keeps what is its own."""
+_LATEST = "latest"
+_QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
+"""What Spark calls the query and the micro-batch that a task works for; a query keeps its name with its checkpoint."""
+_TAKEN = ("partition", "offset", "n", "reason", "timestamp", "key", "value")
+LETTERS = pa.schema(
+    {
+        "source": pa.string(),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "offset": pa.int64(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "key": pa.binary(),
+        "value": pa.binary(),
+        "reason": pa.string(),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Where what does not count of one topic goes, and what a task must know; without a `lateness` nothing is late."""
+
+    extent: str
+    topic: str
+    lateness: int | None
+    calendar: Calendar
+    folder: str
+    checkpoint: str
+
+    @staticmethod
+    def of(
+        extent: Extent, source: Kafka, calendar: Calendar, folder: Path | None, checkpoint: Path, *, waits: bool
+    ) -> Aside | None:
+        """That of an extent, if its source names a folder; where nothing `waits` for ticks to close, no row is late."""
+        if source.dead is None:
+            return None
+        place = ((folder or Path()) / source.dead).absolute()
+        if (place / "_spark_metadata").exists():
+            raise UsageError(
+                f"{place} was begun by another version, and Spark would not see what is added",
+                hint="name a new folder for dead letters",
+            )
+        own = checkpoint.absolute()
+        lateness = extent.lateness if waits else None
+        return Aside(extent.name, source.topic, lateness, calendar, str(place), str(own))
+
+    def sifted(self, read: DataFrame) -> DataFrame:
+        """Messages with their `reason`, which now is given for late rows as well; it must be near to the topic.
+
+        Nothing may be left out below, and nothing is: Spark moves no filter below what is not deterministic.
+        """
+        find = F.arrow_udf(_finding(self), "string").asNondeterministic()
+        return read.withColumn("reason", find(*_TAKEN))
+
+
+def late(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
+    """Which rows are late, in the order in which they came, and the latest tick after them; NULL is no row."""
+    known = pc.fill_null(ticks, NEVER)
+    seen = pc.cumulative_max(known, start=latest)
+    least = pc.max_element_wise(pc.subtract(seen, lateness), closed + 1)
+    return pc.and_(pc.is_valid(ticks), pc.less(known, least)), seen[-1].as_py() if len(seen) else latest
+
+
+def _finding(aside: Aside) -> Any:
+    def reasons(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+        task: _Task | None = None
+        try:
+            for columns in batches:
+                if not len(columns[0]):
+                    yield columns[3]
+                    continue
+                task = task or _Task(aside, columns[0][0].as_py())
+                yield task.take(dict(zip(_TAKEN, columns)))
+            if task is not None:
+                task.finish()
+        finally:
+            if task is not None:
+                task.close()
+
+    return reasons
+
+
+class _Task:
+    """What one task does: one partition in one micro-batch."""
+
+    def __init__(self, aside: Aside, partition: int) -> None:
+        self.aside = aside
+        self.partition = partition
+        self.query, self.batch = _told(_QUERY), int(_told(_BATCH))
+        self.offset = -1
+        if aside.lateness is not None:
+            checkpoint = Path(aside.checkpoint)
+            self.ledger = checkpoint / _LATEST / self.query / f"{aside.extent}-{partition}.json"
+            self.before = _before(self.ledger, self.batch)
+            self.latest = max((tick for _, tick in self.before), default=NEVER)
+            watermark = _watermark(checkpoint / SPARK / "offsets" / str(self.batch))
+            self.closed = TickTime(aside.calendar).closed(watermark)
+        name = f"part-{self.query[:13]}-{self.batch:09}-{aside.extent}-{partition:05}.parquet"
+        self.whole = Path(aside.folder) / name
+        self.half = self.whole.with_name(f".{name}.{TaskContext.get().taskAttemptId()}")
+        self.writer: pq.ParquetWriter | None = None
+
+    def take(self, rows: dict[str, pa.Array]) -> pa.Array:
+        """The reasons of some more messages; those that have one are written."""
+        self._check(rows)
+        reason = rows["reason"]
+        if self.aside.lateness is not None:
+            ticks = pc.if_else(pc.is_null(reason), rows["n"], pa.scalar(None, pa.int64()))
+            found, self.latest = late(ticks, self.latest, self.aside.lateness, self.closed)
+            reason = pc.if_else(found, Reason.LATE.value, reason)
+        dead = pc.is_valid(reason)
+        if pc.any(dead).as_py():
+            self._write({name: column.filter(dead) for name, column in {**rows, "reason": reason}.items()})
+        return reason
+
+    def _check(self, rows: dict[str, pa.Array]) -> None:
+        """Fail rather than decide in another order than that of the partition."""
+        offsets = rows["offset"]
+        ascending = len(offsets) < 2 or pc.all(pc.less(offsets[:-1], offsets[1:])).as_py()
+        alike = pc.all(pc.equal(rows["partition"], self.partition)).as_py()
+        if not ascending or not alike or offsets[0].as_py() <= self.offset:
+            raise RuntimeError(f"{self.aside.extent}: Spark did not read partition {self.partition} in its order")
+        self.offset = offsets[-1].as_py()
+
+    def _write(self, dead: dict[str, pa.Array]) -> None:
+        if self.writer is None:
+            self.half.parent.mkdir(parents=True, exist_ok=True)
+            self.writer = pq.ParquetWriter(self.half, LETTERS, compression="zstd")
+        told = {"source": self.aside.extent, "topic": self.aside.topic}
+        found = dead | {name: pa.repeat(word, len(dead["offset"])) for name, word in told.items()}
+        columns = [found[field.name].cast(field.type) for field in LETTERS]
+        self.writer.write_batch(pa.record_batch(columns, schema=LETTERS))
+
+    def finish(self) -> None:
+        """Show what was put aside, and keep how far the partition came."""
+        if self.writer is not None:
+            self.writer.close()
+            os.replace(self.half, self.whole)
+        if self.aside.lateness is None:
+            return
+        kept = [*self.before[-1:], (self.batch, self.latest)]
+        self.ledger.parent.mkdir(parents=True, exist_ok=True)
+        half = self.ledger.with_name(self.half.name)
+        half.write_text(json.dumps(kept), "utf-8")
+        os.replace(half, self.ledger)
+
+    def close(self) -> None:
+        """Leave nothing half behind."""
+        if self.writer is not None:
+            self.writer.close()
+            self.half.unlink(missing_ok=True)
+
+
+def _told(name: str) -> str:
+    task = TaskContext.get()
+    value: str | None = None if task is None else task.getLocalProperty(name)
+    if value is None:
+        raise RuntimeError(f"this version of Spark does not tell {name} to a task")
+    return value
+
+
+def _before(ledger: Path, batch: int) -> list[tuple[int, int]]:
+    """How far a partition came, by micro-batch, in those before this one; the last two are kept."""
+    try:
+        kept = json.loads(ledger.read_text("utf-8"))
+    except FileNotFoundError:
+        return []
+    return [(number, tick) for number, tick in kept if number < batch]
+
+
+def _watermark(log: Path) -> int:
+    """The watermark that Spark has written down for a micro-batch, in milliseconds."""
+    try:
+        lines = log.read_text("utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise RuntimeError(f"{log} is not to be seen: every machine of Spark's must see the checkpoint") from error
+    return int(json.loads(lines[1])["batchWatermarkMs"])

@@ -1,0 +1,44 @@
+"""Which rows of a partition are late: as a loop over the rows says, in portions of any size."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+import pyarrow as pa
+
+from transom.connectors.kafka.aside import NEVER, late
+
+
+def naive(ticks: list[int | None], lateness: int, closed: int) -> list[bool]:
+    latest, found = NEVER, []
+    for tick in ticks:
+        found.append(tick is not None and (tick < latest - lateness or tick <= closed))
+        latest = latest if tick is None else max(latest, tick)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_as_a_loop_says(seed: int) -> None:
+    rng = Random(seed)
+    lateness, closed = rng.choice((0, 1, 5)), rng.choice((NEVER, -1, 10, 30))
+    ticks = [max(0, n // 3 - rng.randrange(12)) if rng.random() < 0.9 else None for n in range(rng.randrange(1, 120))]
+    found: list[bool] = []
+    latest, at = NEVER, 0
+    while at < len(ticks):
+        size = rng.choice((1, 2, 7, 50))
+        some, latest = late(pa.array(ticks[at : at + size], pa.int64()), latest, lateness, closed)
+        found += some.to_pylist()
+        at += size
+    assert found == naive(ticks, lateness, closed)
+    assert latest == max((tick for tick in ticks if tick is not None), default=NEVER)
+
+
+def test_nothing_is_late_by_itself() -> None:
+    assert late(pa.array([5, 6, 4], pa.int64()), NEVER, 2, NEVER)[0].to_pylist() == [False] * 3
+    assert late(pa.array([5, 6, 4], pa.int64()), NEVER, 1, NEVER)[0].to_pylist() == [False, False, True]
+    assert late(pa.array([5, 6, 7], pa.int64()), NEVER, 1, 6)[0].to_pylist() == [True, True, False]
+    assert late(pa.array([], pa.int64()), 3, 1, 6)[1] == 3
