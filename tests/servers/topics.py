@@ -1,0 +1,46 @@
+"""The log of a collector in a topic of Kafka, as somebody else reads it: committed messages, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+from uuid import uuid4
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+
+def committed(place: str, topic: str) -> list[dict[str, Any]]:
+    """Everything that is committed, in its order; nothing if there is no topic."""
+    reader = Consumer(
+        {
+            "bootstrap.servers": place,
+            "group.id": uuid4().hex,
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+        }
+    )
+    found = []
+    try:
+        if topic not in reader.list_topics(timeout=10).topics:
+            return []
+        reader.assign([TopicPartition(topic, 0, 0)])
+        while True:
+            message = reader.poll(10)
+            assert message is not None, "no end"
+            if message.error() is not None:
+                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                return found
+            found.append(json.loads(message.value()))
+    finally:
+        reader.close()
+
+
+def kinds(place: str, topic: str) -> Counter[str]:
+    return Counter(entry["_kind"] for entry in committed(place, topic))
+
+
+def numbered(entries: list[dict[str, Any]]) -> bool:
+    """Whether the numbers have no gap."""
+    return [entry["_seq"] for entry in entries] == list(range(len(entries)))
