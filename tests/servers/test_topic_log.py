@@ -26,6 +26,7 @@ from transom.catalog.servers import Topic
 from transom.connectors import open_stream
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.read import dead_counts, read_log
+from transom.connectors.log.topic import topic_latest
 from transom.connectors.log.topic_writer import TopicLog
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
@@ -45,6 +46,7 @@ def place(kafka, request):
 
 
 def test_what_is_written_is_read_in_the_order_of_its_numbers(place):
+    assert topic_latest(place) == -1
     with pytest.raises(DataError, match="no log of car"):
         read_log(CAR, place, None)
     with TopicLog(place, CAR) as log:
@@ -53,6 +55,7 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(place):
         log.append([dead, row(7, None, None)])
         log.append([])
         assert (log.next, log.latest) == (5, 9)
+    assert topic_latest(place) == 9
     found = read_log(CAR, place, None)
     assert found == [Element(5, 1, ("b", 1)), Element(5, 2, ("a", 1)), Element(7, 3, (None, None))]
     assert read_log(CAR, place, None, until=5) == found[:2]
@@ -129,6 +132,7 @@ from datetime import UTC, datetime
 from transom.catalog import Catalog
 from transom.catalog.servers import Topic
 from transom.connectors.log.columns import Entered, Entry
+from transom.connectors.log.topic import topic_latest
 from transom.connectors.log.topic_writer import TopicLog
 car = Catalog.read("car: pushed (plate:string, speed:integer)").extents["car"]
 log = TopicLog(Topic(*sys.argv[1:]), car)

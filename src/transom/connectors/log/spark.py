@@ -32,21 +32,7 @@ def stream(
     files_per_batch: int | None = None,
 ) -> DataFrame:
     """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
-    if isinstance(log, Topic):
-        raw = topic_spark.entries(spark, extent, log, live=live)
-        return _stream(extent, raw, live=live, position=position)
-    path, shape = _place(extent, log, folder)
-    if live:
-        reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
-        if files_per_batch is not None:
-            reader = reader.option("maxFilesPerTrigger", files_per_batch)
-        raw = reader.parquet(path)
-    else:
-        raw = spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
-    return _stream(extent, raw, live=live, position=position)
-
-
-def _stream(extent: Extent, raw: DataFrame, *, live: bool, position: bool) -> DataFrame:
+    raw = _entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch)
     if not live:
         raw = raw.where(F.col("_kind") == "row")
     cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
@@ -61,11 +47,7 @@ def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) 
 
     The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that a scan took place.
     """
-    if isinstance(log, Topic):
-        raw = topic_spark.entries(spark, extent, log, live=False)
-    else:
-        path, shape = _place(extent, log, folder)
-        raw = spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
+    raw = _entries(spark, extent, log, folder, live=False)
     names = [f"c{place}" for place in range(len(extent.schema))]
     cells = [F.col(f"`{name}`").alias(c) for c, name in zip(names, extent.names)]
     entries = raw.select(F.col("_tick").alias("v"), "_kind", F.col("_seq").alias("o"), *cells)
@@ -79,6 +61,27 @@ def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) 
     rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
     scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
     return rows.unionByName(scans, allowMissingColumns=True)
+
+
+def _entries(
+    spark: SparkSession,
+    extent: Extent,
+    log: Place,
+    folder: Path | None,
+    *,
+    live: bool,
+    files_per_batch: int | None = None,
+) -> DataFrame:
+    """The entries of a log: `_seq`, `_kind`, `_tick`, `_reason` and the attributes; as they come, if `live`."""
+    if isinstance(log, Topic):
+        return topic_spark.entries(spark, extent, log, live=live)
+    path, shape = _place(extent, log, folder)
+    if not live:
+        return spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
+    reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
+    if files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", files_per_batch)
+    return reader.parquet(path)
 
 
 def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from transom.catalog.extents import Extent
@@ -18,6 +19,8 @@ from transom.errors import DataError, UsageError
 
 PARTITION = 0
 """A log has one order, so its topic has one partition."""
+HEADER = "transom"
+"""The header of the last entry of an append: the latest tick so far, and the attributes of the extent."""
 PATIENCE = 20.0
 """Seconds to wait for a broker that does not answer."""
 _JAAS = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
@@ -131,6 +134,46 @@ class TopicReader:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class End(NamedTuple):
+    """The last entry of a log: its number, the latest tick of a row or a beat, and the attributes by name."""
+
+    number: int
+    latest: int
+    attributes: dict[str, str]
+
+
+def end_of(reader: TopicReader) -> End | None:
+    """The end of a log, None if it has no entries."""
+    low, high = reader.bounds()
+    found: deque[Any] = deque(maxlen=1)
+    back = 64
+    while not found and high > low:  # the last messages may be ends of transactions, or undone
+        found.extend(reader.messages(max(low, high - back)))
+        if high - back <= low:
+            break
+        back *= 16
+    if not found:
+        if low > 0:
+            hint = "give the extent a new log, in a topic that keeps what it has"
+            raise UsageError(f"all entries of {reader.place} have been deleted", hint=hint)
+        return None
+    [last] = found
+    try:
+        about = json.loads(dict(last.headers() or [])[HEADER])
+        return End(int(json.loads(last.value() or b"")["_seq"]), int(about["latest"]), dict(about["attributes"]))
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"the message at offset {last.offset()} is no end of a log"
+        hint = "somebody else wrote it: give the extent a topic of its own"
+        raise DataError(what, detail=str(error), hint=hint, source=str(reader.place)) from None
+
+
+def topic_latest(place: Topic) -> int:
+    """The latest tick of a row or a beat that a log knows, -1 if of none."""
+    with TopicReader(place) as reader:
+        last = end_of(reader) if reader.exists() else None
+    return -1 if last is None else last.latest
 
 
 def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:

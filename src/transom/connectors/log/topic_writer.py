@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import Topic
 from transom.connectors.log.encoding import decode, encode
-from transom.connectors.log.topic import PARTITION, PATIENCE, TopicReader, library, made
+from transom.connectors.log.topic import HEADER, PARTITION, PATIENCE, TopicReader, end_of, library, made
 from transom.errors import DataError, TransomError, UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST_ENTRY = 8 << 20
 """Bytes that an entry may have: a megabyte of a dead message as base64, or of control characters as JSON."""
-_HEADER = "transom"
 _OVERHEAD = 10_000
 _FOREVER = {"retention.ms": "-1", "retention.bytes": "-1"}
 _WHOLE = 300_000
@@ -101,33 +99,14 @@ class TopicLog:
             raise UsageError(f"{self.place} cannot keep the log of {self.extent.name}", hint=hint)
 
     def _recover(self, reader: TopicReader) -> None:
-        low, high = reader.bounds()
-        found: deque[Any] = deque(maxlen=1)
-        back = 64
-        while not found and high > low:
-            found.extend(reader.messages(max(low, high - back)))
-            if high - back <= low:
-                break
-            back *= 16
-        if not found:
-            if low > 0:
-                hint = "give the extent a new log, in a topic that keeps what it has"
-                raise UsageError(f"all entries of {self.place} have been deleted", hint=hint)
+        last = end_of(reader)
+        if last is None:
             return
-        last = found[0]
-        try:
-            number = decode(self.extent, last.value() or b"", ["_seq"])["_seq"]
-            about = json.loads(dict(last.headers() or [])[_HEADER])
-            latest, was = int(about["latest"]), about["attributes"]
-        except (ValueError, KeyError, TypeError) as error:
-            what = f"the message at offset {last.offset()} is no end of a log"
-            hint = "somebody else wrote it: give the extent a topic of its own"
-            raise DataError(what, detail=str(error), hint=hint, source=str(self.place)) from None
-        if was != _attributes(self.extent):
+        if last.attributes != _attributes(self.extent):
             hint = "give the extent a new log: log: kafka://HOST:PORT/TOPIC"
-            raise UsageError(f"{self.place} was made for other attributes", hint=hint, detail=json.dumps(was))
-        assert isinstance(number, int)  # noqa: S101 - decode looked
-        self.next, self.latest = number + 1, latest
+            detail = json.dumps(last.attributes)
+            raise UsageError(f"{self.place} was made for other attributes", hint=hint, detail=detail)
+        self.next, self.latest = last.number + 1, last.latest
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Put entries into the log, all of them or none; when this returns, the brokers have them."""
@@ -142,7 +121,7 @@ class TopicLog:
             try:
                 self._producer.begin_transaction()
                 for place, entry in enumerate(entries):
-                    headers = [(_HEADER, about)] if place == len(entries) - 1 else None
+                    headers = [(HEADER, about)] if place == len(entries) - 1 else None
                     self._send(self.next + place, entry, headers, end)
                 self._again(self._producer.commit_transaction, end)
                 break
