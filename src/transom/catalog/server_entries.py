@@ -49,7 +49,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TABLE = re.compile(r"\w+(\.\w+)?")
 _DEADLINE = 500_000
-_KAFKA = "kafka://"
+_KAFKA, _LOG = "kafka://", re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = ("mqtt://", "mqtts://")
 
 
@@ -99,7 +99,9 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
         _host(server.strip(), at.then("servers"))
     if not _TOPIC.fullmatch(entry.topic):
         raise Misfit(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
-    _check_options(entry.options, at.then("options"))
+    for name, value in entry.options.items():
+        if re.search("password|secret|jaas", name) and "${" not in value:
+            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
     fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
     return Kafka(entry.servers, entry.topic, fields, entry.time, tuple(entry.options.items()), entry.dead)
 
@@ -190,18 +192,13 @@ def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At)
     servers, _, topic = address.removeprefix(_KAFKA).partition("/")
     for server in servers.split(","):
         _host(server.strip(), here.then("address"))
-    if not _TOPIC.fullmatch(topic):
+    if not _LOG.fullmatch(topic):
         hint = "write kafka://HOST:PORT/TOPIC, the topic with letters, digits, . _ and -"
         raise Misfit(f"{quoted(topic)} is not a topic", here.then("address"), hint)
-    _check_options(options, here.then("options"))
-    return Topic(servers, topic, tuple(options.items()))
-
-
-def _check_options(options: Mapping[str, str], at: At) -> None:
-    """Misfit unless what looks like a secret among the options of Kafka is a reference."""
     for name, value in options.items():
         if re.search("password|secret|jaas", name) and "${" not in value:
-            raise Misfit("a secret does not stand in a catalog", at.then(name), "write ${NAME}")
+            raise Misfit("a secret does not stand in a catalog", here.then("options", name), "write ${NAME}")
+    return Topic(servers, topic, tuple(options.items()))
 
 
 def _only_pushed(extent: Extent, at: At) -> None:
