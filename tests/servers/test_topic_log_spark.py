@@ -45,8 +45,8 @@ def entries(rng, count):
         latest = max(latest, number // 10)
         tick = max(0, latest - rng.randrange(4))
         since = rng.choice([None, START + timedelta(microseconds=rng.randrange(10**15)), START.replace(year=1)])
-        cost = rng.choice([None, Decimal("0.10"), Decimal(3), Decimal("12345678901234567890.123456789012345678")])
-        row = (rng.choice('ab"ü'), rng.choice([1.0, 2.5, 1e300, None]), cost, rng.choice([True, False, None]))
+        cost = rng.choice([None, Decimal("0.10"), Decimal(3), Decimal("1234567890.123456789012345678")])
+        row = (rng.choice('ab"ü'), rng.choice([1.0, 2.5, 1e20, None]), cost, rng.choice([True, False, None]))
         yield Entry(Entered.ROW, tick, at, (*row, number * 10**12, since), "power", f"{number}:x")
         if number % 10 == 9:
             yield Entry(Entered.BEAT, latest, at)

@@ -63,7 +63,8 @@ async def _collect(
         for extent in extents:
             source = extent.source
             assert isinstance(source, SOURCES)  # noqa: S101 - chosen looked
-            log = open_logs.enter_context(open_log(source.log, catalog.folder, extent, apart=min(apart, 0.1)))
+            log = open_log(source.log, catalog.folder, extent, apart=min(apart, 0.1))
+            open_logs.callback(log.close)
             served.append(_prepared(extent, source, log, catalog.calendar))
         await asyncio.gather(*(one.warm_up() for one in served if isinstance(one, Poller)))
         tasks = [asyncio.create_task(_serve(one, apart, stop, tell)) for one in served]

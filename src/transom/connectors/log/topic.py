@@ -32,6 +32,11 @@ def library() -> Any:
     return needed("confluent_kafka", "a log in Kafka", "kafka")
 
 
+def administration() -> Any:
+    """The part of the client that makes topics."""
+    return needed("confluent_kafka.admin", "a log in Kafka", "kafka")
+
+
 def settings(place: Topic) -> dict[str, Any]:
     """The settings of a connection, as Kafka's client for Python names them."""
     found: dict[str, Any] = {name: resolved(value) for name, value in place.options}

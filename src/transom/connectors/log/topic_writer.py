@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import Topic
 from transom.connectors.log.encoding import decode, encode
-from transom.connectors.log.topic import HEADER, PARTITION, PATIENCE, TopicReader, end_of, library, made
+from transom.connectors.log.topic import HEADER, PARTITION, PATIENCE, TopicReader, administration, end_of, library, made
 from transom.errors import DataError, TransomError, UsageError
 
 if TYPE_CHECKING:
@@ -62,13 +62,12 @@ class TopicLog:
 
     def _make(self) -> None:
         """The topic, which forgets nothing."""
-        from confluent_kafka.admin import AdminClient, NewTopic
-
         config = {**_FOREVER, "max.message.bytes": str(LARGEST_ENTRY)}
-        admin = made(self.place, AdminClient, {})
         name = self.place.topic
+        admin = made(self.place, administration().AdminClient, {})
+        topic = administration().NewTopic(name, 1, config=config)
         try:
-            admin.create_topics([NewTopic(name, 1, config=config)], request_timeout=PATIENCE)[name].result(PATIENCE)
+            admin.create_topics([topic], request_timeout=PATIENCE)[name].result(PATIENCE)
         except self._kafka.KafkaException as error:
             if error.args[0].code() == self._kafka.KafkaError.TOPIC_ALREADY_EXISTS:
                 return
@@ -78,10 +77,9 @@ class TopicLog:
 
     def _check(self) -> None:
         """Refuse a topic that would not keep all entries of the log; one whose settings are hidden is trusted."""
-        from confluent_kafka.admin import AdminClient, ConfigResource
-
-        admin = made(self.place, AdminClient, {})
-        resource = ConfigResource(ConfigResource.Type.TOPIC, self.place.topic)
+        kinds = administration().ConfigResource
+        admin = made(self.place, administration().AdminClient, {})
+        resource = kinds(kinds.Type.TOPIC, self.place.topic)
         try:
             found = admin.describe_configs([resource], request_timeout=PATIENCE)[resource].result(PATIENCE)
         except self._kafka.KafkaException:
