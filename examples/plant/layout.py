@@ -104,7 +104,7 @@ class Layout:
         yield from (f"        deadline: {self.deadline} ms", "", "  vibration:")
         yield "    declare: pushed (machine:string, number:integer, mm:float)"
         yield f"    rate: {max(1, round(2 * self.machines / self.pause))} per s"
-        yield f"    keys: {self.machines}"
+        yield f"    keys: {max(1, self.machines)}"
         yield from ("    source:", "      mqtt:", f"        broker: mqtt://127.0.0.1:{self.port('mqtt')}")
         yield from (
             "        topic: plant/{machine}/vibration",

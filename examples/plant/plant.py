@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,9 @@ SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Plant:
     """The processes of a plant in a folder; any program may take over what another one started."""
 
-    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+    def __init__(self, folder: Path, cache: Path | None = None, collected: Sequence[str] = ()) -> None:
         self.folder = folder.absolute()
+        self.collected = collected
         self.cache = cache or self.folder.parent / "jars"
         self._children: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -108,7 +110,8 @@ class Plant:
                 how = "mqtt" if name == "machines" else "kafka"
                 return [sys.executable, "-m", "examples.plant.publish", here, how]
             case "collector":
-                return [sys.executable, "-m", "transom", "collect", "-c", catalog, "--segment", "500 ms"]
+                words = ["collect", "-c", catalog, "--segment", "500 ms", *self.collected]
+                return [sys.executable, "-m", "transom", *words]
         words = ["run", str(self.folder / f"{name}.sneeql"), "-c", catalog, "--sink", self.layout.sink(name)]
         words += ["--checkpoint", str(self.folder / "checkpoint" / name), "--start", str(self.start_tick)]
         return ["nice", "-n", "10", sys.executable, "-m", "transom", *words]  # readings have to be taken in time
