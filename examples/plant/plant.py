@@ -117,9 +117,10 @@ class Plant:
         return ["nice", "-n", "10", sys.executable, "-m", "transom", *words]  # readings have to be taken in time
 
     def acquiring(self) -> bool:
-        """Whether every log has something in it."""
+        """Whether every log has something in it, and the broker keeps for the collector what machines send."""
         logs = self.folder / "log"
-        return all(segments(logs / name) for name in ("oven", "tank", "room", "vibration", "tariff"))
+        heard = "plant/+/vibration" in (self.folder / "mqtt" / "log").read_text("utf-8", "replace")
+        return heard and all(segments(logs / name) for name in ("oven", "tank", "room", "vibration", "tariff"))
 
     # what runs
 

@@ -67,6 +67,7 @@ def mosquitto(folder: Path, port: int, user: str, word: str) -> subprocess.Popen
     (folder / "conf").write_text(
         f"{me}listener {port} 127.0.0.1\nallow_anonymous false\npassword_file {folder}/passwd\npersistence true\n"
         f"persistence_location {folder}/\nmax_queued_messages 0\nmax_inflight_messages 200\n"
+        + "".join(f"log_type {kind}\n" for kind in ("error", "warning", "notice", "information", "subscribe"))
     )
     broker = detached([command, "-c", str(folder / "conf")], folder / "log")
     wait_for(lambda: listens(port), 10, "mosquitto")

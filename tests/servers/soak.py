@@ -98,8 +98,9 @@ def prepare(plant: Plant, layout: Layout) -> None:
     plant.serve(layout)
     plant.start("devices")
     wait_for(lambda: listens(layout.port("rooms")), 30, "the devices")
-    plant.start("collector", *SENDERS)
+    plant.start("collector")
     wait_for(plant.acquiring, 60, "the collector")
+    plant.start(*SENDERS)
     with plant.database() as one:
         one.execute("UPDATE tariff SET price = price * 3 WHERE line = 'l1'")
     wait_for(lambda: ("left",) in entries(plant, "tariff", "_kind"), 3 * layout.hour, "the scan of the new price")

@@ -31,8 +31,9 @@ def test_answers_at_the_end_of_the_chain(plant):
         plant.serve(layout)
     plant.start("devices")
     wait_for(lambda: listens(layout.port("rooms")), 30, "the devices")
-    plant.start("collector", *SENDERS)
+    plant.start("collector")
     wait_for(plant.acquiring, 60, "the collector")
+    plant.start(*SENDERS)
     wait_for(lambda: len(scanned(plant, "beat")) > 1, 20, "the second scan")
     with plant.database() as one:
         one.execute("UPDATE tariff SET price = 0.75 WHERE line = 'l1'")
