@@ -23,6 +23,7 @@ from transom.runtime.aside import Aside
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
@@ -147,6 +148,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         kernel=fast,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
+    own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (
@@ -157,14 +159,20 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    if sink.address is None:
-        writer = sink.attach(writer)
-    else:
-        writer = writer.foreachBatch(delivery(sink, identity(order.checkpoint)))
+    writer = attached(writer, sink, spark, order.checkpoint, own)
     aside = Aside.start(
         spark, query.catalog, query.reads, sources or {}, order.checkpoint, once=order.once and order.until is None
     )
     return Running(writer.start(), query, order, resumed, "on" if fast else "off", aside)
+
+
+def attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool) -> Any:
+    """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
+    if sink.address is not None:
+        return writer.foreachBatch(delivery(sink, identity(checkpoint)))
+    if sink.folder is None or own:
+        return sink.attach(writer)
+    return writer.foreachBatch(Folder(spark, sink, identity(checkpoint)))
 
 
 def _check_span(plan: Physical, query: Query) -> None:
