@@ -16,6 +16,7 @@ from transom.catalog import Catalog
 from transom.cli import app
 from transom.collector.guesses import ABSENT, clock_of, kind_of, name_of, time_of, typed
 from transom.collector.looks import first_catalog
+from transom.connectors.kafka.read import settings_of
 from transom.errors import UsageError
 
 START = datetime(2024, 6, 1, 6, tzinfo=UTC)
@@ -191,3 +192,30 @@ def test_words():
     assert time_of({"a": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) is None
     assert time_of({"time": [None, 1], "when": [-1, 2], "x": [2, 3]}) is None
     assert clock_of([5, 6]).epoch is None
+
+
+def test_options_of_kafka_as_the_library_knows_them(monkeypatch):
+    """Java has one text for user and password, librdkafka has two settings."""
+    monkeypatch.setenv("JAAS", r'org.apache.PlainLoginModule required username="eng" password="a\"b";')
+    source = (
+        Catalog.from_dict(
+            {
+                "extents": {
+                    "it": {
+                        "declare": "pushed (x:string)",
+                        "source": {
+                            "kafka": {
+                                "servers": "a:1",
+                                "topic": "t",
+                                "options": {"sasl.jaas.config": "${JAAS}", "security.protocol": "SASL_SSL"},
+                            }
+                        },
+                    }
+                }
+            }
+        )
+        .extents["it"]
+        .source
+    )
+    found = settings_of(source)
+    assert found == {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}

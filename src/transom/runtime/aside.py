@@ -6,6 +6,7 @@ micro-batches are.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from pyspark.sql import SparkSession
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.spark import dead
+from transom.runtime.deliver import identity
+from transom.runtime.folder import Folder, is_sparks
+from transom.runtime.sinks import Sink
 
 
 class Aside:
@@ -40,9 +44,15 @@ class Aside:
             if not isinstance(source, Kafka) or source.dead is None or extent.name in given:
                 continue
             place = ((catalog.folder or Path()) / source.dead).absolute()
-            writer = dead(spark, extent, source, catalog.calendar).writeStream.format("parquet")
-            writer = writer.option("path", str(place))
-            writer = writer.option("checkpointLocation", str(checkpoint / f"dead-{extent.name}"))
+            writer = dead(spark, extent, source, catalog.calendar).writeStream
+            sink = Sink("parquet", str(place))
+            state = checkpoint / f"dead-{extent.name}"
+            if is_sparks(spark, sink, state.exists()):
+                writer = sink.attach(writer)
+            else:
+                run = hashlib.sha256(f"{identity(checkpoint)} {extent.name}".encode()).hexdigest()
+                writer = writer.foreachBatch(Folder(spark, sink, run))
+            writer = writer.option("checkpointLocation", str(state))
             if once:
                 writer = writer.trigger(availableNow=True)
             streams.append(writer.start())

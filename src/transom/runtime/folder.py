@@ -21,35 +21,36 @@ from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
 from transom.errors import UsageError
-from transom.runtime.fingerprint import FILE
 from transom.runtime.sinks import FORMATS, Sink
 
 METADATA = "_spark_metadata"
 """Where Spark's own sink keeps the list of the files that count, and which its reader then goes by."""
 _CHECKSUMS = "org.apache.hadoop.fs.ChecksumFileSystem"
 _WRITTEN = re.compile(r"part-(\d+)-.*-c(\d+)(\.[^-]+)")
+_BESIDE = "_{name}.staging"
 _OURS = "part-{run}-{batch:09}-{task}{rest}"
 
 
-def is_sparks(spark: SparkSession, sink: Sink, checkpoint: Path) -> bool:
+def is_sparks(spark: SparkSession, sink: Sink, begun: bool) -> bool:
     """Whether Spark's own sink is to be used: by who began the folder, and where no JVM is at hand.
 
-    Readers of Spark's would not see what anybody else puts into a folder that its sink has begun, nor, once it has,
-    what was there before.
+    `begun` if the run goes on from a checkpoint. Readers of Spark's would not see what anybody else puts into a folder
+    that its sink has begun, nor, once it has, what was there before.
     """
+    folder = str(sink.folder)
     if getattr(spark, "_jvm", None) is None:
-        if (checkpoint / "id").exists():
+        if Path(folder).with_name(_BESIDE.format(name=Path(folder).name)).exists():
             raise UsageError(
-                "a run that was begun with a session of its own does not go on over Spark Connect",
-                hint="start it as it was, or with a new checkpoint and a new folder",
+                f"{folder} was begun with a session of its own, and does not go on over Spark Connect",
+                hint="start the run as it was, or with a new checkpoint and a new folder",
             )
         return True
-    place = _Place(spark, str(sink.folder))
+    place = _Place(spark, folder)
     if not place.files.exists(place.path(place.folder, METADATA)):
         return False
-    if not (checkpoint / FILE).exists():
+    if not begun:
         raise UsageError(
-            f"{sink.folder} was begun by another run, with Spark's own sink",
+            f"{folder} was begun by another run, with Spark's own sink",
             hint="give a new folder, or the checkpoint of that run",
         )
     return True
@@ -148,7 +149,7 @@ class _Place:
         parent = self.folder.getParent()
         if parent is None:
             raise UsageError(f"{folder} is no folder in another one", hint="name a folder in it")
-        self.beside = self.path(parent, f"_{self.folder.getName()}.staging")
+        self.beside = self.path(parent, _BESIDE.format(name=self.folder.getName()))
         if is_instance_of(spark.sparkContext._gateway, files, _CHECKSUMS):
             files = files.getRawFileSystem()  # without a second file for every file, which others would stumble over
         self.files = files
@@ -177,8 +178,8 @@ class _Place:
     def rename(self, file: Any, name: Any) -> None:
         """Rename a file; one that has its new name already was copied before a kill, and only has to go."""
         if self.files.exists(name):
+            if self.files.getFileStatus(name).getLen() != self.files.getFileStatus(file).getLen():
+                raise UsageError(f"{name.toString()} is there already, and another file", hint="give a new folder")
             self.files.delete(file, False)
         elif not self.files.rename(file, name):
-            raise UsageError(
-                f"cannot rename {file.toString()} to {name.toString()}", hint="look at who may write there"
-            )
+            raise UsageError(f"cannot rename {file.toString()} to {name.toString()}", hint="see who may write there")

@@ -22,7 +22,7 @@ from transom.physical.walk import walk
 from transom.runtime.aside import Aside
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
-from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.fingerprint import FILE, check, fingerprint
 from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
@@ -148,7 +148,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         kernel=fast,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
-    own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
+    own = sink.folder is not None and is_sparks(spark, sink, (order.checkpoint / FILE).exists())
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (

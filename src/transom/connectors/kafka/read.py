@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,7 +49,7 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
     """Partition, offset, stamp in milliseconds and value of what is in a topic now; of each partition at most so many,
     the last or the first."""
     kafka = needed("confluent_kafka", "kafka", "kafka")
-    settings = {name: resolved(value) for name, value in source.options}
+    settings = settings_of(source)
     settings |= {
         "bootstrap.servers": source.servers,
         "group.id": f"transom-{uuid4().hex}",
@@ -67,6 +68,17 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
         raise DataError(f"cannot read the topic {source.topic} at {source.servers}", detail=str(error)) from error
     finally:
         consumer.close()
+
+
+def settings_of(source: Kafka) -> dict[str, str]:
+    """The options of a source as the library knows them; those of Java have one text for user and password."""
+    settings = {name: resolved(value) for name, value in source.options}
+    login = settings.pop("sasl.jaas.config", "")
+    for name in ("username", "password"):
+        said = re.search(rf'\b{name}\s*=\s*"((?:[^"\\]|\\.)*)"', login)
+        if said:
+            settings[f"sasl.{name}"] = re.sub(r"\\(.)", r"\1", said[1])
+    return settings
 
 
 def _partition(
