@@ -16,8 +16,7 @@ from pyspark.sql import SparkSession
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.spark import dead
-from transom.runtime.deliver import identity
-from transom.runtime.folder import Folder, is_sparks
+from transom.runtime.folder import Folder, exists, is_sparks
 from transom.runtime.sinks import Sink
 
 
@@ -34,10 +33,11 @@ class Aside:
         reads: Sequence[Extent],
         given: Mapping[str, Any],
         checkpoint: Path,
+        run: str,
         *,
         once: bool,
     ) -> Aside:
-        """Start one for each topic whose source names a folder for it."""
+        """Start one for each topic whose source names a folder for it; `run` is the name of the run."""
         streams = []
         for extent in reads:
             source = extent.source
@@ -47,11 +47,11 @@ class Aside:
             writer = dead(spark, extent, source, catalog.calendar).writeStream
             sink = Sink("parquet", str(place))
             state = checkpoint / f"dead-{extent.name}"
-            if is_sparks(spark, sink, state.exists()):
+            if is_sparks(spark, sink, exists(spark, state)):
                 writer = sink.attach(writer)
             else:
-                run = hashlib.sha256(f"{identity(checkpoint)} {extent.name}".encode()).hexdigest()
-                writer = writer.foreachBatch(Folder(spark, sink, run))
+                own = hashlib.sha256(f"{run} {extent.name}".encode()).hexdigest()  # two may share a folder
+                writer = writer.foreachBatch(Folder(spark, sink, own))
             writer = writer.option("checkpointLocation", str(state))
             if once:
                 writer = writer.trigger(availableNow=True)
