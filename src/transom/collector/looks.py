@@ -78,8 +78,8 @@ def _topic(servers: str, topic: str, options: Mapping[str, str]) -> Sample:
         lines += ["  options:", *(f"    {name}: {quoted(value)}" for name, value in options.items())]
     recent = messages(_source(lines), MOST)
     oldest = [one for one in messages(_source(lines), FIRST, first=True) if one[:2] not in {r[:2] for r in recent}]
-    found = [*_by_stamp(oldest), *_by_stamp(recent)[-MOST:]]
-    objects, came, others = _objects([(message[3], _since_1970(message[2])) for message in found])
+    found = [*sorted(oldest, key=_stamp), *sorted(recent, key=_stamp)[-MOST:]]
+    objects, came, others = _objects([(message[-1] or b"", _since_1970(message[2])) for message in found])
     if not objects:
         raise _nothing(len(found))
     note = [f"  # {others} of {len(found)} messages are no JSON objects: they go there"] if others else []
@@ -97,8 +97,8 @@ def _source(lines: Sequence[str]) -> Kafka:
     return source
 
 
-def _by_stamp(found: list[tuple[int, int, int, bytes]]) -> list[tuple[int, int, int, bytes]]:
-    return sorted(found, key=lambda message: message[2])
+def _stamp(message: tuple[Any, ...]) -> int:
+    return int(message[2])
 
 
 def _since_1970(milliseconds: int) -> datetime:

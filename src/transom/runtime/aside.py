@@ -6,7 +6,6 @@ micro-batches are.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from pyspark.sql import SparkSession
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.spark import dead
-from transom.runtime.folder import Folder, exists, is_sparks
-from transom.runtime.sinks import Sink
 
 
 class Aside:
@@ -33,26 +30,19 @@ class Aside:
         reads: Sequence[Extent],
         given: Mapping[str, Any],
         checkpoint: Path,
-        run: str,
         *,
         once: bool,
     ) -> Aside:
-        """Start one for each topic whose source names a folder for it; `run` is the name of the run."""
+        """Start one for each topic whose source names a folder for it."""
         streams = []
         for extent in reads:
             source = extent.source
             if not isinstance(source, Kafka) or source.dead is None or extent.name in given:
                 continue
             place = ((catalog.folder or Path()) / source.dead).absolute()
-            writer = dead(spark, extent, source, catalog.calendar).writeStream
-            sink = Sink("parquet", str(place))
-            state = checkpoint / f"dead-{extent.name}"
-            if is_sparks(spark, sink, exists(spark, state)):
-                writer = sink.attach(writer)
-            else:
-                own = hashlib.sha256(f"{run} {extent.name}".encode()).hexdigest()  # two may share a folder
-                writer = writer.foreachBatch(Folder(spark, sink, own))
-            writer = writer.option("checkpointLocation", str(state))
+            writer = dead(spark, extent, source, catalog.calendar).writeStream.format("parquet")
+            writer = writer.option("path", str(place))
+            writer = writer.option("checkpointLocation", str(checkpoint / f"dead-{extent.name}"))
             if once:
                 writer = writer.trigger(availableNow=True)
             streams.append(writer.start())

@@ -31,15 +31,12 @@ _BESIDE = "_{name}.staging"
 _OURS = "part-{run}-{batch:09}-{task}{rest}"
 
 
-def exists(spark: SparkSession, *paths: Path) -> bool:
-    """Whether one of some paths is there, where Spark looks for them: a cluster may have another file system."""
-    jvm: Any = getattr(spark, "_jvm", None)
-    if jvm is None:
-        return any(path.exists() for path in paths)
-    session: Any = spark._jsparkSession
-    settings = session.sessionState().newHadoopConf()
-    found = [jvm.org.apache.hadoop.fs.Path(str(path.absolute())) for path in paths]
-    return any(path.getFileSystem(settings).exists(path) for path in found)
+def exists(spark: SparkSession, path: Path) -> bool:
+    """Whether a path is there, where Spark looks for it: a cluster may have another file system."""
+    if getattr(spark, "_jvm", None) is None:
+        return path.exists()
+    place = _Place(spark, str(path.absolute()))
+    return bool(place.files.exists(place.folder))
 
 
 def is_sparks(spark: SparkSession, sink: Sink, begun: bool) -> bool:

@@ -18,7 +18,7 @@ from transom.runtime.folder import is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
-from transom.runtime.start import ANSWER, Order, Running, attached, named
+from transom.runtime.start import ANSWER, Order, Running, attached
 
 if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
@@ -50,7 +50,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    writer = attached(writer, place, spark, named(order, spark), own)
+    writer = attached(writer, place, spark, order.checkpoint, own)
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")
 
 

@@ -7,7 +7,7 @@ import io
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Extent
 from transom.errors import UsageError
 from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
@@ -160,26 +159,19 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    run = named(order, spark, query.reads)
-    writer = attached(writer, sink, spark, run, own)
-    once = order.once and order.until is None
-    aside = Aside.start(spark, query.catalog, query.reads, sources or {}, order.checkpoint, run, once=once)
+    writer = attached(writer, sink, spark, order.checkpoint, own)
+    aside = Aside.start(
+        spark, query.catalog, query.reads, sources or {}, order.checkpoint, once=order.once and order.until is None
+    )
     return Running(writer.start(), query, order, resumed, "on" if fast else "off", aside)
 
 
-def named(order: Order, spark: SparkSession, reads: Iterable[Extent] = ()) -> str:
-    """The name of the run that a checkpoint belongs to."""
-    parts = ["spark", *(f"dead-{extent.name}" for extent in reads)]
-    return identity(order.checkpoint, exists(spark, *(order.checkpoint / part for part in parts)))
-
-
-def attached(writer: Any, sink: Sink, spark: SparkSession, run: str, own: bool) -> Any:
+def attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool) -> Any:
     """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
-    if sink.address is not None:
-        return writer.foreachBatch(delivery(sink, run))
-    if sink.folder is None or own:
+    if sink.address is None and (sink.folder is None or own):
         return sink.attach(writer)
-    return writer.foreachBatch(Folder(spark, sink, run))
+    run = identity(checkpoint, exists(spark, checkpoint / "spark"))
+    return writer.foreachBatch(delivery(sink, run) if sink.folder is None else Folder(spark, sink, run))
 
 
 def _check_span(plan: Physical, query: Query) -> None:
