@@ -28,7 +28,6 @@ METADATA = "_spark_metadata"
 _CHECKSUMS = "org.apache.hadoop.fs.ChecksumFileSystem"
 _WRITTEN = re.compile(r"part-(\d+)-.*-c(\d+)(\.[^-]+)")
 _BESIDE = "_{name}.staging"
-_OURS = "part-{run}-{batch:09}-{task}{rest}"
 
 
 def exists(spark: SparkSession, path: Path) -> bool:
@@ -119,12 +118,10 @@ class Folder:
     def _without_empty(self, staged: Any) -> bool:
         """Whether files with rows are left; Spark writes one without any where the first task has none."""
         place, some = self.place, False
-        for name in place.names(staged):
-            written = _WRITTEN.fullmatch(name)
-            if not written:
-                continue
-            if int(written[1]) == 0 and place.is_empty(place.path(staged, name)):
-                place.files.delete(place.path(staged, name), False)
+        for name, task, _ in self._written(staged):
+            file = place.path(staged, name)
+            if int(task.partition("-")[0]) == 0 and place.is_empty(file):
+                place.files.delete(file, False)
             else:
                 some = True
         return some
@@ -132,14 +129,21 @@ class Folder:
     def _show(self, staged: Any, batch: int) -> None:
         """Rename all files of a micro-batch that is whole."""
         place = self.place
-        for name in place.names(staged):
-            written = _WRITTEN.fullmatch(name)
-            if not written:
-                continue
-            task = written[1] if int(written[2]) == 0 else f"{written[1]}-{written[2]}"
-            shown = _OURS.format(run=self.run, batch=batch, task=task, rest=written[3])
+        for name, task, ending in self._written(staged):
+            shown = f"part-{self.run}-{batch:09}-{task}{ending}"
             place.rename(place.path(staged, name), place.path(place.folder, shown))
         place.files.delete(staged, True)
+
+    def _written(self, staged: Any) -> Iterator[tuple[str, str, str]]:
+        """The files that Spark has written: name, task, with the number of the file if it is not its first, ending."""
+        for name in self.place.names(staged):
+            if name.startswith(("_", ".")):
+                continue
+            found = _WRITTEN.fullmatch(name)
+            if not found:
+                raise UsageError(f"nobody knows what {name} in {staged.toString()} is", hint="look who writes there")
+            task, number, ending = found.groups()
+            yield name, task if int(number) == 0 else f"{task}-{number}", ending
 
 
 class _Place:
