@@ -155,6 +155,10 @@ def test_refused_options(tmp_path):
         first_catalog("kafka://a:9092/t", options={"ssl.key.password": "sesame"})
     with pytest.raises(UsageError, match="options are for Kafka"):
         first_catalog("mqtt://a/t", options={"x": "1"})
+    for words in ("ssl", "=1"):
+        done = CliRunner().invoke(app, ["init", "kafka://a:9092/t", "-o", str(tmp_path / "no"), "--option", words])
+        assert done.exit_code != 0
+        assert not (tmp_path / "no").exists()
     (tmp_path / "empty.csv").write_text("tick,x\n")
     with pytest.raises(UsageError, match="has no rows"):
         first_catalog(str(tmp_path / "empty.csv"))

@@ -212,8 +212,7 @@ def test_postgresql(table, database, tmp_path, monkeypatch, collector):
     while time.monotonic() < end and not any((tmp_path / "log").rglob("*.parquet")):
         time.sleep(0.2)
     collector.stop()
-    now = datetime.now(UTC)
-    last = int(now.timestamp()) - int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()) + 60
+    last = Catalog.read(text).calendar.tick_of(datetime.now(UTC)) + 60
     found = simulated(tmp_path, "RSTREAM(SELECT zone, price, since FROM tariff [SCAN 1 MIN])", until=last).elements
     assert len({e.row for e in found}) == 700
 
