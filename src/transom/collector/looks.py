@@ -79,13 +79,15 @@ def _topic(servers: str, topic: str, options: Mapping[str, str]) -> Sample:
     recent = messages(_source(lines), MOST)
     oldest = [one for one in messages(_source(lines), FIRST, first=True) if one[:2] not in {r[:2] for r in recent}]
     found = [*sorted(oldest, key=_stamp), *sorted(recent, key=_stamp)[-MOST:]]
-    objects, came, others = _objects([(message[-1] or b"", _since_1970(message[2])) for message in found])
+    told = [(message[-1] or b"", _since_1970(message[2])) for message in found]
+    objects, came, others = _objects(told)
     if not objects:
         raise _nothing(len(found))
+    late = len(_objects(told[len(oldest) :])[0])
     note = [f"  # {others} of {len(found)} messages are no JSON objects: they go there"] if others else []
     name = name_of(topic)
     lines += [*note, f"  dead: dead/{name}  # messages that are no rows; without it the first one stops a query"]
-    return Sample(name, lines, _columns(objects), f"{len(objects)} messages", came, min(len(recent), MOST))
+    return Sample(name, lines, _columns(objects), f"{len(objects)} messages", came, late)
 
 
 def _source(lines: Sequence[str]) -> Kafka:

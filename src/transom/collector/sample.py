@@ -71,7 +71,11 @@ def written(sample: Sample) -> str:
     declared = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
     lines = [f"declare: {'stored' if sample.stored else 'pushed'} ({declared})  # {guessed}"]
     if not sample.stored:
-        lines += [*pace(clock.instants[-sample.recent :]), *keys_of(sample.columns, time), *place_of(kinds)]
+        lines += [
+            *pace(clock.instants[-sample.recent :] if sample.recent else ()),
+            *keys_of(sample.columns, time),
+            *place_of(kinds),
+        ]
     lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
     if time is not None:
         lines.append(f"    time: {quoted(time)}  # a guess, by its name and its values")
