@@ -44,16 +44,28 @@ def init(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="kafka://, mqtt://, postgresql://, or a file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The catalog to write.")] = Path("catalog.yaml"),
     length: Annotated[str, typer.Option("--for", help="How long to listen to a broker.")] = "5 s",
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="A setting of Kafka's own.")
+    ] = None,
 ) -> None:
     """Look at a source and write a first catalog for it, every guess with a comment."""
     try:
-        from transom.collector.sample import first_catalog
+        from transom.collector.looks import first_catalog
     except ImportError as error:
         raise UsageError("init needs pyarrow", hint="pip install 'transom[collect]'", detail=str(error)) from error
     if output.exists():
         raise UsageError(f"{output} is there already", hint="name another file with --output")
-    output.write_text(first_catalog(source, seconds(length, "--for")), "utf-8")
+    settings = dict(setting(words) for words in option or ())
+    output.write_text(first_catalog(source, seconds(length, "--for"), settings, output.parent), "utf-8")
     typer.echo(f"{output}: written; read it, it holds guesses")
+
+
+def setting(words: str) -> tuple[str, str]:
+    """A name and its value."""
+    name, equals, value = words.partition("=")
+    if not name or not equals:
+        raise UsageError(f"--option {words!r} is no setting", hint="write for example security.protocol=SSL")
+    return name, value
 
 
 def told(found: Counter[str]) -> str:

@@ -2,34 +2,224 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import transom
 from transom.catalog import Catalog
-from transom.collector.sample import first_catalog
+from transom.cli import app
+from transom.collector.guesses import ABSENT, clock_of, kind_of, name_of, time_of, typed
+from transom.collector.looks import first_catalog
+from transom.connectors.kafka.read import settings_of
 from transom.errors import UsageError
 
-ROWS = "at,line,machine-no,watts,on\n" + "".join(
-    f"2024-06-01T06:00:{n:02}Z,{'ab'[n % 2]},{n},{n / 4 if n else ''},{str(n % 2 == 0).lower()}\n" for n in range(10)
+START = datetime(2024, 6, 1, 6, tzinfo=UTC)
+ROWS = "at,line,machine,watts,on\n" + "".join(
+    f"2024-06-01T06:00:{n:02}Z,{'ab'[n % 2]},{n:03},{n / 4 if n else ''},{str(n % 2 == 0).lower()}\n" for n in range(10)
 )
+
+
+def extent_of(text):
+    [extent] = Catalog.read(text).extents.values()
+    return extent
+
+
+def answered(text, query, folder):
+    """What a query over a first catalog gives."""
+    return transom.compile(query, Catalog.read(text, folder=folder)).simulate()
 
 
 def test_a_stream_in_a_file(tmp_path):
     (tmp_path / "power.csv").write_text(ROWS)
     text = first_catalog(str(tmp_path / "power.csv"))
-    [extent] = Catalog.read(text).extents.values()
-    assert extent.declaration == "power: pushed (line:string, machine_no:integer, watts:float, on:boolean)"
+    extent = extent_of(text)
+    assert extent.declaration == "power: pushed (line:string, machine:string, watts:float, on:boolean)"
     assert extent.source.time == "at"
     assert extent.keys == 2
-    assert text.count("guess") == 4
+    assert extent.rate.rows == 134
+    assert text.count("guess") == 6  # tick, epoch, types, rate, keys, time
+    assert Catalog.read(text).calendar.epoch == datetime(2024, 6, 1, tzinfo=UTC)
+    windows = "SELECT COUNT(*) AS n FROM power [FROM NOW-4 TO NOW SLIDE 5 SEC]"
+    assert [w.rows for w in answered(text, windows, tmp_path).windows][-1] == ((5,),)
 
 
 def test_a_table_in_a_file(tmp_path):
     (tmp_path / "9 classes.jsonl").write_text('{"temp": 1, "name": "cold"}\n{"temp": 2.5, "name": null}\n')
-    [extent] = Catalog.read(first_catalog(str(tmp_path / "9 classes.jsonl"))).extents.values()
-    assert extent.declaration == "_9_classes: stored (temp:float, name:string)"
+    text = first_catalog(str(tmp_path / "9 classes.jsonl"))
+    assert extent_of(text).declaration == "_9_classes: stored (temp:float, name:string)"
+    found = answered(text, "RSTREAM(SELECT temp, name FROM _9_classes [SCAN 1 SEC])", tmp_path)
+    assert {e.row for e in found.elements} == {(1.0, "cold"), (2.5, None)}
 
 
-@pytest.mark.parametrize("place", ["nothing.csv", "redis://a/b", "notes.txt"])
+def test_parquet_of_many_types(tmp_path):
+    count = 8
+    columns = {
+        "ts": pa.array([START + timedelta(seconds=30 * n) for n in range(count)], pa.timestamp("us", "UTC")),
+        "sensor_id": pa.array([n % 2 for n in range(count)], pa.int64()),
+        "price": pa.array([Decimal("1.25")] * count),
+        "day": pa.array([date(2024, 6, 1)] * count),
+        "none": pa.array([None] * count, pa.string()),
+        "tags": pa.array([["a"]] * count),
+        "not a name": pa.array([1] * count),
+        "huge": pa.array([2**64 - 1] * count, pa.uint64()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "many.parquet")
+    text = first_catalog(str(tmp_path / "many.parquet"))
+    declared = "sensor_id:integer, price:decimal, day:timestamp, none:string, huge:decimal"
+    assert extent_of(text).declaration == f"many: pushed ({declared})"
+    assert extent_of(text).keys == 2
+    assert "# left out: tags" in text
+    assert "# left out: not a name" in text
+    found = answered(text, "SELECT sensor_id, price, day, none, huge FROM many", tmp_path).elements
+    assert [e.tick for e in found] == [6 * 3600 + 30 * n for n in range(count)]
+    assert found[1].row == (1, Decimal("1.25"), datetime(2024, 6, 1, tzinfo=UTC), None, Decimal(2**64 - 1))
+
+
+def test_lines_out_of_order_and_with_gaps(tmp_path):
+    rows = [{"ts": (START + timedelta(seconds=s)).isoformat(), "x": s, "y": "a"} for s in (0, 10, 4, 20)]
+    del rows[2]["y"]
+    (tmp_path / "late.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = first_catalog(str(tmp_path / "late.jsonl"))
+    assert extent_of(text).declaration == "late: pushed (x:integer)"
+    assert extent_of(text).lateness == 12
+    assert "y, which 1 of 4 do not have" in text
+    assert [e.row for e in answered(text, "SELECT x FROM late", tmp_path).elements] == [(0,), (4,), (10,), (20,)]
+
+
+@pytest.mark.parametrize(("length", "factor"), [("1 s", 1), ("1 ms", 1000), ("1 us", 1_000_000)])
+def test_numbers_since_1970(tmp_path, length, factor):
+    seconds = [int(START.timestamp()) + n for n in (0, 1, 3)]
+    (tmp_path / "n.csv").write_text("ts,x\n" + "".join(f"{s * factor},{s}\n" for s in seconds))
+    text = first_catalog(str(tmp_path / "n.csv"))
+    assert f"tick: {length}  # a guess" in text
+    catalog = Catalog.read(text, folder=tmp_path)
+    found = transom.compile("SELECT x FROM n", catalog).simulate().elements
+    assert [catalog.calendar.instant_of(e.tick).timestamp() for e in found] == seconds
+    assert extent_of(text).rate is not None
+
+
+def test_ticks_stay_ticks(tmp_path):
+    (tmp_path / "n.csv").write_text("x,tick\n1,0\n2,5\n")
+    text = first_catalog(str(tmp_path / "n.csv"))
+    assert "epoch" not in text
+    assert [e.tick for e in answered(text, "SELECT x FROM n", tmp_path).elements] == [0, 5]
+
+
+def test_a_track(tmp_path):
+    points = "".join(f'<trkpt lat="47.5{n}" lon="8.25"><time>2024-06-01T06:00:1{n}Z</time></trkpt>' for n in range(3))
+    (tmp_path / "tour.gpx").write_text(f'<gpx version="1.1"><trk><trkseg>{points}</trkseg></trk></gpx>')
+    text = first_catalog(str(tmp_path / "tour.gpx"))
+    assert "position: {lon: lon, lat: lat}  # a guess" in text
+    assert len(answered(text, "SELECT lon, lat FROM tour", tmp_path).elements) == 3
+
+
+def test_the_catalog_names_the_file_from_where_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for number in range(2):
+        (tmp_path / "data" / f"{number}.csv").write_text(f"tick,x\n{number},{number}\n")
+    (tmp_path / "catalogs").mkdir()
+    done = CliRunner().invoke(app, ["init", "data/*.csv", "-o", "catalogs/first.yaml"])
+    assert done.exit_code == 0, done.output
+    found = transom.compile("SELECT x FROM data", Catalog.load(tmp_path / "catalogs/first.yaml")).simulate()
+    assert [e.row for e in found.elements] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "nothing.csv",
+        "redis://a/b",
+        "notes.txt",
+        "kafka://a:9092",
+        "kafka://u:${P}@a:9092/t",
+        "mqtt://eng:sesame@a/t",
+        "postgresql://eng:sesame@a/d/t",
+        "postgresql://a/d",
+    ],
+)
 def test_refused(place):
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as caught:
         first_catalog(place)
+    assert "sesame" not in str(caught.value)
+
+
+def test_refused_options(tmp_path):
+    with pytest.raises(UsageError, match=r"the option ssl\.key\.password is a secret"):
+        first_catalog("kafka://a:9092/t", options={"ssl.key.password": "sesame"})
+    with pytest.raises(UsageError, match="options are for Kafka"):
+        first_catalog("mqtt://a/t", options={"x": "1"})
+    for words in ("ssl", "=1"):
+        done = CliRunner().invoke(app, ["init", "kafka://a:9092/t", "-o", str(tmp_path / "no"), "--option", words])
+        assert done.exit_code != 0
+        assert not (tmp_path / "no").exists()
+    (tmp_path / "empty.csv").write_text("tick,x\n")
+    with pytest.raises(UsageError, match="has no rows"):
+        first_catalog(str(tmp_path / "empty.csv"))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, None, 3], "integer"),
+        ([1, 2.5], "float"),
+        ([1, 2**70], "decimal"),
+        ([Decimal("1.5"), 2], "decimal"),
+        ([True, False], "boolean"),
+        ([True, 1], None),
+        ([1, "a"], None),
+        (["2024-06-01T06:00:00Z", "2024-06-01"], "timestamp"),
+        (["2024-06-01T06:00:00Z", "soon"], "string"),
+        (["1717221600000"], "string"),
+        ([None, ABSENT], "string"),
+        ([[1]], None),
+        ([float("inf")], None),
+    ],
+)
+def test_types(values, kind):
+    assert kind_of(values) == kind
+
+
+def test_words():
+    assert [typed(cell) for cell in ("007", "7", "-0.5", "1e3", "TRUE", "nan", "a", None)] == [
+        "007", 7, -0.5, 1000.0, True, "nan", "a", None,
+    ]  # fmt: skip
+    assert name_of("A", ["a", "a_2"]) == "A_3"
+    assert time_of({"x": [1], "meta.ts": ["2024-06-01T06:00:00Z"], "other": ["2024-06-01T06:00:00Z"]}) == "meta.ts"
+    assert time_of({"created_at": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) == "created_at"
+    assert time_of({"a": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) is None
+    assert time_of({"time": [None, 1], "when": [-1, 2], "x": [2, 3]}) is None
+    assert clock_of([5, 6]).epoch is None
+
+
+def test_options_of_kafka_as_the_library_knows_them(monkeypatch):
+    """Java has one text for user and password, librdkafka has two settings."""
+    monkeypatch.setenv("JAAS", r'org.apache.PlainLoginModule required username="eng" password="a\"b";')
+    source = (
+        Catalog.from_dict(
+            {
+                "extents": {
+                    "it": {
+                        "declare": "pushed (x:string)",
+                        "source": {
+                            "kafka": {
+                                "servers": "a:1",
+                                "topic": "t",
+                                "options": {"sasl.jaas.config": "${JAAS}", "security.protocol": "SASL_SSL"},
+                            }
+                        },
+                    }
+                }
+            }
+        )
+        .extents["it"]
+        .source
+    )
+    found = settings_of(source)
+    assert found == {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}

@@ -18,17 +18,23 @@ PAGES = sorted(
 _FENCE = re.compile(r"```(?P<language>\w*)(?: title=\"(?P<title>[^\"]*)\")?\s*\Z")
 SPARK = "<!-- spark -->"
 """The line before the fence of a block that needs a JVM; nobody who reads the page sees it."""
+SERVERS = "<!-- servers -->"
+"""The same for one that starts a server."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: `first` is the number of its first line of content, counted from 0; `spark` if it needs a JVM."""
+    """A fenced block: `first` is the number of its first line of content, counted from 0; `spark` if it needs a JVM.
+
+    `servers` if it starts one.
+    """
 
     language: str
     title: str | None
     first: int
     lines: tuple[str, ...]
     spark: bool = False
+    servers: bool = False
 
     @property
     def text(self) -> str:
@@ -70,8 +76,10 @@ def blocks_of(page: Path) -> list[Block]:
             assert line.rstrip() == "```", f"{name_of(page)}:{number + 1}: a fence inside a fence"
             first, found = start
             content = tuple(lines[first:number])
-            spark = lines[first - 2 : first - 1] == [SPARK]
-            blocks.append(Block(found["language"], found["title"], first, content, spark))
+            before = lines[first - 2 : first - 1]
+            blocks.append(
+                Block(found["language"], found["title"], first, content, before == [SPARK], before == [SERVERS])
+            )
             start = None
     assert start is None, f"{name_of(page)}: a fence is not closed"
     return blocks

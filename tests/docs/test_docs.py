@@ -8,24 +8,27 @@ its message. `pytest tests/docs --rewrite` puts in what is given now.
 
 A block with the line `<!-- spark -->` right before its fence needs a JVM: a plain run leaves it out, and
 `pytest --spark tests/docs` runs it, with all others of its page, on one session for all pages. What stands in plain
-blocks must not depend on it. A `python` block with a title is a program, which a command runs.
+blocks must not depend on it. A `python` block with a title is a program, which a command runs. `<!-- servers -->` is
+the same for what starts a server; tests/servers runs it.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, SPARK, Block, blocks_of, name_of, rewrite_page
+from tests.docs.pages import PAGES, SERVERS, SPARK, Block, blocks_of, name_of, rewrite_page
 from tests.docs.run import NOT_RUN, Session, commands_of, not_run, unlike
+from transom.runtime.sinks import Sink
 
 ON_SPARK = [page for page in PAGES if any(block.spark for block in blocks_of(page))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page_says_what_happens(page: Path, tmp_path: Path, rewrite: bool) -> None:
-    compare(page, Session.begin(tmp_path), rewrite, spark=False)
+    compare(page, Session.begin(tmp_path), rewrite)
 
 
 @pytest.mark.spark
@@ -34,13 +37,13 @@ def test_page_says_what_happens_on_spark(page: Path, tmp_path: Path, rewrite: bo
     compare(page, Session.begin(tmp_path), rewrite, spark=True)
 
 
-def compare(page: Path, session: Session, rewrite: bool, *, spark: bool) -> None:
-    """Run the blocks of a page in order, those that need a JVM only with `spark`, and compare or rewrite."""
+def compare(page: Path, session: Session, rewrite: bool, *, spark: bool = False, servers: bool = False) -> None:
+    """Run the blocks of a page in order, those that need a JVM or servers only if told so, and compare or rewrite."""
     blocks = blocks_of(page)
     changes: list[tuple[Block, list[str]]] = []
     for place, block in enumerate(blocks):
         answer = next((after for after in blocks[place + 1 : place + 2] if after.answers(block)), None)
-        if block.spark and not spark:
+        if (block.spark and not spark) or (block.servers and not servers):
             session.keep(block)
             continue
         try:
@@ -67,11 +70,23 @@ def test_exceptions_are_still_needed() -> None:
     assert shown - {None} == set(NOT_RUN)
 
 
-def test_only_what_can_run_is_marked_for_spark() -> None:
-    marked = [block for page in PAGES for block in blocks_of(page) if block.spark]
+@pytest.mark.parametrize("mark", [SPARK, SERVERS])
+def test_only_what_can_run_is_marked(mark: str) -> None:
+    marked = [block for page in PAGES for block in blocks_of(page) if (block.spark if mark == SPARK else block.servers)]
     assert marked
     assert {block.language for block in marked} <= {"console", "python"}
-    assert len(marked) == sum(line == SPARK for page in PAGES for line in page.read_text("utf-8").splitlines())
+    assert len(marked) == sum(line == mark for page in PAGES for line in page.read_text("utf-8").splitlines())
+
+
+def sinks_shown() -> list[str]:
+    """Every sink that a page gives to a command, in blocks that are run and in others."""
+    found = [re.findall(r"--sink (?:'([^']+)'|([^\s`'|]+))", page.read_text("utf-8")) for page in PAGES]
+    return sorted({quoted or plain for hits in found for quoted, plain in hits})
+
+
+@pytest.mark.parametrize("sink", sinks_shown())
+def test_every_sink_that_is_shown_is_one(sink: str) -> None:
+    assert str(Sink.read(sink))
 
 
 def test_a_difference_is_noticed() -> None:

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from tests.spark import others
 from tests.spark.chaos_child import begin, session
 from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
@@ -48,6 +49,8 @@ class Outcome:
     batches: int = 0
     tuples: int = 0
     wrong: str | None = None
+    seen: list[Counter[tuple[Any, ...]]] = field(default_factory=list)
+    """What DuckDB and PyArrow found in the folder after each kill."""
 
     def __str__(self) -> str:
         said = f"{self.shape}, kernel {self.kernel}: {self.kills} kills, {self.inside} of them inside a micro-batch"
@@ -155,6 +158,7 @@ def torment(outcomes: Sequence[Outcome], seed: int, kills: int, folder: Path, fi
         for outcome in outcomes:
             killed[outcome.shape].append(committed(outcome.shape))
             outcome.inside += is_inside(checkpoints[outcome.shape])
+            outcome.seen.append(others.found(folder / outcome.shape / "out"))
     child = Child(shapes, kernel, seed, folder)
     try:
         if "done" not in list(child.words()):
@@ -180,6 +184,7 @@ def try_shapes(
         for outcome in outcomes:
             begin(spark, outcome.shape, kernel, seed, TICKS, folder / "calm" / outcome.shape).wait()
             judge(spark, outcome, seed, folder)
+            outcome.wrong = outcome.wrong or _for_others(outcome, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return outcomes
@@ -217,6 +222,17 @@ def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> Non
     outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
     if not len(expected):
         outcome.wrong = "nothing was expected, so nothing is shown"
+
+
+def _for_others(outcome: Outcome, folder: Path) -> str | None:
+    """What readers that know nothing of Spark see: never half a file or a row too many, and in the end all of them."""
+    killed, calm = (others.found(folder / way / outcome.shape / "out") for way in ("killed", "calm"))
+    for number, seen in enumerate(outcome.seen, 1):
+        if not seen <= killed:
+            return f"after kill {number} others saw rows that are not there in the end: {list(seen - killed)[:3]}"
+    if killed.total() != outcome.tuples:
+        return f"others see {killed.total()} rows, and Spark {outcome.tuples}"
+    return None if killed == calm else f"others see rows that are not there without a kill: {list(killed - calm)[:3]}"
 
 
 def _unlike(found: dict[str, list[Any]]) -> str | None:

@@ -2,246 +2,144 @@
 
 from __future__ import annotations
 
-import json
-import re
-import threading
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from transom.catalog.extents import Catalog
-from transom.catalog.extras import needed
-from transom.catalog.references import resolved
-from transom.catalog.servers import Kafka
 from transom.catalog.sources import ENDINGS, Format
-from transom.connectors.files.lines import read_lines
-from transom.connectors.files.parquet import read_parquet
-from transom.connectors.files.text import read_csv
-from transom.connectors.kafka.read import messages
+from transom.collector.guesses import (
+    ABSENT,
+    Clock,
+    Columns,
+    clock_of,
+    keys_of,
+    kind_of,
+    name_of,
+    of_instants,
+    pace,
+    place_of,
+    quoted,
+    time_of,
+    typed,
+)
+from transom.connectors.files.read import READERS
+from transom.connectors.files.records import MISSING
 from transom.errors import UsageError
 
 MOST = 500
 """Rows that are looked at."""
-_TIMES = ("tick", "time", "timestamp", "ts", "at", "when", "date", "event_time", "created_at")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}\Z")
-_READERS = {Format.CSV: read_csv, Format.JSONL: read_lines, Format.PARQUET: read_parquet}
-_WAYS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
+WAYS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
 
 
-def first_catalog(place: str, seconds: float = 5.0) -> str:
-    """The text of a catalog for a source; it is one that `Catalog.read` takes."""
-    scheme, found, _ = place.partition("://")
-    parts = urlsplit(place)
-    path = parts.path.strip("/")
-    match scheme if found else "file":
-        case "kafka":
-            raws = [raw for *_, raw in messages(Kafka(parts.netloc, path, (), None, (), None), MOST)]
-            text = _pushed(_name(path), _objects(raws), ["kafka:", f"  servers: {parts.netloc}", f"  topic: {path}"])
-        case "mqtt" | "mqtts":
-            raws = _listened(place, seconds)
-            lines = ["mqtt:", f"  broker: {scheme}://{parts.netloc.rpartition('@')[2]}", f"  topic: {_quoted(path)}"]
-            if parts.username:
-                lines += [f"  user: {parts.username}", *([f"  password: {parts.password}"] if parts.password else [])]
-            text = _pushed(_name(path), _objects(raws), lines)
-        case "postgresql":
-            text = _stored(place)
-        case "file":
-            text = _file(place)
-        case _:
-            raise UsageError(f"nothing is known of {scheme}://", hint=f"give {_WAYS}")
+@dataclass
+class Sample:
+    """Some rows of a source, and what its entry in the catalog says for certain."""
+
+    name: str
+    source: list[str]
+    """The lines of the source: its kind, and its settings, which are indented."""
+    columns: Columns
+    count: str
+    """How many rows of what were seen, in words."""
+    came: Sequence[datetime] = ()
+    """When the rows came, which counts where they have no time of their own."""
+    recent: int = MOST
+    """So many rows at the end came one after the other."""
+    stored: bool = False
+    renames: bool = True
+    """Whether an attribute may have another name than its column."""
+    timed: bool = True
+    """Whether a column may hold the time of a row."""
+    text: bool = False
+    """Whether cells are text, so that a string is whatever stands there."""
+    types: dict[str, str] = field(default_factory=dict)
+    """Types that are known, and not guessed."""
+    more: list[str] = field(default_factory=list)
+    """More lines of the extent."""
+
+
+def written(sample: Sample) -> str:
+    """The text of a catalog with the one extent; it is one that `Catalog.read` takes."""
+    time = time_of(sample.columns) if sample.timed and not sample.stored else None
+    clock = of_instants(sample.came, "what came first") if time is None else clock_of(sample.columns[time])
+    kinds, fields, left = _attributes(sample, time)
+    guessed = f"types are guesses from {sample.count}" if not sample.types else "types as the source has them"
+    declared = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
+    lines = [f"declare: {'stored' if sample.stored else 'pushed'} ({declared})  # {guessed}"]
+    if not sample.stored:
+        lines += [
+            *pace(clock.instants[-sample.recent :] if sample.recent else ()),
+            *keys_of(sample.columns, time),
+            *place_of(kinds),
+        ]
+    lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
+    if time is not None:
+        lines.append(f"    time: {quoted(time)}  # a guess, by its name and its values")
+    if fields:
+        lines.append(f"    fields: {{{', '.join(f'{name}: {quoted(key)}' for name, key in fields.items())}}}")
+    lines += [f"    # left out: {words}" for words in left]
+    text = "\n".join([*_top(clock), "extents:", f"  {sample.name}:", *(f"    {line}" for line in lines)]) + "\n"
     Catalog.read(text)
     return text
 
 
-def _objects(raws: Sequence[bytes]) -> list[Mapping[str, object]]:
-    """The JSON objects among messages, nested ones with the path as their name."""
-    found: list[Mapping[str, object]] = []
-    for raw in raws:
-        try:
-            content = json.loads(raw)
-        except ValueError:
+def _top(clock: Clock) -> list[str]:
+    return [f"{key}: {words}" for key, words in (("tick", clock.tick), ("epoch", clock.epoch)) if words]
+
+
+def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """The attributes with their types, where those are whose name had to change, and why others are none."""
+    kinds: dict[str, str] = {}
+    fields: dict[str, str] = {}
+    left: list[str] = []
+    for key, column in sample.columns.items():
+        if key == time:
             continue
-        if isinstance(content, dict):
-            found.append(_flat(content, ""))
-    if not found:
-        raise UsageError(f"no JSON object among {len(raws)} messages", hint="try again while messages come")
-    return found
-
-
-def _flat(content: Mapping[str, object], before: str) -> dict[str, object]:
-    flat: dict[str, object] = {}
-    for key, value in content.items():
-        flat |= _flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
-    return flat
-
-
-def _listened(place: str, seconds: float) -> list[bytes]:
-    """What a broker says within some seconds."""
-    mqtt = needed("paho.mqtt.client", "mqtt")
-    parts = urlsplit(place)
-    heard: list[bytes] = []
-    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-    if parts.username:
-        client.username_pw_set(unquote(parts.username), resolved(parts.password or "") or None)
-    client.on_message = lambda _, __, message: heard.append(message.payload)
-    client.on_connect = lambda one, *_: one.subscribe(parts.path.strip("/"))
-    try:
-        client.connect(parts.hostname, parts.port or 1883)
-    except OSError as error:
-        raise UsageError(f"no broker at {parts.hostname}", detail=str(error)) from error
-    client.loop_start()
-    threading.Event().wait(seconds)
-    client.disconnect()
-    client.loop_stop()
-    return heard[:MOST]
-
-
-def _stored(place: str) -> str:
-    psycopg = needed("psycopg", "postgresql", "postgresql")
-    parts = urlsplit(place)
-    database, _, table = parts.path.strip("/").partition("/")
-    url = f"postgresql://{parts.netloc.replace(f':{parts.password}@', '@')}/{database}"
-    password = {"password": resolved(parts.password)} if parts.password else {}
-    try:
-        with psycopg.connect(url, **password) as one:
-            words = psycopg.sql.SQL("SELECT * FROM {} LIMIT {}").format(psycopg.sql.Identifier(*table.split(".")), MOST)
-            cursor = one.execute(words)
-            names = [column.name for column in cursor.description]
-            rows = [dict(zip(names, row)) for row in cursor.fetchall()]
-    except psycopg.Error as error:
-        raise UsageError(f"cannot read {table or 'a table'} at {parts.hostname}", detail=str(error)) from error
-    lines = ["postgresql:", f"  url: {url}", f"  table: {table}", "  every: 1 min  # a guess: how often to look"]
-    if parts.password:
-        lines.append(f"  password: {parts.password}")
-    columns = {name: [row[name] for row in rows] for name in names}
-    attributes, fields = _attributes(columns)
-    return _text(_name(table), f"stored ({attributes})", [], [*lines, *fields], f"{len(rows)} rows")
-
-
-def _file(place: str) -> str:
-    form = ENDINGS.get(Path(place).suffix.lower())
-    if form is None or not Path(place).is_file():
-        raise UsageError(f"no file {place} that can be read", hint=f"give {_WAYS}")
-    records = _READERS[form](place)
-    names = [str(name) for name in next(records).values]
-    rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(MOST))]
-    columns = {name: [_typed(row[name]) if form is Format.CSV else row[name] for row in rows] for name in names}
-    time = _time(columns)
-    if time is None:
-        attributes, _ = _attributes(columns)
-        return _text(
-            _name(Path(place).stem), f"stored ({attributes})", [], [f"files: {_quoted(place)}"], f"{len(rows)} rows"
-        )
-    note = "  # a guess, by its name"
-    lines = ["files:", f"  path: {_quoted(place)}", f"  time: {time}{note}"]
-    attributes, _ = _attributes({name: column for name, column in columns.items() if name != time})
-    pace = _pace(columns, time)
-    return _text(_name(Path(place).stem), f"pushed ({attributes})", pace, lines, f"{len(rows)} rows")
-
-
-def _pushed(name: str, rows: Sequence[Mapping[str, object]], lines: list[str]) -> str:
-    columns = {key: [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)}
-    time = _time(columns)
-    attributes, fields = _attributes({key: column for key, column in columns.items() if key != time})
-    if time is not None:
-        lines = [*lines, f"  time: {time}  # a guess, by its name"]
-    return _text(name, f"pushed ({attributes})", _pace(columns, time), [*lines, *fields], f"{len(rows)} messages")
-
-
-def _text(name: str, declared: str, more: list[str], source: list[str], seen: str) -> str:
-    body = [
-        f"    declare: {declared}  # types are guesses from {seen}",
-        *(f"    {line}" for line in more),
-        "    source:",
-    ]
-    return "\n".join(["extents:", f"  {name}:", *body, *(f"      {line}" for line in source)]) + "\n"
-
-
-def _attributes(columns: Mapping[str, Sequence[object]]) -> tuple[str, list[str]]:
-    """The attributes with their types, and where those are whose name had to change."""
-    declared, fields = [], []
-    for key, column in columns.items():
-        name = _name(key)
-        declared.append(f"{name}:{_type(column)}")
-        if name != key:
-            fields.append(f"{name}: {_quoted(key)}")
-    if not declared:
+        name = name_of(key, list(kinds))
+        kind = sample.types.get(key) or kind_of(column, text=sample.text)
+        missing = sum(value is ABSENT for value in column)
+        if missing:
+            left.append(f"{key}, which {missing} of {len(column)} do not have")
+        elif kind is None:
+            left.append(f"{key}, whose values are of no one type")
+        elif name != key and not sample.renames:
+            left.append(f"{key}, which is no name; columns of files keep theirs")
+        else:
+            kinds[name] = kind
+            if name != key:
+                fields[name] = key
+    if not kinds:
         raise UsageError("the source has no attributes beside its time", hint="write the catalog by hand")
-    return ", ".join(declared), [f"  fields: {{{', '.join(fields)}}}"] if fields else []
+    return kinds, fields, [words.replace("\n", " ") for words in left]
 
 
-def _type(column: Sequence[object]) -> str:
-    """The narrowest type that holds all values of a column."""
-    given = [value for value in column if value is not None]
-    if given and all(isinstance(value, bool) for value in given):
-        return "boolean"
-    if given and all(isinstance(value, int) and not isinstance(value, bool) for value in given):
-        return "integer"
-    if given and all(isinstance(value, Decimal) for value in given):
-        return "decimal"
-    if given and all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in given):
-        return "float"
-    return "timestamp" if given and all(_instant(value) is not None for value in given) else "string"
-
-
-def _typed(cell: object) -> object:
-    """What the text of a CSV cell looks like."""
-    if not isinstance(cell, str):
-        return cell
-    if cell.lower() in ("true", "false"):
-        return cell.lower() == "true"
-    if _NUMBER.match(cell):
-        return int(cell)
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
-
-
-def _time(columns: Mapping[str, Sequence[object]]) -> str | None:
-    """The column that says when: one that is called so, else the only one of instants."""
-    named = [key for key in columns if key.rpartition(".")[2].lower() in _TIMES]
-    fitting = [key for key in named if _type(columns[key]) in ("timestamp", "integer")]
-    if fitting:
-        return fitting[0]
-    instants = [key for key, column in columns.items() if _type(column) == "timestamp"]
-    return instants[0] if len(instants) == 1 else None
-
-
-def _pace(columns: Mapping[str, Sequence[object]], time: str | None) -> list[str]:
-    """The rate of the sample, and how many values the column has that rows seem to be grouped by."""
-    lines = []
-    moments = [moment for value in columns.get(time or "", ()) if (moment := _instant(value)) is not None]
-    if len(moments) > 1 and max(moments) > min(moments):
-        per_minute = len(moments) * 60 / (max(moments) - min(moments)).total_seconds()
-        lines.append(f"rate: {max(1, round(2 * per_minute))} per min  # a guess: twice the rate of the sample")
-    for key, column in columns.items():
-        values = {value for value in column if isinstance(value, str)}
-        if key != time and 1 < len(values) <= len(column) // 2 and _type(column) == "string":
-            lines.append(f"keys: {len(values)}  # a guess: {key} has so many values in the sample")
-            break
-    return lines
-
-
-def _instant(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    if isinstance(value, str) and len(value) >= 10:
-        try:
-            return _instant(datetime.fromisoformat(value))
-        except ValueError:
-            return None
-    return None
-
-
-def _name(text: str) -> str:
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "source"
-    return f"_{name}" if name[0].isdigit() else name
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def file_sample(place: str, folder: Path) -> Sample:
+    """The first rows of a file, or of the first of several; the catalog stands in a folder, and names it from there."""
+    found = place if Path(place).is_file() else next(iter(sorted(glob.glob(place, recursive=True))), place)
+    form = ENDINGS.get(Path(found).suffix.lower())
+    if form is None or not Path(found).is_file():
+        raise UsageError(f"no file {place} that can be read", hint=f"give {WAYS}")
+    records = READERS[form](found)
+    names = [str(name) for name in getattr(next(records, None), "values", ())]
+    rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(MOST))]
+    if not rows:
+        raise UsageError(f"{place} has no rows", hint="give a file with some")
+    cells = {name: [ABSENT if row[name] is MISSING else row[name] for row in rows] for name in dict.fromkeys(names)}
+    if form is Format.CSV:
+        cells = {name: [typed(cell) for cell in column] for name, column in cells.items()}
+    name = name_of(Path(place).stem if found == place else Path(place).parent.name)
+    path = quoted(place if os.path.isabs(place) else os.path.relpath(place, folder))
+    stored = time_of(cells) is None
+    return Sample(
+        name,
+        [f"files: {path}"] if stored else ["files:", f"  path: {path}"],
+        cells,
+        f"{len(rows)} rows",
+        stored=stored,
+        renames=False,
+        text=form is Format.CSV,
+    )

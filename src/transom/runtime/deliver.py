@@ -43,10 +43,10 @@ _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 Deliver = Callable[[DataFrame, int], None]
 
 
-def identity(checkpoint: Path) -> str:
-    """The name of a run, which stays the same as long as its checkpoint is there."""
+def identity(checkpoint: Path, begun: bool) -> str:
+    """The name of a run, which stays the same as long as Spark's part of its checkpoint is there: `begun`."""
     file = checkpoint / "id"
-    if not (checkpoint / "spark").exists() or not file.exists():
+    if not begun or not file.exists():
         checkpoint.mkdir(parents=True, exist_ok=True)
         half = checkpoint / f"id.{os.getpid()}"
         half.write_text(uuid4().hex, "utf-8")

@@ -13,12 +13,12 @@ from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
-from transom.runtime.deliver import delivery, identity
-from transom.runtime.fingerprint import FORMAT, check, shape
+from transom.runtime.fingerprint import FILE, FORMAT, check, shape
+from transom.runtime.folder import is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
-from transom.runtime.start import ANSWER, Order, Running
+from transom.runtime.start import ANSWER, Order, Running, attached
 
 if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
@@ -40,6 +40,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     given = sources or {}
     options = Options(until=order.until, live=True, ends=order.once, kernel=fast)
     frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
+    own = place.folder is not None and is_sparks(spark, place, (order.checkpoint / FILE).exists())
     resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
     writer = (
         frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
@@ -49,10 +50,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    if place.address is None:
-        writer = place.attach(writer)
-    else:
-        writer = writer.foreachBatch(delivery(place, identity(order.checkpoint)))
+    writer = attached(writer, place, spark, order.checkpoint, own)
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")
 
 

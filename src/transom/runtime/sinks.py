@@ -19,7 +19,7 @@ SINKS = (
     "mqtt://USER@HOST:PORT/TOPIC",
     "webhook:URL",
 )
-_FORMATS = {"parquet": "parquet", "jsonl": "json"}
+FORMATS = {"parquet": "parquet", "jsonl": "json"}
 _SERVERS = ("kafka", "postgresql", "mqtt", "mqtts")
 
 
@@ -37,7 +37,7 @@ class Sink:
         kind, _, rest = text.partition(":")
         if kind == "console" and not rest:
             return Sink("console")
-        if kind in _FORMATS and rest:
+        if kind in FORMATS and rest:
             return Sink(kind, rest if "://" in rest else str(Path(rest).absolute()))
         if kind in _SERVERS and rest.startswith("//"):
             return _server(kind, text)
@@ -51,7 +51,7 @@ class Sink:
             raise UsageError(f"{self.kind} takes the answers of a live run", hint="a replay writes files")
         if self.folder is None:
             return writer.format("console").option("truncate", "false").option("numRows", 50)
-        return writer.format(_FORMATS[self.kind]).option("path", self.folder)
+        return writer.format(FORMATS[self.kind]).option("path", self.folder)
 
     def __str__(self) -> str:
         place = self.folder or self.address

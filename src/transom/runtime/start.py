@@ -23,7 +23,8 @@ from transom.physical.show import total
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
-from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.fingerprint import FILE, check, fingerprint
+from transom.runtime.folder import Folder, exists, is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
@@ -142,6 +143,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         checkpoint=order.checkpoint,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
+    own = sink.folder is not None and is_sparks(spark, sink, (order.checkpoint / FILE).exists())
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (
@@ -152,11 +154,16 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once and order.until is None:
         writer = writer.trigger(availableNow=True)
-    if sink.address is None:
-        writer = sink.attach(writer)
-    else:
-        writer = writer.foreachBatch(delivery(sink, identity(order.checkpoint)))
+    writer = attached(writer, sink, spark, order.checkpoint, own)
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")
+
+
+def attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool) -> Any:
+    """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
+    if sink.address is None and (sink.folder is None or own):
+        return sink.attach(writer)
+    run = identity(checkpoint, exists(spark, checkpoint / "spark"))
+    return writer.foreachBatch(delivery(sink, run) if sink.folder is None else Folder(spark, sink, run))
 
 
 def _check_span(plan: Physical, query: Query) -> None:

@@ -21,12 +21,13 @@ from transom.errors import DataError
 from transom.model.bag import Element, Row, Version
 from transom.model.time import Calendar
 
-_READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
+READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
     Format.CSV: read_csv,
     Format.JSONL: read_lines,
     Format.PARQUET: read_parquet,
     **{form: partial(read_track, form.value) for form in Format if form.tracks},
 }
+"""What reads a file of each format: the names of its columns, and then its rows."""
 
 _UNITS = {Format.PARQUET: "row", Format.GPX: "point", Format.GEOJSON: "point"}
 """What the numbers of rows count, where it is not lines."""
@@ -90,7 +91,7 @@ def _rows(
     unit = _UNITS.get(form, "line")
     read = read_cell if form is Format.CSV else read_value
     try:
-        records = _READERS[form](path)
+        records = READERS[form](path)
         header = next(records, None)
         if header is None:
             return

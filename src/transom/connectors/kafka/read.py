@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -44,10 +45,11 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
                 ) from None
 
 
-def messages(source: Kafka, most: int | None = None) -> list[tuple[int, int, int, bytes]]:
-    """Partition, offset, stamp in milliseconds and value of what is in a topic now; at most so many per partition."""
+def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> list[tuple[int, int, int, bytes]]:
+    """Partition, offset, stamp in milliseconds and value of what is in a topic now; of each partition at most so many,
+    the last or the first."""
     kafka = needed("confluent_kafka", "kafka", "kafka")
-    settings = {name: resolved(value) for name, value in source.options if name not in BATCHES}
+    settings = settings_of(source)
     settings |= {
         "bootstrap.servers": source.servers,
         "group.id": f"transom-{uuid4().hex}",
@@ -60,7 +62,7 @@ def messages(source: Kafka, most: int | None = None) -> list[tuple[int, int, int
             raise DataError(f"no topic {source.topic} at {source.servers}", detail=str(known.error))
         found: list[tuple[int, int, int, bytes]] = []
         for partition in sorted(known.partitions):
-            found += _partition(kafka, consumer, source.topic, partition, most)
+            found += _partition(kafka, consumer, source.topic, partition, most, first)
         return found
     except kafka.KafkaException as error:
         raise DataError(f"cannot read the topic {source.topic} at {source.servers}", detail=str(error)) from error
@@ -68,13 +70,24 @@ def messages(source: Kafka, most: int | None = None) -> list[tuple[int, int, int
         consumer.close()
 
 
+def settings_of(source: Kafka) -> dict[str, str]:
+    """The options of a source as the library knows them; those of Java have one text for user and password."""
+    settings = {name: resolved(value) for name, value in source.options if name not in BATCHES}
+    login = settings.pop("sasl.jaas.config", "")
+    for name in ("username", "password"):
+        said = re.search(rf'\b{name}\s*=\s*"((?:[^"\\]|\\.)*)"', login)
+        if said:
+            settings[f"sasl.{name}"] = re.sub(r"\\(.)", r"\1", said[1])
+    return settings
+
+
 def _partition(
-    kafka: Any, consumer: Any, topic: str, partition: int, most: int | None
+    kafka: Any, consumer: Any, topic: str, partition: int, most: int | None, first: bool
 ) -> Iterator[tuple[int, int, int, bytes]]:
     place = kafka.TopicPartition(topic, partition)
     low, high = consumer.get_watermark_offsets(place, timeout=_PATIENCE)
     if most is not None:
-        low = max(low, high - most)
+        low, high = (low, min(high, low + most)) if first else (max(low, high - most), high)
     consumer.assign([kafka.TopicPartition(topic, partition, low)])
     while low < high:
         message = consumer.poll(_PATIENCE)
