@@ -32,10 +32,7 @@ def stream(
     """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
     path, shape = _place(extent, log, folder)
     if live:
-        reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
-        if files_per_batch is not None:
-            reader = reader.option("maxFilesPerTrigger", files_per_batch)
-        raw = reader.parquet(path)
+        raw = _growing(spark, path, shape, files_per_batch)
     else:
         raw = (
             spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path).where(F.col("_kind") == "row")
@@ -67,6 +64,26 @@ def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) ->
     rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
     scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
     return rows.unionByName(scans, allowMissingColumns=True)
+
+
+def scans(
+    spark: SparkSession, extent: Extent, log: str, folder: Path | None, files_per_batch: int | None = None
+) -> DataFrame:
+    """The log of a scanned table as it grows: `v`, `n` (1 a row appeared, -1 it left), `c0`, ..., `beat` and `dead`."""
+    path, shape = _place(extent, log, folder)
+    kind = F.col("_kind")
+    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
+    sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias("n")
+    rest = [(kind == "beat").alias("beat"), F.col("_reason").alias("dead")]
+    return _growing(spark, path, shape, files_per_batch).select(F.col("_tick").alias("v"), sign, *cells, *rest)
+
+
+def _growing(spark: SparkSession, path: str, shape: T.StructType, files_per_batch: int | None) -> DataFrame:
+    """The segments of a log as they come."""
+    reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
+    if files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", files_per_batch)
+    return reader.parquet(path)
 
 
 def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
