@@ -47,7 +47,7 @@ def stream(
 def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) -> DataFrame:
     """The rows of a scanned table: `v`, the scan that saw a row first, `gone`, the first that did not, `c0`, ...
 
-    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that a scan took place.
+    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that there is a version.
     """
     path, shape = _place(extent, log, folder)
     raw = spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
@@ -62,7 +62,8 @@ def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) ->
         same = same & F.col(f"h.{name}").eqNullSafe(F.col(f"l.{name}"))
     kept = [F.col("h.v"), F.col("l.v").alias("gone"), F.col("h.o"), *(F.col(f"h.{name}") for name in names)]
     rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
-    scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
+    first = entries.where(F.col("_kind") == "beat").agg(F.min("v").alias("v")).where(F.col("v").isNotNull())
+    scans = changes.select("v").union(first).distinct().select("v", F.lit(True).alias("e"))
     return rows.unionByName(scans, allowMissingColumns=True)
 
 
