@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -75,7 +75,8 @@ class Scanner:
             gap = Entry(Entered.GAP, tick, moment, None, self.source.table, reason=Reason.REFUSED, words=words)
             self.log.append([gap, *(self._ahead(tick) if self.log.latest >= 0 else [])])
             return False
-        changes = [Entry(Entered.LEFT, tick, moment, row) for row in left.elements()]
+        changes = [Entry(Entered.LEFT, tick, moment, row) for row, count in left.items() for _ in range(count)]
+        self.counts["rows that left"] += len(changes)
         changes += [Entry(Entered.ROW, tick, moment, row) for row in came]
         self.log.append([*dead, *changes, Entry(Entered.BEAT, tick, self.clock()), *self._ahead(tick)])
         self._held.subtract(left)
@@ -84,7 +85,6 @@ class Scanner:
             if not self._held[row]:
                 del self._held[row]
         self.counts["rows"] += len(came)
-        self.counts["rows that left"] += left.total()
         return True
 
     def _ahead(self, tick: int) -> list[Entry]:
@@ -105,12 +105,12 @@ class Scanner:
             cursor.itersize = PORTION
             yield from cursor.execute(words)
 
-    def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], Counter[Row], list[Row]]:
+    def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
         """What is no row, once as long as it stays; what left since the last scan; and what appeared.
 
         A row that is known as the database gives it is not read again: most rows of a table stay as they are.
         """
-        left, came = self._held.copy(), []
+        left, came = dict(self._held), []
         entries: list[Entry] = []
         dead: set[str] = set()
         for given in self._read():
@@ -139,7 +139,7 @@ class Scanner:
         return Entry(Entered.DEAD, tick, moment, None, self.source.table, None, raw, Reason.TYPE, why[:1000])
 
 
-def _is_known(row: Row, held: Counter[Row]) -> bool:
+def _is_known(row: Row, held: Mapping[Row, int]) -> bool:
     """Whether a row as the database gives it is one of those; lists and documents are read first."""
     try:
         return row in held
