@@ -140,6 +140,12 @@ def scanned(state: Formula, equal: bool) -> Choice:
     return Choice(Path.MACHINE, "join with scans", why, state)
 
 
+def whole(state: Formula) -> Choice:
+    """A table as it is scanned, by itself."""
+    why = "nobody knows when a row leaves the table: it is kept in buckets, and all of it is told at every scan"
+    return Choice(Path.MACHINE, "join with scans", why, state)
+
+
 def pairs(state: Formula) -> Choice:
     """Overlapping stays of one key, in order."""
     why = "rows of one key meet in order as their ticks close: each is kept once, for as long as it stays"

@@ -32,8 +32,7 @@ def spread(planner: Planner, op: Windows, rows: Physical, form: Form) -> Physica
     schedule = planner.schedule(op)
     assert schedule is not None  # noqa: S101 - tables are scanned by tick
     clock = planner.clock(op, "a table is scanned when the clock says so")
-    choice = choices.scanned(held(planner, op), False)
-    return Spread(rows, schedule, clock, rows.schema, False, choice, form)
+    return Spread(rows, schedule, clock, rows.schema, False, choices.whole(held(planner, op)), form)
 
 
 def settled(
