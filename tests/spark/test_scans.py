@@ -2,107 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import transom
-from tests.collector.scanning import list_scanner
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log
+from tests.spark.chaos import ROOT, is_inside
+from tests.spark.scans_story import CATALOG, CQL, METER, NOW, QUERIES, UNTIL, Logs, story
 from transom.errors import Unsupported
 
-CATALOG = """
-extents:
-  meter:
-    declare: pushed (zone:string, power:integer)
-    rate: 9 per s
-    lateness: 2 s
-    source: {mqtt: {broker: 'mqtt://nowhere', topic: 'a/{zone}', time: at}}
-  tariff:
-    declare: stored (zone:string, price:decimal, since:timestamp)
-    rows: 20
-    source: {postgresql: {url: 'postgresql://nowhere', table: tariff, every: 4 s}}
-  class:
-    declare: stored (price:decimal, name:string)
-    rows: 3
-    source: {table: {versions: {0: [['1', cheap], ['2', fair]], 17: [['2', cheap]]}}}
-"""
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
-UNTIL = 40
-METER = "meter [FROM NOW-5 TO NOW SLIDE 2 SEC] AS m"
-QUERIES = {
-    "join": f"RSTREAM(SELECT m.zone, power, price, since FROM {METER}, tariff [SCAN 4 SEC] WHERE m.zone = tariff.zone)",
-    "often": f"RSTREAM(SELECT m.zone, power, price FROM tariff [SCAN 1 SEC], {METER} WHERE tariff.zone = m.zone)",
-    "seldom": f"ISTREAM(SELECT m.zone, power, price FROM {METER}, tariff [SCAN 6 SEC] WHERE m.zone = tariff.zone)",
-    "went": f"DSTREAM(SELECT m.zone, power, price FROM {METER}, tariff [SCAN 4 SEC] WHERE m.zone = tariff.zone)",
-    "compared": f"RSTREAM(SELECT power, price FROM {METER}, tariff [SCAN 3 SEC] WHERE m.power > tariff.price)",
-    "groups": f"RSTREAM(SELECT m.zone, SUM(power * price) AS s, COUNT(*) AS n FROM {METER}, tariff [SCAN 5 SEC] "
-    "WHERE m.zone = tariff.zone AND price > 1 GROUP BY m.zone)",
-    "counted": f"RSTREAM(SELECT COUNT(*) AS n FROM {METER}, tariff [SCAN 2 SEC])",
-    "windows": f"SELECT m.zone, price FROM {METER}, tariff [SCAN 4 SEC] WHERE m.zone = tariff.zone",
-    "rows": "RSTREAM(SELECT m.zone, price FROM meter [FROM NOW-2 TO NOW SLIDE 3 ROWS] AS m, tariff [SCAN 4 SEC] "
-    "WHERE m.zone = tariff.zone)",
-    "alone": "RSTREAM(SELECT zone, price, since FROM tariff [SCAN 3 SEC])",
-    "came": "ISTREAM(SELECT price FROM tariff [SCAN 4 SEC] WHERE zone <> 'a')",
-    "sizes": "RSTREAM(SELECT COUNT(*) AS n, MIN(price) AS p FROM tariff [SCAN 6 SEC])",
-    "tables": "RSTREAM(SELECT zone, name FROM tariff [SCAN 4 SEC], class [SCAN 5 SEC] "
-    "WHERE tariff.price = class.price)",
-    "itself": "RSTREAM(SELECT a.zone, b.price FROM tariff [SCAN 4 SEC] AS a, tariff [SCAN 6 SEC] AS b "
-    "WHERE a.zone = b.zone)",
-    "three": f"RSTREAM(SELECT m.power, name FROM {METER}, tariff [SCAN 4 SEC], class [SCAN 2 SEC] "
-    "WHERE m.zone = tariff.zone AND tariff.price = class.price)",
-}
-CQL = {
-    "relation": "SELECT IStream(m.zone, power, price) FROM meter AS m [RANGE '5 seconds'], tariff "
-    "WHERE m.zone = tariff.zone",
-    "left": "SELECT RStream(m.zone, power, price) FROM meter AS m [ROWS 2] LEFT JOIN tariff ON m.zone = tariff.zone",
-}
 Said = Counter[str]
-
-
-def story(seed: int) -> list[tuple[str, int, list[tuple[object, ...]] | None]]:
-    """What happens, in order: scans of the table, segments of the stream; None is a database that is away."""
-    rng = Random(seed)
-    table: list[tuple[object, ...]] = []
-    events: list[tuple[str, int, list[tuple[object, ...]] | None]] = []
-    for tick in range(UNTIL + 8):
-        if tick % 4 == 0 and rng.random() < 0.85:
-            for _ in range(rng.randrange(1, 6)):
-                table.append((rng.choice("abc"), rng.choice([None, 1, 2, 3]), rng.choice([None, NOW])))
-            rng.shuffle(table)
-            del table[: rng.randrange(3) if len(table) < 15 else 5]
-            events.append(("tariff", tick, None if rng.random() < 0.2 else list(table)))
-        rows: list[tuple[object, ...]] = []
-        for _ in range(rng.randrange(3)):
-            own = max(0, tick - rng.randrange(3))
-            rows.append((own, rng.choice("abcd"), rng.randrange(4)))
-        events.append(("meter", tick, rows))
-    return events
-
-
-class Logs:
-    """Both logs, written as the story goes on."""
-
-    def __init__(self, catalog: transom.Catalog, folder: Path) -> None:
-        self.scanner = list_scanner(catalog, "tariff", folder)
-        self.meter = Log(folder / "log/meter", catalog.extents["meter"], apart=0)
-
-    def write(self, name: str, tick: int, content: list[tuple[object, ...]] | None) -> None:
-        if name == "tariff":
-            self.scanner.find(tick, content)
-            return
-        assert content is not None
-        rows = [Entry(Entered.ROW, own, NOW, (zone, power), "a") for own, zone, power in content]  # type: ignore[list-item]
-        self.meter.append([*rows, Entry(Entered.BEAT, tick, NOW)])
-
-    def close(self) -> None:
-        self.scanner.log.close()
-        self.meter.close()
 
 
 def said(rows: Iterator[Sequence[object]]) -> Said:
@@ -241,6 +158,54 @@ def test_answers_wait_for_the_log(spark, tmp_path):
     assert found(spark, query, tmp_path / "out") == Counter(
         {s: n for s, n in expected(query, 0).items() if int(s[1 : s.index(",")]) < 12}
     )
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("groups", "on"), ("join", "off")])
+def test_killed_while_the_log_grows(spark, tmp_path, name, kernel):
+    """Three kills, each inside a micro-batch if one can be met; the logs go on meanwhile."""
+    rng = Random(name)
+    catalog = transom.Catalog.read(CATALOG, folder=tmp_path)
+    logs, events = Logs(catalog, tmp_path), story(11)
+    quarter = len(events) // 4
+    command = [sys.executable, "-m", "tests.spark.scans_child", str(tmp_path), name, kernel]
+    inside = 0
+    try:
+        for life in range(4):
+            with open(tmp_path / "child.log", "ab") as log:
+                child = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+            try:
+                for number, event in enumerate(events[life * quarter : (life + 1) * quarter if life < 3 else None]):
+                    logs.write(*event)
+                    if number % 4 == 3:
+                        _wait(lambda: (tmp_path / "state/spark/commits/0").exists(), child, tmp_path)
+                        time.sleep(rng.uniform(0, 1))
+                if life == 3:
+                    (tmp_path / "enough").touch()
+                    assert child.wait(240) == 0, (tmp_path / "child.log").read_text()[-3000:]
+                    break
+                end = time.monotonic() + 20
+                while not is_inside(tmp_path / "state") and time.monotonic() < end:
+                    time.sleep(0.005)
+                time.sleep(rng.uniform(0, 0.3))
+                assert child.poll() is None, (tmp_path / "child.log").read_text()[-3000:]
+            finally:
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
+            inside += is_inside(tmp_path / "state")
+    finally:
+        logs.close()
+    query = transom.compile(QUERIES[name], catalog)
+    print(f"{name}, kernel {kernel}: 3 kills, {inside} inside a micro-batch")
+    assert found(spark, query, tmp_path / "out") == expected(query, 0)
+
+
+def _wait(ready: Callable[[], bool], child: subprocess.Popen[bytes], folder: Path) -> None:
+    end = time.monotonic() + 240
+    while not ready():
+        assert child.poll() is None, (folder / "child.log").read_text()[-3000:]
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_the_order_of_rows_is_refused(tmp_path):
