@@ -87,6 +87,7 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.objects --results {{results}}
     python -m benchmarks.triples --results {{results}}
     python -m benchmarks.terms --results {{results}}
+    python -m benchmarks.scan --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 

@@ -205,15 +205,9 @@ class Query:
                 raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
             case _:
                 raise UsageError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
-        match format:
-            case "text":
-                return explain.as_text(tree, roles=stage == "syntax")
-            case "json":
-                return explain.as_json(tree)
-            case "dot":
-                return explain.as_dot(tree)
-            case _:
-                raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
+        if format not in get_args(Format):
+            raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
+        return explain.written(tree, format, roles=stage == "syntax")
 
     def _remark(self, op: Operator) -> Mapping[str, Any]:
         formula = bounds.remembered(op)
@@ -224,18 +218,26 @@ class Query:
         return {"columns": schema, **remarks(state)}
 
     def physical(
-        self, *, start: int = 0, index: bool = False, slack: int | None = None, kernel: bool = False
+        self,
+        *,
+        start: int = 0,
+        index: bool = False,
+        slack: int | None = None,
+        kernel: bool = False,
+        given: Collection[str] | None = (),
     ) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM.
 
         `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
         bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
-        `kernel` is the plan for a session that takes the kernel.
+        `kernel` is the plan for a session that takes the kernel. `given` are extents whose rows are handed over: a live
+        run follows the logs of all other tables that are scanned; None is a replay, which follows none.
         """
         late = max((extent.lateness for extent in self.reads), default=0)
         slack = late + 1 if slack is None else slack
         keys = {extent.name: extent.keys for extent in self.reads if extent.keys is not None}
-        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys)
+        logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
+        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
 
     def to_df(
         self,
@@ -256,13 +258,15 @@ class Query:
         `kernel` says whether machines run in the JVM: `auto` where the session takes the jar, `on` or `off`. In a
         batch `rejected` counts the rows beyond a speed limit.
         """
-        from transom.runtime.dataframe import Options, dataframe
+        from transom.runtime.dataframe import Options, dataframe, is_live
         from transom.runtime.kernel import use_kernel
 
         fast = use_kernel(spark, kernel)
         options = Options(start=start, until=until, approximate_sums=approximate_sums, kernel=fast)
         options = options if rejected is None else replace(options, rejected=rejected)
-        plan = self.physical(start=start, index=index and self.gives == "tagged-tuples", kernel=fast)
+        given = tuple(sources or ()) if is_live(sources or {}, self.reads, options) else None
+        index = index and self.gives == "tagged-tuples"
+        plan = self.physical(start=start, index=index, kernel=fast, given=given)
         return dataframe(plan, self.catalog, self.reads, spark, sources, options)
 
     def start(

@@ -22,7 +22,7 @@ from transom.algebra.relations import WindowFirst
 from transom.algebra.streams import RStream
 from transom.algebra.tree import walk as walk_algebra
 from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
-from transom.catalog.extents import Catalog
+from transom.catalog.extents import Catalog, Kind
 from transom.errors import Unsupported
 from transom.physical.arrange import arrange
 from transom.physical.choices import FEW_KEYS
@@ -38,6 +38,7 @@ from transom.physical.plan import (
     Form,
     Group,
     Meet,
+    Meeting,
     Number,
     Physical,
     Product,
@@ -59,6 +60,12 @@ CATALOG = Catalog.from_dict(
             "traffic": {"kind": "pushed", "attributes": ["site:integer", "weight:integer"], "rate": "5 per s"},
             "cars": {"kind": "pushed", "attributes": ["site:integer", "speed:integer"], "rate": "3 per s"},
             "lim": {"kind": "stored", "attributes": ["site:integer", "most:integer"], "rows": 10},
+            "tariff": {
+                "kind": "stored",
+                "attributes": ["site:integer", "price:integer"],
+                "rows": 10,
+                "source": {"postgresql": {"url": "postgresql://db", "table": "tariff", "every": "1 min"}},
+            },
         }
     }
 )
@@ -72,6 +79,9 @@ WORDED = {
     "row-windows": f"DSTREAM(SELECT weight, speed FROM traffic {ROWS} AS t, cars {TIME} AS c WHERE t.site = c.site)",
     "table": f"RSTREAM(SELECT t.weight, lim.most FROM traffic {TIME} AS t, lim [SCAN 10 SEC] WHERE t.site = lim.site)",
     "table-alone": "SELECT most FROM lim WHERE site = 1",
+    "scans": f"RSTREAM(SELECT t.weight, tariff.price FROM traffic {TIME} AS t, tariff [SCAN 3 SEC] "
+    "WHERE t.site = tariff.site)",
+    "scans-alone": "ISTREAM(SELECT COUNT(*) AS n, price FROM tariff [SCAN 10 SEC] GROUP BY price)",
 }
 
 
@@ -115,6 +125,7 @@ def _generated() -> Iterator[Physical]:
         for index in (False, True):
             wanted = index and query.gives == "tagged-tuples"
             yield query.physical(index=wanted, start=seed % 3, kernel=seed % 2 == 1)
+        yield from _growing(query, seed)
     for seed in range(150):
         yield arrange(plan_of_cql(question_of_cql(seed)), start=seed % 3, kernel=seed % 2 == 1)
     jumps = transom.compile("SELECT RStream(id) FROM steady [PARTITION BY id ROWS 2]", SPACE, language="cql")
@@ -125,6 +136,16 @@ def _generated() -> Iterator[Physical]:
     yield transom.compile(table, SPACE, language="cql").physical()
 
 
+def _growing(query: transom.Query, seed: int) -> Iterator[Physical]:
+    """The same with tables that are scanned while the query runs."""
+    tables = [extent.name for extent in query.reads if extent.kind is Kind.STORED]
+    try:
+        if tables:
+            yield arrange(query.plan, start=seed % 3, kernel=seed % 2 == 1, growing=tables)
+    except Unsupported as gap:
+        assert "scan" in gap.why  # noqa: PT017 - a gap may be there, with its reason
+
+
 def test_every_node_is_reached_and_gives_its_reason() -> None:
     seen: Counter[type] = Counter()
     for plan in generated():
@@ -133,9 +154,10 @@ def test_every_node_is_reached_and_gives_its_reason() -> None:
             assert node.choice.rule
             assert len(node.choice.reason.split()) >= 3, node
             if node.choice.path is Way.MACHINE:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number | ByKey), node
+                assert isinstance(node, Cut | Clock | Product | Compare | Number | Meet | Spread | ByKey), node
+                assert not isinstance(node, Meet) or node.how is Meeting.SCANS
             elif node.choice.path is Way.KERNEL:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet | ByKey), node
+                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet | Spread | ByKey), node
     assert set(seen) == set(NODES) - set(get_args(RdfNode))
 
 
@@ -147,7 +169,8 @@ def test_forms_fit() -> None:
                 case Stay(input=below) | Cut(input=below) | Number(input=below):
                     assert below.form is Form.STREAM
                 case Meet(left=left, right=right):
-                    assert {left.form, right.form} <= {Form.STAYS, Form.TABLE}
+                    other = Form.SCANS if node.how is Meeting.SCANS else Form.TABLE
+                    assert {left.form, right.form} <= {Form.STAYS, other}
                 case Product(left=left, right=right):
                     assert Form.WINDOWS in (left.form, right.form)
                     assert (left.form is Form.WINDOWS) is (node.left_clock is None)
@@ -157,8 +180,8 @@ def test_forms_fit() -> None:
                 case Changes(input=below):
                     assert below.form in (Form.STAYS, Form.TICKS)
                 case Spread(input=below):
-                    assert below.form in (Form.STAYS, Form.TABLE)
-                    assert (below.form is Form.TABLE) is (node.clock is not None)
+                    assert below.form in (Form.STAYS, Form.TABLE, Form.SCANS)
+                    assert (below.form is not Form.STAYS) is (node.clock is not None)
                 case _:
                     pass
         assert isinstance(plan, Collect) or plan.form is Form.STREAM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from benchmarks import scan
 
 import transom
 from transom.catalog.servers import Postgres
@@ -74,7 +75,7 @@ def test_changes_and_versions(table, database, tmp_path):
         assert sorted(said(e.row) for e in found.elements if e.tick == tick) == sorted(map(said, rows)), tick
     with Log(tmp_path / "log/tariff", catalog.extents["tariff"]) as log:
         changes = 500 + 6 + 3 + 1 + 499 + 3
-        assert log.next == changes + len(truth)
+        assert log.next == changes + 2 * len(truth)  # a beat for each scan, and one for the tick before the next
 
 
 @pytest.mark.spark
@@ -93,3 +94,17 @@ def test_a_database_that_is_away(table, database, tmp_path):
     assert not one.scan(0)
     assert one.counts == {"no connection": 1}
     one.log.close()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kernel", ["on", "off"])
+def test_a_large_table_of_which_little_changes(database, tmp_path, spark, kernel):
+    """The benchmark itself, small: it compares the log, a replay and a live run with snapshots by the database."""
+    url = f"postgresql://test@127.0.0.1:{database}/postgres"
+    setting = scan.Setting(url, tmp_path, rows=3000, changed=50, scans=4, asked=20)
+    line = scan.scan(setting)
+    assert line["log entries"] == 3000 + line["changes"] + 2 * 4
+    assert line["changes"] == 3 * (2 * 40 + 5 + 5)
+    assert scan.replay(spark, setting)["rows out"] == 4 * 3000
+    live = scan.live(spark, setting, kernel)
+    assert live["rows out"] > 4 * 10 * 10

@@ -75,6 +75,13 @@ def headline(node: Branch) -> str:
     return f"{node.name}({said})" if said else node.name
 
 
+def written(node: Branch, format: str, *, roles: bool = False) -> str:
+    """A tree as text, as JSON or as a graph; text can say which part of a node each one below it is."""
+    if format == "text":
+        return as_text(node, roles=roles)
+    return as_json(node) if format == "json" else as_dot(node)
+
+
 def as_text(node: Branch, *, roles: bool = False) -> str:
     """A tree as indented lines, remarks behind two dashes; with `roles`, each node with the field that holds it."""
     lines: list[str] = []

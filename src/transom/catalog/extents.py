@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from transom.catalog.rdf import Rdf
+from transom.catalog.servers import Postgres
 from transom.catalog.sources import Source
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.errors import CatalogError, NameProblem, UsageError
@@ -79,6 +80,11 @@ class Extent:
         if self.kind is Kind.SENSED and self.sites and self.every:
             return Rate(len(self.sites), self.every)
         return self.rate
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is a table whose log goes on while a query runs."""
+        return isinstance(self.source, Postgres)
 
     @property
     def declaration(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,9 +18,12 @@ from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.read import read_changes
 from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import kept
-from transom.model.bag import Row, row_identity
+from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
+
+PORTION = 20_000
+"""Rows that the database hands over at once."""
 
 
 class Scanner:
@@ -37,9 +40,7 @@ class Scanner:
         self.counts: Counter[str] = Counter()
         self._psycopg = needed("psycopg", "postgresql", "postgresql")
         before = read_changes(extent, log.place, None)[-1].rows if log.latest >= 0 else ()
-        self._held: dict[object, list[Row]] = {}
-        for row in before:
-            self._held.setdefault(row_identity(row), []).append(row)
+        self._held = Counter(before)
         self._dead: set[str] = set()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -60,74 +61,90 @@ class Scanner:
                 await asyncio.sleep(1.0)
 
     def scan(self, tick: int) -> bool:
-        """One scan into the log; a database that does not answer leaves the table as it was."""
+        """One scan into the log; a database that does not answer leaves the table as it was.
+
+        Whoever follows the log need not wait for ticks before the next scan, whether this one succeeds or not. Only a
+        table that was never read is tried again at once.
+        """
         moment = self.clock()
         try:
-            found = self._read()
+            dead, left, came = self._compared(tick, moment)
         except self._psycopg.Error as error:
             self.counts[Reason.REFUSED.value] += 1
             words = f"{type(error).__name__}: {error}"[:1000]
-            self.log.append(
-                [Entry(Entered.GAP, tick, moment, None, self.source.table, reason=Reason.REFUSED, words=words)]
-            )
+            gap = Entry(Entered.GAP, tick, moment, None, self.source.table, reason=Reason.REFUSED, words=words)
+            self.log.append([gap, *(self._ahead(tick) if self.log.latest >= 0 else [])])
             return False
-        entries, rows = self._rows(found, tick, moment)
-        entries += self._changes(rows, tick, moment)
-        entries.append(Entry(Entered.BEAT, tick, self.clock()))
-        self.log.append(entries)
-        self._held = rows
+        changes = [Entry(Entered.LEFT, tick, moment, row) for row, count in left.items() for _ in range(count)]
+        self.counts["rows that left"] += len(changes)
+        changes += [Entry(Entered.ROW, tick, moment, row) for row in came]
+        self.log.append([*dead, *changes, Entry(Entered.BEAT, tick, self.clock()), *self._ahead(tick)])
+        self._held.subtract(left)
+        self._held.update(came)
+        for row in left:
+            if not self._held[row]:
+                del self._held[row]
+        self.counts["rows"] += len(came)
         return True
 
-    def _read(self) -> Sequence[tuple[object, ...]]:
-        """The whole table, as one statement sees it."""
+    def _ahead(self, tick: int) -> list[Entry]:
+        """The word that no scan comes before the next one of the schedule."""
+        last = (tick // self.source.every + 1) * self.source.every - 1
+        return [Entry(Entered.BEAT, last, self.clock())] if last > tick else []
+
+    def _read(self) -> Iterator[tuple[object, ...]]:
+        """The whole table, as one statement sees it, in portions."""
         sql = self._psycopg.sql
         columns = sql.SQL(", ").join(sql.Identifier(column) for _, column in self.source.columns)
         words = sql.SQL("SELECT {} FROM {}").format(columns, sql.Identifier(*self.source.table.split(".")))
         password = {} if self.source.password is None else {"password": resolved(self.source.password)}
-        with self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **password) as one:
-            found: list[tuple[object, ...]] = one.execute(words).fetchall()
-        return found
+        with (
+            self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **password) as one,
+            one.cursor(name="transom") as cursor,
+        ):
+            cursor.itersize = PORTION
+            yield from cursor.execute(words)
 
-    def _rows(
-        self, found: Sequence[tuple[object, ...]], tick: int, moment: datetime
-    ) -> tuple[list[Entry], dict[object, list[Row]]]:
-        """The rows by what makes them equal, and an entry for each that is none, once as long as it stays."""
-        rows: dict[object, list[Row]] = {}
+    def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
+        """What is no row, once as long as it stays; what left since the last scan; and what appeared.
+
+        A row that is known as the database gives it is not read again: most rows of a table stay as they are.
+        """
+        left, came = dict(self._held), []
         entries: list[Entry] = []
         dead: set[str] = set()
-        for given in found:
-            try:
-                row = tuple(kept(read_value(_plain(v), a.type), a) for v, a in zip(given, self.extent.schema))
-            except ValueError as error:
-                text = repr(given)
-                if text not in self._dead | dead:
-                    self.counts[Reason.TYPE.value] += 1
-                    raw = text.encode("utf-8", "replace")
-                    origin = self.source.table
-                    entries.append(
-                        Entry(Entered.DEAD, tick, moment, None, origin, None, raw, Reason.TYPE, str(error)[:1000])
-                    )
-                dead.add(text)
-                continue
-            rows.setdefault(row_identity(row), []).append(row)
+        for given in self._read():
+            row: Row = given  # type: ignore[assignment]
+            if not _is_known(row, left):
+                try:
+                    row = tuple(kept(read_value(_plain(v), a.type), a) for v, a in zip(given, self.extent.schema))
+                except ValueError as error:
+                    text = repr(given)
+                    if text not in self._dead and text not in dead:
+                        entries.append(self._no_row(text, str(error), tick, moment))
+                    dead.add(text)
+                    continue
+            if row not in left:
+                came.append(row)
+            elif left[row] == 1:
+                del left[row]
+            else:
+                left[row] -= 1
         self._dead = dead
-        return entries, rows
+        return entries, left, came
 
-    def _changes(self, rows: dict[object, list[Row]], tick: int, moment: datetime) -> list[Entry]:
-        """What left since the last scan, and what appeared."""
-        left = [
-            Entry(Entered.LEFT, tick, moment, row)
-            for key, held in self._held.items()
-            for row in held[: max(0, len(held) - len(rows.get(key, ())))]
-        ]
-        came = [
-            Entry(Entered.ROW, tick, moment, row)
-            for key, some in rows.items()
-            for row in some[: max(0, len(some) - len(self._held.get(key, ())))]
-        ]
-        self.counts["rows"] += len(came)
-        self.counts["rows that left"] += len(left)
-        return [*left, *came]
+    def _no_row(self, text: str, why: str, tick: int, moment: datetime) -> Entry:
+        self.counts[Reason.TYPE.value] += 1
+        raw = text.encode("utf-8", "replace")
+        return Entry(Entered.DEAD, tick, moment, None, self.source.table, None, raw, Reason.TYPE, why[:1000])
+
+
+def _is_known(row: Row, held: Mapping[Row, int]) -> bool:
+    """Whether a row as the database gives it is one of those; lists and documents are read first."""
+    try:
+        return row in held
+    except TypeError:
+        return False
 
 
 def _plain(value: Any) -> object:

@@ -18,11 +18,12 @@ from transom.connectors.generate import spark as generate
 from transom.connectors.kafka import spark as kafka
 from transom.connectors.kafka.aside import Aside
 from transom.connectors.log import spark as logs
+from transom.connectors.log.read import log_folder
 from transom.errors import Unsupported, UsageError
 from transom.model.time import Calendar
 from transom.spark.types import spark_type
 
-__all__ = ["open_stream", "open_table"]
+__all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
 
 
 def open_stream(
@@ -102,6 +103,22 @@ def open_table(
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
             assert_never(extent.source)
+
+
+def open_scans(
+    spark: SparkSession, extent: Extent, folder: Path | None, *, files_per_batch: int | None = None
+) -> DataFrame:
+    """The scans of a stored extent as its log grows, streaming: `v`, `n`, `c0`, ..., `beat` and `dead`."""
+    if not isinstance(extent.source, Postgres):
+        raise UsageError(f"{extent.name} has no log that grows", hint="open_table reads its versions")
+    return logs.scans(spark, extent, extent.source.log, folder, files_per_batch)
+
+
+def scanned_up_to(extent: Extent, folder: Path | None) -> int:
+    """The latest tick of which the log of a scanned table tells; -1 if there is none."""
+    from transom.connectors.log.segments import latest_tick
+
+    return latest_tick(log_folder(extent.source.log, folder)) if isinstance(extent.source, Postgres) else -1
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -33,8 +33,9 @@ from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import Unsupported
 from transom.machines.window import WindowSpec
-from transom.physical import choices, pairing, relate, stays, tally
+from transom.physical import choices, pairing, relate, scans, stays, tally
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
+from transom.physical.lines import Net
 from transom.physical.plan import (
     Changes,
     Clock,
@@ -57,6 +58,9 @@ from transom.physical.plan import (
 )
 from transom.physical.schedule import Schedule
 from transom.physical.walk import rewrite, walk
+
+WITHOUT_TICKS = (Form.STAYS, Form.TABLE, Form.SCANS)
+"""Forms in which a row does not say of every window that it is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +85,15 @@ def arrange(
     slack: int = 1,
     kernel: bool = False,
     keys: Mapping[str, int] | None = None,
+    growing: Collection[str] = (),
 ) -> Physical:
     """The plan for Spark of an optimised query.
 
     `index` asks for the running index of a tagged stream (E4); `slack` is the event time in ticks that may be open at
     once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them. `keys` says how
-    many keys an extent has, where that is declared.
+    many keys an extent has, where that is declared; `growing` are the tables whose logs are followed.
     """
-    planner = Planner(start, Span(slack), kernel, keys or {})
+    planner = Planner(start, Span(slack), kernel, keys or {}, frozenset(growing))
     if is_stream(plan):
         found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
     else:
@@ -104,6 +109,7 @@ class Planner:
     span: Span
     kernel: bool
     keys: Mapping[str, int]
+    growing: frozenset[str] = frozenset()
 
     # --- streams -----------------------------------------------------------------------------------
 
@@ -141,7 +147,7 @@ class Planner:
     def emit(self, op: Windows, ordered: bool, last: bool) -> Physical:
         """RSTREAM: every row of every window."""
         rows = tally.windows(self, op, ordered) or self.windows(op, ordered, last)
-        if rows.form in (Form.STAYS, Form.TABLE):
+        if rows.form in WITHOUT_TICKS:
             rows = self.spread(op, rows)
         return Emit(rows, rows.schema, ordered, STATELESS)
 
@@ -150,6 +156,8 @@ class Planner:
         if not ordered and relate.by_changes(op):
             return relate.net(self, op, report)
         rows = self.windows(op, ordered)
+        if rows.form is Form.SCANS:
+            return Net(rows, report, rows.schema, choices.net(op, self.span))
         several = rows.form is Form.WINDOWS
         if not several and not ordered:
             schedule = self.schedule(op)
@@ -173,7 +181,7 @@ class Planner:
         clock = None
         if rows.form is not Form.WINDOWS:
             clock = self.clock(op, "windows without rows are part of the answer")
-            if rows.form in (Form.STAYS, Form.TABLE):
+            if rows.form in WITHOUT_TICKS:
                 rows = self.spread(op, rows)
         return Collect(rows, clock, rows.schema, choices.collect(op, self.span))
 
@@ -185,6 +193,8 @@ class Planner:
             case Window(input=StoredTable(extent=extent, schema=schema)):
                 schedule = self.schedule(op)
                 assert schedule is not None  # noqa: S101 - tables are scanned by tick
+                if extent in self.growing:
+                    return scans.read(extent, schema, schedule, ordered)
                 return ReadTable(extent, schema, schedule, ordered, choices.table(extent))
             case Window():
                 return self.window(op, ordered)
@@ -235,12 +245,14 @@ class Planner:
         """One row per window."""
         schedule = self.schedule(op)
         assert schedule is not None  # noqa: S101 - only windows have none
+        if rows.form is Form.SCANS:
+            return scans.spread(self, op, rows, Form.TICKS)
         clock = self.clock(op, "a table is read when the clock says so") if rows.form is Form.TABLE else None
         return Spread(rows, schedule, clock, rows.schema, rows.ordered, choices.spread(rows.form))
 
     def exist(self, op: Windows, rows: Physical) -> Physical:
         """Windows with a row each that says they exist."""
-        if rows.form in (Form.STAYS, Form.TABLE):
+        if rows.form in WITHOUT_TICKS:
             rows = self.spread(op, rows)
         clock = self.clock(op, "every window is compared, the empty ones too")
         return Exist(rows, clock, rows.schema, rows.ordered, STATELESS)
@@ -287,9 +299,7 @@ class Planner:
         """Aggregates: panes for stays, one level for the rest."""
         rows = self.windows(op.input, ordered=False)
         schedule = self.schedule(op)
-        if rows.form is Form.TABLE:
-            rows = self.spread(op.input, rows)
-        if stays.pairs_streams(rows):
+        if rows.form in (Form.TABLE, Form.SCANS) or stays.pairs_streams(rows):
             rows = self.spread(op.input, rows)
         copies = schedule.within(stays.longest(rows)) if schedule else 1
         if self.kernel and (slide := self.slide(op, rows, schedule, copies, ordered)):

@@ -49,6 +49,12 @@ def table(extent: str) -> Choice:
     )
 
 
+def scans(extent: str) -> Choice:
+    """What a log tells of a table."""
+    why = f"the log of {extent} goes on: a row of it appears or leaves at the first scan that sees it"
+    return Choice(Path.NATIVE, "scans", why, NOTHING)
+
+
 def clock(why: str) -> Choice:
     """The clock is a source, one row per tick."""
     return Choice(Path.MACHINE, "clock", why, NOTHING)
@@ -125,6 +131,19 @@ def meet(state: Formula, static: bool, cell: int, last: bool) -> tuple[Meeting, 
         f"stays overlap only in a shared span of {cell} ticks: an equality, so at most two copies of a row and no delay"
     )
     return Meeting.SPANS, Choice(Path.NATIVE, "join by spans of time", why, state)
+
+
+def scanned(state: Formula, equal: bool) -> Choice:
+    """Stays that meet a table as it is scanned."""
+    how = "by key" if equal else "in buckets of the table"
+    why = f"nobody knows when a row leaves the table: stays are cut at its scans, and each piece meets one scan, {how}"
+    return Choice(Path.MACHINE, "join with scans", why, state)
+
+
+def whole(state: Formula) -> Choice:
+    """A table as it is scanned, by itself."""
+    why = "nobody knows when a row leaves the table: it is kept in buckets, and all of it is told at every scan"
+    return Choice(Path.MACHINE, "join with scans", why, state)
 
 
 def pairs(state: Formula) -> Choice:
@@ -210,6 +229,12 @@ def each_window(op: Windows, span: Span) -> Choice:
     return Choice(
         Path.NATIVE, "within a window", "rows of one window are taken together when its tick is closed", state
     )
+
+
+def words(op: Windows, span: Span) -> Choice:
+    """The ticks at which a table changed, each once."""
+    state = plus(bounds.windows_within(op, 2 + span.slack), times(Rows(2), bounds.size(op)))
+    return Choice(Path.NATIVE, "changes of a table", "a table has a window wherever its log tells of a change", state)
 
 
 def net(op: Windows, span: Span) -> Choice:

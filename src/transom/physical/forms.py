@@ -18,6 +18,7 @@ class Form(Enum):
     STREAM = "stream"
     STAYS = "stays"
     TABLE = "table"
+    SCANS = "scans"
     TICKS = "ticks"
     WINDOWS = "windows"
     CHANGES = "changes"
@@ -38,9 +39,10 @@ class Path(Enum):
 
 
 class Meeting(Enum):
-    """How stays are joined: with a table, by ranges of event time, by equality on spans of it, or in the kernel."""
+    """How stays are joined: with a table, with its scans, by ranges of time or equality on spans, in the kernel."""
 
     STATIC = "static"
+    SCANS = "scans"
     RANGES = "ranges"
     SPANS = "spans"
     PAIRS = "pairs"

@@ -14,7 +14,7 @@ from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.model.schema import Schema
-from transom.physical import choices, stays
+from transom.physical import choices, scans, stays
 from transom.physical.choices import BUCKETS
 from transom.physical.plan import Form, Meet, Meeting, Physical, Product
 
@@ -33,9 +33,11 @@ def pair(
 ) -> Physical:
     """Products and joins: overlapping stays natively, windows of which a tick may hold several in a machine."""
     left, right = sides
-    one, other = planner.windows(left, ordered), planner.windows(right, ordered)
+    one, other = scans.settled(planner, sides, (planner.windows(left, ordered), planner.windows(right, ordered)))
     equal, rest = equalities(predicate, left.schema, right.schema)
     forms = {one.form, other.form}
+    if forms == {Form.STAYS, Form.SCANS}:
+        return _with_scans(planner, op, sides, (one, other), predicate)
     if forms <= {Form.STAYS, Form.TABLE}:
         form = Form.TABLE if forms == {Form.TABLE} else Form.STAYS
         lengths = [n for n in (stays.longest(one), stays.longest(other)) if n]
@@ -56,12 +58,36 @@ def pair(
         for side, node in ((left, one), (right, other))
     ]
     fresh = [
-        planner.spread(side, node) if node.form is Form.TABLE else node for side, node in ((left, one), (right, other))
+        planner.spread(side, node) if node.form in (Form.TABLE, Form.SCANS) else node
+        for side, node in ((left, one), (right, other))
     ]
     buckets = BUCKETS if equal and not ordered else 1
     choice = choices.product(state, bool(equal))
     (one, other), (clock, other_clock) = fresh, clocks
     return Product(one, other, clock, other_clock, equal, rest, buckets, op.schema, ordered, choice)
+
+
+def _with_scans(
+    planner: Planner,
+    op: Windows,
+    sides: tuple[Windows, Windows],
+    nodes: tuple[Physical, Physical],
+    predicate: list[Expression],
+) -> Physical:
+    """Stays with a table as it is scanned: by equal keys where both sides give values of one type."""
+    equal, rest = equalities(predicate, sides[0].schema, sides[1].schema)
+    if not _same_types(equal):
+        equal, rest = (), conjunction(predicate)
+    cell = scans.period(nodes)
+    longest = max(map(stays.longest, nodes))
+    pieces = Rows(2 * (longest // cell + 2 if cell else 1))
+    held = [
+        times(pieces, rows(planner, side, longest)) if node.form is Form.STAYS else scans.held(planner, side)
+        for side, node in zip(sides, nodes)
+    ]
+    choice = choices.scanned(plus(*held), bool(equal))
+    shorter = min(longest, cell) if cell else longest
+    return Meet(*nodes, equal, rest, Meeting.SCANS, cell, shorter, op.schema, Form.STAYS, False, choice)
 
 
 def _kept(planner: Planner, op: Windows, node: Physical, cell: int) -> Formula:

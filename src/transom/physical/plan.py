@@ -5,6 +5,7 @@ A relation travels in one of these forms:
     stream     one row per tuple: tick
     stays      one row per tuple and window: from its first window (tick) until a tick at which it is gone
     table      the same, known beforehand: the versions of a stored table
+    scans      rows of a stored table that appear or leave, as its log tells of them: tick, sign
     ticks      one row per tuple and window: the tick of the window
     windows    rows of windows of which a tick may hold several: tick, seq; and a row per window that says it exists
     changes    rows that come or go, with a sign: tick; and a row per window that says it exists
@@ -49,6 +50,18 @@ class ReadTable:
     ordered: bool
     choice: Choice
     form: Form = Form.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScans:
+    """What appears in a table and leaves it, as its log grows, each at the first scan of the query that sees it."""
+
+    extent: str
+    schema: Schema
+    schedule: Schedule
+    choice: Choice
+    form: Form = Form.SCANS
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Stays as one row per window; the clock gives the ticks of a table."""
+    """Stays as one row per window; the clock gives the ticks of a table. Scans may become stays instead."""
 
     input: Physical
     schedule: Schedule
@@ -191,7 +204,10 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class Meet:
-    """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes."""
+    """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes.
+
+    With scans these are the spans between two of them: the pairs of one scan end at the next, and 0 is for one scan.
+    """
 
     left: Physical
     right: Physical
@@ -275,6 +291,7 @@ class Collect:
 Physical: TypeAlias = (
     Read
     | ReadTable
+    | ReadScans
     | Clock
     | Number
     | Filter

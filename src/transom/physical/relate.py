@@ -32,7 +32,7 @@ from transom.errors import Unsupported
 from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.space import Position, Speed
-from transom.physical import choices
+from transom.physical import choices, scans
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
 from transom.physical.pairing import equalities
@@ -169,6 +169,10 @@ def _table(planner: Planner, op: Window) -> Physical:
     """The versions of a table, each from its own tick on."""
     assert isinstance(op.input, StoredTable)  # noqa: S101 - the caller looked
     every = Schedule.every(1, planner.start)
+    if op.input.extent in planner.growing:
+        found = scans.read(op.input.extent, op.schema, every, False)
+        clock = Clock(every, choices.clock("a table may change at any tick, and is there from the first one on"))
+        return Come(found, every, clock, found.schema, choices.words(op, planner.span))
     rows = ReadTable(op.input.extent, op.schema, every, False, choices.table(op.input.extent))
     clock = Clock(every, choices.clock("a table may change at any tick"))
     return Come(rows, every, clock, rows.schema, STATELESS)
@@ -250,7 +254,7 @@ def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
 def by_row(planner: Planner, op: Windows, *, ordered: bool = False) -> Physical:
     """A relation with one row per tuple and window."""
     rows = planner.windows(op, ordered)
-    return planner.spread(op, rows) if rows.form in (Form.STAYS, Form.TABLE) else rows
+    return planner.spread(op, rows) if rows.form in (Form.STAYS, Form.TABLE, Form.SCANS) else rows
 
 
 def net(planner: Planner, op: Windows, report: str) -> Physical:

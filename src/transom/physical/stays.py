@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transom.physical.plan import Filter, Form, Map, Meet, Physical, Stay
+from transom.physical.plan import Filter, Form, Map, Meet, Physical, Spread, Stay
 
 
 def longest(node: Physical) -> int:
@@ -10,6 +10,8 @@ def longest(node: Physical) -> int:
     match node:
         case Stay(longest=ticks) | Meet(longest=ticks):
             return max(ticks, 0)
+        case Spread(form=Form.STAYS, schedule=schedule):
+            return schedule.periods[0]
         case Filter(input=input) | Map(input=input):
             return longest(input)
         case _:

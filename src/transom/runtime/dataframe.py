@@ -14,7 +14,7 @@ from transom.algebra.state import NOTHING
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
-from transom.physical.plan import Physical, Read
+from transom.physical.plan import Physical, Read, ReadScans
 from transom.physical.walk import walk
 from transom.spark import clock
 from transom.spark.frames import Run
@@ -57,14 +57,19 @@ def dataframe(
     for name in frames:
         if name not in catalog.extents:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
-    live = _is_live(frames, reads, options)
+    live = is_live(frames, reads, options)
     lanes = ["lane"] if options.lanes else []
     waits = any(node.choice.state != NOTHING for node in walk(plan))
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
+    followed = {node.extent for node in walk(plan) if isinstance(node, ReadScans)}
     for extent in reads:
         own = frames.get(extent.name)
-        if extent.kind is Kind.STORED:
+        if extent.name in followed:
+            tables[extent.name] = connectors.open_scans(
+                spark, extent, catalog.folder, files_per_batch=options.files_per_batch
+            )
+        elif extent.kind is Kind.STORED:
             tables[extent.name] = (
                 table_frame(extent, own, catalog.calendar, lanes)
                 if own is not None
@@ -105,7 +110,7 @@ def dataframe(
         options.start,
         until,
         delays,
-        _beats(spark, catalog, [e for e in reads if e.name in streams], frames, options) if live else {},
+        _beats(spark, catalog, [e for e in reads if e.name in {*streams, *followed}], frames, options) if live else {},
         options.approximate_sums,
         options.kernel,
         options.lanes,
@@ -115,7 +120,8 @@ def dataframe(
     return result(plan, lower(plan, run))
 
 
-def _is_live(frames: Mapping[str, Any], reads: Sequence[Extent], options: Options) -> bool:
+def is_live(frames: Mapping[str, Any], reads: Sequence[Extent], options: Options) -> bool:
+    """Whether the answer is a stream: where that is said, or a given source is one."""
     if options.live is not None:
         return options.live
     own = [frames[e.name] for e in reads if e.kind is not Kind.STORED and e.name in frames]
@@ -148,16 +154,11 @@ def _beats(
     beats: dict[str, DataFrame] = {}
     for extent in streamed:
         if options.ends and options.until is not None and extent.name not in given:
-            end = options.until + 1 + extent.lateness
-            beats[extent.name] = clock.ticks(
-                spark,
-                first=end,
-                periods=(),
-                until=end,
-                live=True,
-                calendar=catalog.calendar,
-                kernel=options.kernel,
-            )
+            beats[extent.name] = _shown(spark, options.until + 1 + extent.lateness, catalog, options)
+        elif extent.grows:
+            latest = _known(extent, catalog, options)
+            if latest >= 0:
+                beats[extent.name] = _shown(spark, latest, catalog, options)
         elif extent.idle_after is not None:
             beats[extent.name] = clock.beats(
                 spark,
@@ -168,3 +169,25 @@ def _beats(
                 kernel=options.kernel,
             )
     return beats
+
+
+def _shown(spark: SparkSession, tick: int, catalog: Catalog, options: Options) -> DataFrame:
+    """A tick and the one after it, shown at every start."""
+    return clock.ticks(
+        spark,
+        first=tick,
+        periods=(),
+        until=tick,
+        live=True,
+        calendar=catalog.calendar,
+        kernel=options.kernel,
+    )
+
+
+def _known(extent: Extent, catalog: Catalog, options: Options) -> int:
+    """How far the log of a table has come, -1 if nobody may be told.
+
+    After a restart Spark knows the watermark of a source only from rows that come again, and the next scan may be hours
+    away. All segments that are there now will be in the first micro-batch, unless that is kept small.
+    """
+    return -1 if options.files_per_batch is not None else connectors.scanned_up_to(extent, catalog.folder)

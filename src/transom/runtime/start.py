@@ -122,7 +122,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     sink = Sink.read(order.sink)
     index = order.index and query.gives == "tagged-tuples"
     fast = use_kernel(spark, order.kernel)
-    plan = query.physical(start=order.start, index=index, kernel=fast)
+    plan = query.physical(start=order.start, index=index, kernel=fast, given=tuple(sources or ()))
     state = query.state_of(total(plan))
     if not state.bounded and not order.allow_unbounded:
         raise UsageError(

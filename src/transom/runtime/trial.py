@@ -103,7 +103,7 @@ def _frame(
     first = next(iter(lanes.values()))
     frames |= table_frames(spark, query.reads, lanes, several)
     fast = use_kernel(spark, kernel)
-    plan = query.physical(start=first.start, index=index, kernel=fast)
+    plan = query.physical(start=first.start, index=index, kernel=fast, given=frames)
     options = Options(
         start=first.start,
         until=max(inputs.until for inputs in lanes.values()),

@@ -14,6 +14,7 @@ from transom.physical.plan import (
     Emit,
     Exist,
     Filter,
+    Form,
     Group,
     Map,
     Meet,
@@ -22,12 +23,13 @@ from transom.physical.plan import (
     Physical,
     Product,
     Read,
+    ReadScans,
     ReadTable,
     Slide,
     Spread,
     Stay,
 )
-from transom.spark import lines, relate, relations, sources, streams, windows
+from transom.spark import lines, relate, relations, scans, sources, streams, windows
 from transom.spark.frames import Run
 from transom.spark.pairs import pairs
 from transom.spark.rdf_lower import lower_rdf
@@ -41,6 +43,8 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return sources.read(node, run)
         case ReadTable():
             return sources.read_table(node, run)
+        case ReadScans():
+            return sources.read_scans(node, run)
         case Clock():
             return sources.clock(node, run)
         case Number():
@@ -53,6 +57,8 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return windows.stay(node, lower(node.input, run), run)
         case Cut():
             return windows.cut(node, lower(node.input, run), run)
+        case Spread(input=below, clock=Clock() as clock) if below.form is Form.SCANS:
+            return scans.spread(node, lower(below, run), lower(clock, run), run)
         case Spread():
             return windows.spread(node, lower(node.input, run), _clock(node.clock, run), run)
         case Exist():
@@ -63,6 +69,8 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return relations.slide(node, lower(node.input, run), run)
         case Meet(how=Meeting.PAIRS):
             return pairs(node, lower(node.left, run), lower(node.right, run), run)
+        case Meet(how=Meeting.SCANS):
+            return scans.meet(node, lower(node.left, run), lower(node.right, run), run)
         case Meet():
             return relations.meet(node, lower(node.left, run), lower(node.right, run), run)
         case Product():

@@ -12,7 +12,7 @@ from transom.algebra.expressions import TRUE
 from transom.model.schema import Schema
 from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Relating, Turn
 from transom.physical.plan import Form, Physical
-from transom.spark import machine
+from transom.spark import machine, scans
 from transom.spark.frames import FOREVER, Run, carried, holds, names, value, values
 from transom.spark.marks import TICK, with_table
 from transom.spark.windows import comings_and_goings, following
@@ -32,6 +32,8 @@ _HOW = {
 def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     """Rows that come and go, each with its sign, and a word for every tick at which there is a window."""
     cells = names(node.schema)
+    if node.input.form is Form.SCANS:
+        return scans.come(node, frame, clock, run)
     if node.input.form is Form.TABLE:
         return _versions(node, frame, clock, run)
     gone = F.col("g") if node.input.form is Form.STAYS else following(run.time.number(), node.schedule)

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from transom.model.reasons import DEAD, READ, Reason
-from transom.physical.plan import Clock, Read, ReadTable
+from transom.physical.plan import Clock, Read, ReadScans, ReadTable
 from transom.spark import clock as clock_source
 from transom.spark.frames import FOREVER, Run, values
 from transom.spark.marks import ceil_to, watermarked
@@ -94,7 +94,28 @@ def _stays(node: ReadTable, frame: DataFrame, lanes: list[Column]) -> DataFrame:
     return rows.where(F.col("f") < F.col("g"))
 
 
-def _seen(version: Column, node: ReadTable) -> Column:
+def read_scans(node: ReadScans, run: Run) -> DataFrame:
+    """What appears in a table (`n` is 1) and leaves it (-1), each at the first scan that sees it, as the log grows.
+
+    The log is a source with a watermark of its own. A scan is whole in it, and the next is later: a beat, and what
+    is known of the log at the start, say that nothing more comes of their own tick.
+    """
+    frame = run.tables[node.extent]
+    name = f"transom_{node.extent}_{next(run.counter)}"
+    cells = values(node.schema)
+    told = _counted(frame, f"{DEAD}{name}").select("v", "n", *cells, "beat")
+    if node.extent in run.beats:
+        known = run.beats[node.extent].select((F.col("t") - F.lit(1)).alias("v"), F.lit(True).alias("beat"))
+        told = told.unionByName(known, allowMissingColumns=True)
+    shown = run.time.instant(F.col("v") + F.when(F.col("beat"), F.lit(1)).otherwise(F.lit(0)))
+    rows = watermarked(told.select(shown.alias("tick"), "v", "n", *cells, "beat"), 0, name).where(~F.col("beat"))
+    seen = _seen(F.col("v"), node)
+    last = FOREVER - 1 if run.until is None else run.until
+    kept = rows.where(seen <= F.lit(last))
+    return kept.select(run.time.marked(seen), "n", F.lit(True).alias("p"), *cells)
+
+
+def _seen(version: Column, node: ReadTable | ReadScans) -> Column:
     """The first scan that sees a version: at or after its tick, and not before the first scan."""
     if not node.schedule.periods:
         return F.when(version <= F.lit(node.schedule.first), F.lit(node.schedule.first)).when(

@@ -14,6 +14,9 @@ from transom.connectors.rows import Given, Origin, checked, ordered_versions, ta
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element, Row, Version, row_identity
 
+PORTION = 10_000
+"""Entries of a segment that are taken at once."""
+
 
 def log_folder(log: str, folder: Path | None) -> Path:
     """Where a log lies."""
@@ -57,11 +60,11 @@ def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterato
         raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
     for path in found:
         try:
-            rows = pq.read_table(path, columns=columns).to_pylist()
+            with pq.ParquetFile(path) as file:
+                for portion in file.iter_batches(PORTION, columns=columns):
+                    yield from ((str(path), int(row["_seq"]), row) for row in portion.to_pylist())
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
-        for row in rows:
-            yield str(path), int(row["_seq"]), row
 
 
 def read_changes(extent: Extent, log: Place, folder: Path | None, until: int | None = None) -> list[Version]:

@@ -33,6 +33,12 @@ def segments(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.stem.isdigit()) if folder.is_dir() else []
 
 
+def latest_tick(folder: Path) -> int:
+    """The latest tick that a log knows of a row or a beat, -1 if of none: what comes later in it is after that tick."""
+    found = segments(folder)
+    return _latest(_footer(found[-1])) if found else -1
+
+
 class Log:
     """The one writer of a log; `next` is the number of the next entry, `latest` the latest tick so far."""
 
@@ -68,7 +74,7 @@ class Log:
             hint = "give the extent a new log: log: PATH"
             raise UsageError(f"the log {self.folder} was made for other attributes", hint=hint, detail=str(was))
         self.next = int(found[-1].stem) + meta.num_rows
-        self.latest = int((meta.metadata or {}).get(_LATEST, b"-1"))
+        self.latest = _latest(meta)
 
     @property
     def place(self) -> str:
@@ -135,6 +141,10 @@ def _flush_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _latest(meta: pq.FileMetaData) -> int:
+    return int((meta.metadata or {}).get(_LATEST, b"-1"))
 
 
 def _footer(path: Path) -> pq.FileMetaData:

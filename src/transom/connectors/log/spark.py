@@ -45,7 +45,7 @@ def stream(
 def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) -> DataFrame:
     """The rows of a scanned table: `v`, the scan that saw a row first, `gone`, the first that did not, `c0`, ...
 
-    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that a scan took place.
+    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that there is a version.
     """
     raw = _entries(spark, extent, log, folder, live=False)
     names = [f"c{place}" for place in range(len(extent.schema))]
@@ -59,8 +59,21 @@ def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) 
         same = same & F.col(f"h.{name}").eqNullSafe(F.col(f"l.{name}"))
     kept = [F.col("h.v"), F.col("l.v").alias("gone"), F.col("h.o"), *(F.col(f"h.{name}") for name in names)]
     rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
-    scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
+    first = entries.where(F.col("_kind") == "beat").agg(F.min("v").alias("v")).where(F.col("v").isNotNull())
+    scans = changes.select("v").union(first).distinct().select("v", F.lit(True).alias("e"))
     return rows.unionByName(scans, allowMissingColumns=True)
+
+
+def scans(
+    spark: SparkSession, extent: Extent, log: Place, folder: Path | None, files_per_batch: int | None = None
+) -> DataFrame:
+    """The log of a scanned table as it grows: `v`, `n` (1 a row appeared, -1 it left), `c0`, ..., `beat` and `dead`."""
+    kind = F.col("_kind")
+    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
+    sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias("n")
+    rest = [(kind == "beat").alias("beat"), F.col("_reason").alias("dead")]
+    raw = _entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch)
+    return raw.select(F.col("_tick").alias("v"), sign, *cells, *rest)
 
 
 def _entries(

@@ -1,0 +1,173 @@
+"""Tables that are scanned while a query runs, on Spark: stays meet the scans that a log tells of.
+
+What a table holds at a scan is known once the log has reached it, but nobody knows when a row will leave. So a stay is
+cut at the scans, each piece meets what the table holds at one of them, and its end is known when it begins. The machine
+that brings changes together keeps the table, by key, and the pieces that wait for their scan.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, IntegerType, LongType, StructType
+
+from transom.algebra.expressions import TRUE
+from transom.model.schema import Schema
+from transom.physical.choices import BUCKETS
+from transom.physical.lines import Come
+from transom.physical.plan import Form, Meet, Spread
+from transom.physical.scans import schedule_of
+from transom.physical.schedule import Schedule
+from transom.spark import kernel, machine
+from transom.spark.frames import FOREVER, Run, holds, names, value, values
+from transom.spark.marks import TICK, floor_to
+from transom.spark.runner import MachineRunner, Shape
+from transom.spark.windows import following
+
+
+class _Side(NamedTuple):
+    """One side as the machine takes it: changes, with the end `g` of a piece if it is no table."""
+
+    frame: DataFrame
+    schema: Schema
+    keys: Sequence[Column]
+    ends: bool
+
+    @property
+    def width(self) -> int:
+        return len(self.schema) + (1 if self.ends else 0)
+
+
+def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
+    """Pairs of stays with the rows of the scans that they last through: a pair ends at the next scan at the latest."""
+    sides = []
+    for place, (side, frame) in enumerate(((node.left, left), (node.right, right))):
+        keys = [machine.crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
+        for key in keys:
+            frame = frame.where(key.isNotNull())
+        table = side.form is Form.SCANS
+        if not table:
+            other = node.right if place == 0 else node.left
+            frame = _pieces(frame, schedule_of(other), run)
+        sides.append(_Side(frame, side.schema, keys, not table))
+    found = _together(sides, node.schema, run)
+    return found if node.rest == TRUE else found.where(holds(node.rest, node.schema, run))
+
+
+def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+    """All rows of a table at every scan; as stays they last until the next."""
+    end = following(run.time.number(), node.schedule)
+    begun = clock.select(TICK, *run.lane, (F.lit(FOREVER) if end is None else end).alias("g"))
+    found = _together(
+        [_Side(_coming(begun, run), Schema(()), [], True), _Side(frame, node.schema, [], False)], node.schema, run
+    )
+    return found if node.form is Form.STAYS else found.drop("g")
+
+
+def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+    """The changes of a table, and a word for every tick at which there are some, and for the first."""
+    cells = names(node.schema)
+    if run.start > 0:  # what came and left before the start was never there
+        sums = frame.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
+        copies = F.explode(F.array_repeat(F.signum("n").cast("int"), F.abs("n").cast("int"))).alias("n")
+        frame = sums.select(TICK, *run.lane, copies, F.lit(True).alias("p"), *cells)
+    first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK, *run.lane)
+    ticks = frame.select(TICK, *run.lane).unionByName(first).dropDuplicates([TICK, *run.lane])
+    words = ticks.select(TICK, *run.lane, F.lit(1).alias("n"), F.lit(False).alias("p"))
+    return frame.unionByName(words, allowMissingColumns=True)
+
+
+def _pieces(frame: DataFrame, schedule: Schedule, run: Run) -> DataFrame:
+    """Stays cut at scans, as what comes and goes; before the first scan there is nothing to meet (S8)."""
+    first, end = F.greatest(run.time.number(), F.lit(schedule.first)), F.col("g")
+    kept = [n for n in frame.columns if n not in (TICK, "g")]
+    if not schedule.periods:
+        cut = frame.select(first.alias("f"), end, *kept).where(F.col("f") < F.col("g"))
+    else:
+        period = schedule.periods[0]
+        spans = F.sequence(floor_to(first, period), end - F.lit(1), F.lit(period))
+        nothing = F.array().cast("array<bigint>")
+        each = frame.select(
+            F.explode(F.when(first < end, spans).otherwise(nothing)).alias("s"), first.alias("f"), end, *kept
+        )
+        later = F.least(F.col("g"), F.col("s") + F.lit(period))
+        cut = each.select(F.greatest("s", "f").alias("f"), later.alias("g"), *kept)
+    if run.until is not None:
+        cut = cut.where(F.col("f") <= F.lit(run.until))
+    return _coming(cut.select(run.time.marked(F.col("f")), "g", *kept), run)
+
+
+def _coming(frame: DataFrame, run: Run) -> DataFrame:
+    """Stays as changes that know their end; what stays for ever does not go."""
+    kept = [n for n in frame.columns if n != TICK]
+    last = F.lit(FOREVER - 1 if run.until is None else run.until)
+    comes = F.struct(run.time.number().alias("t"), F.lit(1).alias("n"))
+    goes = F.struct(F.col("g").alias("t"), F.lit(-1).alias("n"))
+    moments = F.when(F.col("g") <= last, F.array(comes, goes)).otherwise(F.array(comes))
+    rows = frame.select(F.explode(moments).alias("e"), *kept)
+    return rows.select(run.time.marked(F.col("e.t")), F.col("e.n").alias("n"), *kept)
+
+
+def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
+    """What both sides make together, from the machine that keeps them: pairs that come, each with its end."""
+    buckets = 1 if sides[0].keys else BUCKETS
+    fed = [_fed(place, side, buckets, run) for place, side in enumerate(sides)]
+    widths = tuple(side.width for side in sides)
+    out = StructType()
+    for name in run.lane:
+        out = out.add(name, IntegerType())
+    out = out.add("t", LongType()).add("w", IntegerType()).add("p", BooleanType()).add("n", LongType())
+    cells, at = [], 0
+    for side in sides:
+        if side.ends:
+            out = out.add("g", LongType())
+        for attribute in side.schema:
+            out = out.add(f"c{at}", machine.crossing_type(attribute.type))
+            at += 1
+    specification = json.dumps({"machine": "mates", "tell": "pairs", "widths": list(widths)})
+    by = [*run.lane, *(f"k{place}" for place in range(len(sides[0].keys))), "b"]
+    shape = Shape(len(run.lane), 0, widths, sum(widths), 1)
+    both = fed[0].unionByName(fed[1], allowMissingColumns=True)
+    if run.kernel:
+        made = kernel.machine(both, specification, run.calendar, shape, by=by, out=out, live=run.live)
+    else:
+        made = both.groupBy(*by).transformWithState(
+            statefulProcessor=MachineRunner(specification, run.calendar, tuple(out.names), shape, run.live),
+            outputStructType=out,
+            outputMode="append",
+            timeMode="EventTime" if run.live else "None",
+        )
+    cells = [machine.crossed(F.col(f"c{n}"), a.type).alias(f"c{n}") for n, a in enumerate(schema)]
+    copies = F.explode(F.array_repeat(F.lit(0), F.col("n").cast("int"))).alias("_")
+    pairs = made.where(F.col("n") > 0).select("t", *run.lane, "g", *cells, copies)
+    return pairs.select(run.time.marked(F.col("t")), *run.lane, "g", *(F.col(n) for n in names(schema)))
+
+
+def _fed(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
+    """One side; without a key the rows of the table are in buckets, and whatever meets them goes to all of these."""
+    cells = [machine.crossing(F.col(n), a.type).alias(n) for n, a in zip(names(side.schema), side.schema)]
+    if side.ends:
+        cells = [F.col("g"), *cells]
+    if buckets == 1:
+        bucket = F.lit(0)
+    elif side.ends:
+        bucket = F.explode(F.array(*map(F.lit, range(buckets))))
+    else:
+        bucket = F.pmod(F.hash(*values(side.schema), F.lit(0)), F.lit(buckets))
+    return side.frame.select(
+        TICK,
+        run.time.number().alias("t"),
+        *run.lane,
+        *(key.alias(f"k{n}") for n, key in enumerate(side.keys)),
+        bucket.alias("b"),
+        F.lit(place).alias("side"),
+        F.lit(1).alias("w"),
+        F.lit(True).alias("p"),
+        F.col("n").cast("int").alias("n"),
+        F.lit(None).cast("int").alias(f"o{place}"),
+        F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{place}"),
+    )
