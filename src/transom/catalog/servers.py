@@ -158,7 +158,8 @@ class Postgres:
 class Kafka:
     """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
 
-    `dead` is the folder for what cannot be read; without it such a message stops the query.
+    `dead` is the folder for what cannot be read; without it such a message stops the query. A micro-batch of a live run
+    takes `per_batch` messages at most, all there are if None.
     """
 
     servers: str
@@ -167,6 +168,7 @@ class Kafka:
     time: str | None
     options: tuple[tuple[str, str], ...]
     dead: str | None
+    per_batch: int | None = None
 
 
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll

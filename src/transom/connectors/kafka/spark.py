@@ -79,7 +79,7 @@ def _reason(width: int, timed: bool) -> Column:
     found = F.when(F.length(F.coalesce("value", F.lit(b""))) > F.lit(LARGEST), _said(Reason.SIZE))
     found = found.when(~F.is_valid_utf8("text"), _said(Reason.BYTES))
     found = found.when(F.col("json").isNull(), _said(Reason.TEXT))
-    found = found.when(~F.schema_of_variant("json").startswith("OBJECT"), _said(Reason.SHAPE))
+    found = found.when(~_is_object(F.col("text")), _said(Reason.SHAPE))
     if timed:
         found = found.when(F.col("rt").isNull() | F.col("n").isNull(), _said(Reason.TIME))
     found = found.when(F.col("n") < 0, _said(Reason.EPOCH))
@@ -88,6 +88,11 @@ def _reason(width: int, timed: bool) -> Column:
     for place in range(width):
         found = found.when(F.col(f"v{place}").isNull() & F.col(f"s{place}"), _said(Reason.TYPE))
     return found
+
+
+def _is_object(text: Column) -> Column:
+    """Whether what is known to be JSON is an object; the variant would tell only with all that is in it."""
+    return text.startswith("{") | F.ltrim(text, F.lit(" \t\r\n")).startswith("{")
 
 
 def _said(reason: Reason) -> Column:
@@ -110,6 +115,8 @@ def _at(json: Column, path: str) -> Column:
 def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
     options = {f"kafka.{name}": resolved(value) for name, value in source.options}
     options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
+    if live and source.per_batch is not None:
+        options["maxOffsetsPerTrigger"] = str(source.per_batch)
     reader = (spark.readStream if live else spark.read).format("kafka").options(**options)
     try:
         return reader.load()
