@@ -1,5 +1,5 @@
-"""One message in a hundred is broken, in one of thirteen ways: all of these are put aside, each once and with its reason,
-and the answers are those of a topic without them.
+"""One message in a hundred is broken, in one of thirteen ways: these are put aside, each once and with its reason, and
+the answers are those of a topic without them.
 """
 
 from __future__ import annotations
