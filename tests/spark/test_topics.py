@@ -17,9 +17,16 @@ from transom.connectors.kafka import spark as on_spark
 from transom.connectors.payloads import Dead, Reader
 
 DECLARED = "pushed (i:integer, f:float, d:decimal, s:string, b:boolean, at:timestamp)"
-FIELDS = {"f": "body.f", "d": "body.list.1"}
+PLACES = {"quick": "body.d", "slow": "body.list.1"}
 STAMP = datetime(2024, 6, 1, 0, 0, 7, tzinfo=UTC)
-GOOD = {"t": 3, "i": 1, "body": {"f": 2.5, "list": [0, "1.50"]}, "s": "a", "b": True, "at": "2024-06-01T00:00:00Z"}
+GOOD = {
+    "t": 3,
+    "i": 1,
+    "body": {"f": 2.5, "d": "1.50", "list": [0, "1.50"]},
+    "s": "a",
+    "b": True,
+    "at": "2024-06-01T00:00:00Z",
+}
 TIMES = """
 2024-06-01T00:00:05Z 2024-06-01T00:00:05.5Z 2024-06-01T00:00:05.123456Z 2024-06-01T00:00:05.1234567Z
 2024-06-01T00:00:05.Z 2024-06-01T00:00:05 2024-06-01T02:00:05+02:00 2024-06-01T00:00:60Z 2024-06-01T24:00:00Z
@@ -41,8 +48,9 @@ def changed(**fields: object) -> bytes:
 def spelled(name: str, number: str) -> bytes:
     """The good message with a value as it is written."""
     if name in ("f", "d"):
-        body = f'"f": {number}, "list": [0, 1]' if name == "f" else f'"f": 1, "list": [0, {number}]'
-        return changed(body="BODY").replace(b'"BODY"', f"{{{body}}}".encode())
+        f, d = (number, "1") if name == "f" else ("1", number)
+        body = f'{{"f": {f}, "d": {d}, "list": [0, {d}]}}'
+        return changed(body="BODY").replace(b'"BODY"', body.encode())
     return changed(**{name: "VALUE"}).replace(b'"VALUE"', number.encode())
 
 
@@ -91,19 +99,26 @@ PAYLOADS = [
     changed(s="tab\there").replace(b"\\t", b"\t"),
     changed(s="\u2028é\U0001f600"),
     changed(s=5),
-    changed(s=None, i=None, b=None, at=None, body={"f": None, "list": [None, None]}),
+    changed(s=None, i=None, b=None, at=None, body={"f": None, "d": None, "list": [None, None]}),
+    *(
+        changed(s=text)
+        for text in ("5", "-5", "1e5", "true", "null", "[", "{}", "", "t", "5a", "-", "NaN", "\ufffd", "?")
+    ),
+    *(changed(s=[]).replace(b"[]", text) for text in (b"5.50", b"-0", b"1E5", b"true", b'{"a":1}', b'["x"]')),
+    *(changed()[:-1] + b", " + more + b"}" for more in (b'"s": "b"', b'"i": 7', b'"t": 9')),
     changed(b="true"),
     changed(b=1),
     changed(i=True),
     changed(i="1"),
     changed(body=None),
     changed(body=[]),
-    changed(body={"f": 1, "list": {"1": "2.5"}}),
+    changed(body={"f": 1, "d": {}, "list": {"1": "2.5"}}),
     changed(body={"f": 1, "list": [1]}),
-    changed(body={"f": {"f": 1}, "list": [0, 1]}),
+    changed(body={"f": {"f": 1}, "d": 1, "list": [0, 1]}),
     changed(**{"body.f": 7}),
     changed(**{"body.f": None}),
-    changed(**{"body.list.1": "7", "t.t": 5}),
+    changed(**{"body.list.1": "7", "body.d": "8", "t.t": 5}),
+    changed(**{"body.list.1": None, "body.d": None}),
     changed(more={"deep": [[[[{}]]]], "x": None}),
     json.dumps({key: value for key, value in GOOD.items() if key != "t"}).encode(),
     json.dumps({key: value for key, value in GOOD.items() if key != "s"}).encode(),
@@ -136,7 +151,8 @@ def plain(value: object) -> object:
     return str(value.normalize()) if isinstance(value, Decimal) else value
 
 
-def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> list[object]:
+def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> tuple[list[object], int]:
+    """What Spark reads, and how many messages it read the quick way."""
     rows = [(place, raw, STAMP) for place, raw in enumerate(payloads)]
     frame = spark.createDataFrame(rows, "offset long, value binary, timestamp timestamp")
     monkeypatch.setattr(on_spark, "_messages", lambda *_: frame)
@@ -144,25 +160,30 @@ def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> list[o
     read = on_spark._read(spark, extent, extent.source, catalog.calendar, live=False)
     values = [f"v{place}" for place in range(len(extent.schema))]
     answers: dict[int, object] = {}
-    for row in read.select("offset", "reason", "n", *values).collect():
+    sure = 0
+    for row in read.select("offset", "reason", "n", "sure", *values).collect():
         answers[row["offset"]] = row["reason"] or [row["n"], *(plain(row[name]) for name in values)]
-    return [answers[place] for place in range(len(payloads))]
+        sure += row["sure"]
+    return [answers[place] for place in range(len(payloads))], sure
 
 
 @pytest.mark.parametrize("time", ["t", None])
-def test_spark_reads_what_the_plain_reader_reads(spark, monkeypatch, mutations, time):
-    kafka = {"servers": "h:1", "topic": "x", "fields": FIELDS, **({"time": time} if time else {})}
+@pytest.mark.parametrize("way", PLACES)
+def test_spark_reads_what_the_plain_reader_reads(spark, monkeypatch, mutations, way, time):
+    fields = {"f": "body.f", "d": PLACES[way]}
+    kafka = {"servers": "h:1", "topic": "x", "fields": fields, **({"time": time} if time else {})}
     entry = {"declare": DECLARED, "source": {"kafka": kafka}}
     catalog = Catalog.from_dict({"epoch": "2024-06-01", "extents": {"it": entry}})
     payloads = [*PAYLOADS, *mutations]
-    answers = found(spark, monkeypatch, catalog, payloads)
+    answers, sure = found(spark, monkeypatch, catalog, payloads)
     differing = [
         (raw, wanted, given)
         for raw, given in zip(payloads, answers, strict=True)
         if (wanted := expected(catalog, raw)) != given
     ]
-    assert not differing, "\n".join(map(str, differing[:40]))
-    assert sum(isinstance(given, list) for given in answers) > 100
+    assert not differing, f"{len(differing)}\n" + "\n".join(map(str, differing[:60]))
+    assert sum(isinstance(given, list) for given in answers) > 200
+    assert (sure > 100) == (way == "quick")
     assert {given for given in answers if isinstance(given, str)} >= {
         "not UTF-8",
         "not JSON",

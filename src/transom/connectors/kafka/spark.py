@@ -6,6 +6,8 @@ reason and passed over, and `dead` is the frame of what is put aside.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -13,6 +15,7 @@ from pyspark.sql import types as T
 from transom.catalog.extents import Extent
 from transom.catalog.references import resolved
 from transom.catalog.servers import Kafka
+from transom.connectors.kafka.quick import END, Quick, quick
 from transom.connectors.payloads import LARGEST
 from transom.errors import UsageError
 from transom.model.reasons import Reason
@@ -54,9 +57,12 @@ def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar
     raw = _messages(spark, source, live)
     text = F.col("value").cast("string")
     fits = (F.length("value") <= F.lit(LARGEST)) & F.is_valid_utf8(text)
-    raw = raw.select("*", F.when(fits, F.try_parse_json(text)).alias("json"), text.alias("text"))
-    cells = [_at(F.col("json"), path).alias(f"r{place}") for place, (_, path) in enumerate(source.fields)]
+    raw = raw.select("*", F.when(fits, text).alias("text"))
     timed = source.time is not None
+    fast = quick(F.col("text"), extent, source, calendar)
+    raw = _quickly(raw, fast) if fast is not None else raw.select("*", F.lit(False).alias("sure"))
+    raw = raw.select("*", F.when(~F.col("sure"), _json(F.col("text"))).alias("json"))
+    cells = [_at(F.col("json"), path).alias(f"r{place}") for place, (_, path) in enumerate(source.fields)]
     moment = _at(F.col("json"), source.time).alias("rt") if source.time is not None else F.col("timestamp").alias("rt")
     raw = raw.select("*", *cells, moment)
     kinds: dict[str, T.DataType] = {str(place): _VARIANT for place in range(len(source.fields))}
@@ -65,19 +71,38 @@ def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items()))
     named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
     values = [typed_cell(F.col(f"r{i}"), named[str(i)], a.type, _VARIANT) for i, a in enumerate(extent.schema)]
+    tick = tick_of(F.col("rt"), named["t"], kinds["t"], calendar)
+    slow = {"t": tick, **{str(i): cell.value for i, cell in enumerate(values)}}
+    found = {
+        i: F.when(F.col("sure"), F.col(f"q{i}")).otherwise(value) if f"q{i}" in raw.columns else value
+        for i, value in slow.items()
+    }
     read = raw.select(
         "*",
-        tick_of(F.col("rt"), named["t"], kinds["t"], calendar).alias("n"),
-        *(cell.value.alias(f"v{i}") for i, cell in enumerate(values)),
+        found.pop("t").alias("n"),
+        *(value.alias(f"v{i}") for i, value in found.items()),
         *(cell.present.alias(f"s{i}") for i, cell in enumerate(values)),
     )
     return read.select("*", _reason(len(values), timed).alias("reason"))
 
 
+def _quickly(raw: DataFrame, fast: Quick) -> DataFrame:
+    """Messages with `sure`; where it is true, `qt` is their tick and `q0`, ... their values."""
+    found = {f"q{place}": value for place, value in enumerate(fast.values)}
+    if fast.tick is not None:
+        found["qt"] = fast.tick
+    raw = raw.select("*", fast.read.alias("m"))
+    raw = raw.select("*", *(value.alias(name) for name, value in found.items()), fast.holds.alias("holds"))
+    there = (F.col(name).isNotNull() for name in found)
+    sure = reduce(lambda one, other: one & other, there, F.coalesce("holds", F.lit(False)))
+    return raw.select("*", sure.alias("sure"))
+
+
 def _reason(width: int, timed: bool) -> Column:
     """Why a message is no row, in the order in which the plain reader looks."""
-    found = F.when(F.length(F.coalesce("value", F.lit(b""))) > F.lit(LARGEST), _said(Reason.SIZE))
-    found = found.when(~F.is_valid_utf8("text"), _said(Reason.BYTES))
+    found = F.when(F.col("sure"), F.when(F.col("n") < 0, _said(Reason.EPOCH)))
+    found = found.when(F.length("value") > F.lit(LARGEST), _said(Reason.SIZE))
+    found = found.when(F.col("value").isNotNull() & F.col("text").isNull(), _said(Reason.BYTES))
     found = found.when(F.col("json").isNull(), _said(Reason.TEXT))
     found = found.when(~_is_object(F.col("text")), _said(Reason.SHAPE))
     if timed:
@@ -88,6 +113,13 @@ def _reason(width: int, timed: bool) -> Column:
     for place in range(width):
         found = found.when(F.col(f"v{place}").isNull() & F.col(f"s{place}"), _said(Reason.TYPE))
     return found
+
+
+def _json(text: Column) -> Column:
+    """A text as JSON, NULL where it is none; what Spark would pass over behind it makes it none."""
+    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(',"\\u0001"]')))
+    ended = F.try_variant_get(both, "$[1]", "string") == F.lit(END)
+    return F.when(ended, F.try_variant_get(both, "$[0]", "variant"))
 
 
 def _is_object(text: Column) -> Column:
