@@ -111,7 +111,6 @@ def test_kafka():
         "a:1,b:2", "t", fields, "at", (("security.protocol", "SSL"), ("ssl.key.password", "${KEY}")), "d"
     )
     assert describe(found) == "the topic t of a:1,b:2"
-    assert source(CAR, "{kafka: {servers: 'a:1', topic: t, per_batch: 5}}").per_batch == 5
 
 
 def test_postgresql():
@@ -150,7 +149,6 @@ PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
         (OVEN, "{http: {server: 'http://a', «token»: t}}", "token is for what is sent to listen", "leave it out"),
         (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
         (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
-        (CAR, "{kafka: {servers: 'a:1', topic: t, per_batch: «0»}}", "expected at least 1, not 0", None),
         (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
         (CAR, "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}", "a pushed extent is no table", None),
         (DOOR, "{postgresql: {url: 'postgresql://h/d', table: «'t;'», every: 1 s}}", "'t;' is not a table", None),

@@ -28,7 +28,7 @@ extents:
     lateness: 10 s
     source:
       kafka: {{servers: '127.0.0.1:{port}', topic: {topic}, time: at, fields: {{watts: body.watts}}, dead: dead,
-               per_batch: 30000}}
+               options: {{maxOffsetsPerTrigger: '30000'}}}}
 """
 QUERY = (
     "RSTREAM(SELECT line, SUM(watts) AS w, SUM(parts) AS p, COUNT(*) AS n "

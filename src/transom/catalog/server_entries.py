@@ -95,8 +95,7 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
         if re.search("password|secret|jaas", name) and "${" not in value:
             raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
     fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    options = tuple(entry.options.items())
-    return Kafka(entry.servers, entry.topic, fields, entry.time, options, entry.dead, per_batch=entry.per_batch)
+    return Kafka(entry.servers, entry.topic, fields, entry.time, tuple(entry.options.items()), entry.dead)
 
 
 def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calendar) -> Postgres:

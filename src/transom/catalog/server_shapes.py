@@ -96,7 +96,6 @@ class KafkaEntry(Entry):
     time: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
     dead: str | None = None
-    per_batch: int | None = Field(default=None, ge=1)
 
 
 class PostgresEntry(Entry):

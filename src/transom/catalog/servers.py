@@ -154,12 +154,15 @@ class Postgres:
     log: str
 
 
+BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+"""Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kafka:
     """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
 
-    `dead` is the folder for what cannot be read; without it such a message stops the query. A micro-batch of a live run
-    takes `per_batch` messages at most, all there are if None.
+    `dead` is the folder for what cannot be read; without it such a message stops the query.
     """
 
     servers: str
@@ -168,7 +171,6 @@ class Kafka:
     time: str | None
     options: tuple[tuple[str, str], ...]
     dead: str | None
-    per_batch: int | None = None
 
 
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll

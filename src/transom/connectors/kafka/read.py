@@ -10,7 +10,7 @@ from uuid import uuid4
 from transom.catalog.extents import Extent
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
-from transom.catalog.servers import Kafka, Payload
+from transom.catalog.servers import BATCHES, Kafka, Payload
 from transom.connectors.payloads import Dead, Reader
 from transom.connectors.rows import Given, Origin, tagged
 from transom.errors import DataError
@@ -47,7 +47,7 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
 def messages(source: Kafka, most: int | None = None) -> list[tuple[int, int, int, bytes]]:
     """Partition, offset, stamp in milliseconds and value of what is in a topic now; at most so many per partition."""
     kafka = needed("confluent_kafka", "kafka", "kafka")
-    settings = {name: resolved(value) for name, value in source.options}
+    settings = {name: resolved(value) for name, value in source.options if name not in BATCHES}
     settings |= {
         "bootstrap.servers": source.servers,
         "group.id": f"transom-{uuid4().hex}",

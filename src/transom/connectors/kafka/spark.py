@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent
 from transom.catalog.references import resolved
-from transom.catalog.servers import Kafka
+from transom.catalog.servers import BATCHES, Kafka
 from transom.connectors.kafka.quick import END, Quick, quick
 from transom.connectors.payloads import LARGEST
 from transom.errors import UsageError
@@ -145,10 +145,10 @@ def _at(json: Column, path: str) -> Column:
 
 
 def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
-    options = {f"kafka.{name}": resolved(value) for name, value in source.options}
+    options = {f"kafka.{name}": resolved(value) for name, value in source.options if name not in BATCHES}
+    if live:
+        options |= {name: value for name, value in source.options if name in BATCHES}
     options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
-    if live and source.per_batch is not None:
-        options["maxOffsetsPerTrigger"] = str(source.per_batch)
     reader = (spark.readStream if live else spark.read).format("kafka").options(**options)
     try:
         return reader.load()
