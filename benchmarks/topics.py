@@ -31,9 +31,8 @@ def connector() -> dict[str, str]:
 def make(place: str, topic: str, partitions: int = 2, **settings: str) -> None:
     """A new topic."""
     config = {name.replace("_", "."): value for name, value in settings.items()}
-    AdminClient({"bootstrap.servers": place}).create_topics([NewTopic(topic, partitions, 1, config=config)])[
-        topic
-    ].result(PATIENCE)
+    admin = AdminClient({"bootstrap.servers": place})
+    admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(PATIENCE)
 
 
 def fill(place: str, topic: str, values: Iterable[bytes], partitions: int = 2) -> None:

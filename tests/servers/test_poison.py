@@ -75,7 +75,8 @@ def good(rng: Random, number: int) -> dict[str, object]:
 def publish(place: str) -> dict[tuple[int, int], str]:
     """All messages to one topic, the good ones alone to another; where the broken ones stand, and their reasons."""
     made = [NewTopic(name, 2, 1, config={"max.message.bytes": str(4 * LARGE)}) for name in ("poisoned", "clean")]
-    for done in AdminClient({"bootstrap.servers": place}).create_topics(made).values():
+    admin = AdminClient({"bootstrap.servers": place})
+    for done in admin.create_topics(made).values():
         done.result(20)
     rng = Random(5)
     settings = {"linger.ms": 50, "message.max.bytes": 4 * LARGE, "queue.buffering.max.messages": 3 * MESSAGES}

@@ -40,9 +40,9 @@ def tick(raw: Column, formed: Mapping[str, Column], given: T.DataType, calendar:
     if "real" in formed:
         found.append(_whole(formed["real"]))
     if "text" in formed:
-        found.append(tick_of_text(plain_instant(formed["text"]), calendar))
+        found.append(_tick_of_text(plain_instant(formed["text"]), calendar))
         found.append(F.regexp_extract(formed["text"], _TICK, 1).try_cast("long"))
-        found.append(tick_of_text(read_text(formed["text"], Type.TIMESTAMP), calendar))
+        found.append(_tick_of_text(read_text(formed["text"], Type.TIMESTAMP), calendar))
     if "instant" in formed:
         found.append(_tick_of(formed["instant"], calendar))
     return F.coalesce(*found, F.lit(None).cast("long"))
@@ -85,7 +85,7 @@ def _tick_of(instant: Column, calendar: Calendar) -> Column:
     return F.when(since < 0, F.lit(-1)).otherwise(F.call_function("div", since, F.lit(calendar.length)))
 
 
-def tick_of_text(instant: Column, calendar: Calendar) -> Column:
+def _tick_of_text(instant: Column, calendar: Calendar) -> Column:
     """The same for an instant of the years 1 to 9999 that is dear to find and so is named once; below 0 before tick 0.
 
     The quotient is that of a number from 0 on, where it is the floor.

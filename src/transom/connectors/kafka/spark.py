@@ -6,8 +6,6 @@ reason and passed over, and `dead` is the frame of what is put aside.
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -15,7 +13,6 @@ from pyspark.sql import types as T
 from transom.catalog.extents import Extent
 from transom.catalog.references import resolved
 from transom.catalog.servers import BATCHES, Kafka
-from transom.connectors.kafka.quick import END, Quick, quick
 from transom.connectors.payloads import LARGEST
 from transom.errors import UsageError
 from transom.model.reasons import Reason
@@ -58,11 +55,9 @@ def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar
     text = F.col("value").cast("string")
     fits = (F.length("value") <= F.lit(LARGEST)) & F.is_valid_utf8(text)
     raw = raw.select("*", F.when(fits, text).alias("text"))
-    timed = source.time is not None
-    fast = quick(F.col("text"), extent, source, calendar)
-    raw = _quickly(raw, fast) if fast is not None else raw.select("*", F.lit(False).alias("sure"))
-    raw = raw.select("*", F.when(~F.col("sure"), _json(F.col("text"))).alias("json"))
+    raw = raw.select("*", _json(F.col("text")).alias("json"))
     cells = [_at(F.col("json"), path).alias(f"r{place}") for place, (_, path) in enumerate(source.fields)]
+    timed = source.time is not None
     moment = _at(F.col("json"), source.time).alias("rt") if source.time is not None else F.col("timestamp").alias("rt")
     raw = raw.select("*", *cells, moment)
     kinds: dict[str, T.DataType] = {str(place): _VARIANT for place in range(len(source.fields))}
@@ -71,37 +66,18 @@ def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items()))
     named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
     values = [typed_cell(F.col(f"r{i}"), named[str(i)], a.type, _VARIANT) for i, a in enumerate(extent.schema)]
-    tick = tick_of(F.col("rt"), named["t"], kinds["t"], calendar)
-    slow = {"t": tick, **{str(i): cell.value for i, cell in enumerate(values)}}
-    found = {
-        i: F.when(F.col("sure"), F.col(f"q{i}")).otherwise(value) if f"q{i}" in raw.columns else value
-        for i, value in slow.items()
-    }
     read = raw.select(
         "*",
-        found.pop("t").alias("n"),
-        *(value.alias(f"v{i}") for i, value in found.items()),
+        tick_of(F.col("rt"), named["t"], kinds["t"], calendar).alias("n"),
+        *(cell.value.alias(f"v{i}") for i, cell in enumerate(values)),
         *(cell.present.alias(f"s{i}") for i, cell in enumerate(values)),
     )
     return read.select("*", _reason(len(values), timed).alias("reason"))
 
 
-def _quickly(raw: DataFrame, fast: Quick) -> DataFrame:
-    """Messages with `sure`; where it is true, `qt` is their tick and `q0`, ... their values."""
-    found = {f"q{place}": value for place, value in enumerate(fast.values)}
-    if fast.tick is not None:
-        found["qt"] = fast.tick
-    raw = raw.select("*", fast.read.alias("m"))
-    raw = raw.select("*", *(value.alias(name) for name, value in found.items()), fast.holds.alias("holds"))
-    there = (F.col(name).isNotNull() for name in found)
-    sure = reduce(lambda one, other: one & other, there, F.coalesce("holds", F.lit(False)))
-    return raw.select("*", sure.alias("sure"))
-
-
 def _reason(width: int, timed: bool) -> Column:
     """Why a message is no row, in the order in which the plain reader looks."""
-    found = F.when(F.col("sure"), F.when(F.col("n") < 0, _said(Reason.EPOCH)))
-    found = found.when(F.length("value") > F.lit(LARGEST), _said(Reason.SIZE))
+    found = F.when(F.length("value") > F.lit(LARGEST), _said(Reason.SIZE))
     found = found.when(F.col("value").isNotNull() & F.col("text").isNull(), _said(Reason.BYTES))
     found = found.when(F.col("json").isNull(), _said(Reason.TEXT))
     found = found.when(~_is_object(F.col("text")), _said(Reason.SHAPE))
@@ -116,10 +92,16 @@ def _reason(width: int, timed: bool) -> Column:
 
 
 def _json(text: Column) -> Column:
-    """A text as JSON, NULL where it is none; what Spark would pass over behind it makes it none."""
-    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(',"\\u0001"]')))
-    ended = F.try_variant_get(both, "$[1]", "string") == F.lit(END)
-    return F.when(ended, F.try_variant_get(both, "$[0]", "variant"))
+    """A text as JSON, NULL where it is none.
+
+    Spark would pass over what stands behind it. Behind an object without others in it there is nothing if its first
+    brace that closes is the last character; anything else is read as the first of two entries of a list.
+    """
+    flat = text.startswith("{") & (F.instr(text, "}") == F.length(text))
+    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(",null]")))
+    first, second, third = (F.try_variant_get(both, f"$[{place}]", "variant") for place in range(3))
+    alone = second.isNotNull() & F.is_variant_null(second) & third.isNull()
+    return F.when(flat, F.try_parse_json(text)).otherwise(F.when(alone, first))
 
 
 def _is_object(text: Column) -> Column:
