@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres, Topic
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
@@ -117,8 +117,12 @@ def open_scans(
 def scanned_up_to(extent: Extent, folder: Path | None) -> int:
     """The latest tick of which the log of a scanned table tells; -1 if there is none."""
     from transom.connectors.log.segments import latest_tick
+    from transom.connectors.log.topic import topic_latest
 
-    return latest_tick(log_folder(extent.source.log, folder)) if isinstance(extent.source, Postgres) else -1
+    if not isinstance(extent.source, Postgres):
+        return -1
+    log = extent.source.log
+    return topic_latest(log) if isinstance(log, Topic) else latest_tick(log_folder(log, folder))
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
