@@ -191,3 +191,19 @@ def test_parts_of_a_topic_do_not_go_with_an_end(spark: SparkSession, tmp_path: P
     query = transom.compile(GROUPS, transom.Catalog.read(text, folder=tmp_path))
     with pytest.raises(transom.errors.UsageError, match="in several"):
         query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint", until=UNTIL, once=True)
+
+
+def test_what_the_clock_has_closed_is_put_aside(spark: SparkSession, tmp_path: Path, on_files: Path) -> None:
+    """The wall clock is far ahead of all rows, and so is the watermark of a source that may be silent."""
+    rows = drawn(60)
+    text = CATALOG.replace("lateness: 3 s", "lateness: 3 s\n    idle_after: 1 s")
+    words = "RSTREAM(SELECT weight FROM traffic [FROM NOW TO NOW SLIDE 1 ROWS])"
+    query = transom.compile(words, transom.Catalog.read(text, folder=tmp_path))
+    sent(on_files, rows, 20)
+    running = finished(query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint"))
+    used = Counter(weight for _, weight in read(spark, query, tmp_path / "out").elements())
+    found = [offset for offset, *_ in letters(tmp_path / "dead")]
+    assert len(set(found)) == len(found) > len(right(rows))
+    assert used == Counter(row[2] for offset, row in enumerate(rows) if row is not None and offset not in found)
+    assert sum(used.values()) > 10
+    assert running.progress().late_rows == 0
