@@ -71,7 +71,7 @@ def send(place: str, topic: str, count: int, partitions: int) -> Sent:
 
 
 def send_apart(place: str, topic: str, count: int) -> dict[int, bytes]:
-    """So many rows in two partitions, in order, the second a minute behind the first; then one that closes all ticks."""
+    """Rows in two partitions, each in order, the second a minute behind the first; then one that closes all ticks."""
     make_topic(place, topic, 2)
     sender = Producer({"bootstrap.servers": place})
     sent = {}

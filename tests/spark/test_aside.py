@@ -23,7 +23,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read
+from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read, until_true
 from transom.connectors.kafka import spark as topics
 
 LATENESS = 3
@@ -117,9 +117,9 @@ def right(rows: Sequence[Row], *, waits: bool = True) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("kernel", ["on", "off"])
-@pytest.mark.parametrize(("name", "text"), [("windows", COUNTS), ("groups", GROUPS), ("rows", BY_ROW)])
+@pytest.mark.parametrize("text", [COUNTS, GROUPS, BY_ROW], ids=["windows", "groups", "rows"])
 def test_the_same_for_any_micro_batches(
-    spark: SparkSession, tmp_path: Path, on_files: Path, name: str, text: str, kernel: Any
+    spark: SparkSession, tmp_path: Path, on_files: Path, text: str, kernel: Any
 ) -> None:
     rows = drawn(90)
     query = transom.compile(text, transom.Catalog.read(CATALOG, folder=tmp_path))
@@ -200,7 +200,16 @@ def test_what_the_clock_has_closed_is_put_aside(spark: SparkSession, tmp_path: P
     words = "RSTREAM(SELECT weight FROM traffic [FROM NOW TO NOW SLIDE 1 ROWS])"
     query = transom.compile(words, transom.Catalog.read(text, folder=tmp_path))
     sent(on_files, rows, 20)
-    running = finished(query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint"))
+    running = query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint")
+
+    def all_there() -> bool:
+        done = running.progress()
+        return done.rows_out + sum(done.dead.values()) >= len(rows)
+
+    try:
+        assert until_true(all_there, 60)
+    finally:
+        running.stop()
     used = Counter(weight for _, weight in read(spark, query, tmp_path / "out").elements())
     found = [offset for offset, *_ in letters(tmp_path / "dead")]
     assert len(set(found)) == len(found) > len(right(rows))
