@@ -70,6 +70,20 @@ def send(place: str, topic: str, count: int, partitions: int) -> Sent:
     return Sent(used, late)
 
 
+def send_apart(place: str, topic: str, count: int) -> dict[int, bytes]:
+    """Rows in two partitions, each in order, the second a minute behind the first; then one that closes all ticks."""
+    make_topic(place, topic, 2)
+    sender = Producer({"bootstrap.servers": place})
+    sent = {}
+    for number in range(count):
+        at = 100 + number // 20 - 60 * (number % 2)
+        sent[number] = json.dumps({"at": at, "number": number}).encode()
+        sender.produce(topic, sent[number], partition=number % 2)
+    sender.produce(topic, json.dumps({"at": 1_000_000, "number": -1}).encode(), partition=0)
+    sender.flush(30)
+    return sent
+
+
 def write_catalog(folder: Path, place: str, topic: str, most: int) -> str:
     text = CATALOG.format(place=place, topic=topic, most=most)
     folder.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 import transom
-from tests.servers.late_rows import QUERY, check, put_aside, send, write_catalog
+from tests.servers.late_rows import QUERY, check, put_aside, send, send_apart, write_catalog
 from tests.servers.start import jars as fetched
 from tests.servers.start import make_topic
 
@@ -39,6 +39,23 @@ def test_used_and_dead_are_all(kafka, spark, tmp_path, count, most, partitions):
     done = running.progress()
     assert (done.rows_in, done.rows_out, done.late_rows) == (count + 1, len(sent.used), 0)
     assert done.dead == {"power: late": len(sent.late)}
+
+
+def test_partitions_that_are_far_apart(kafka, spark, tmp_path):
+    """Which rows of the slow one are late depends on what was read before; each is used or put aside all the same."""
+    place, topic = f"127.0.0.1:{kafka}", "late-apart"
+    rows = send_apart(place, topic, 2000)
+    catalog = transom.Catalog.read(write_catalog(tmp_path, place, topic, 200), folder=tmp_path)
+    running = transom.compile(QUERY, catalog).start(
+        spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint", once=True
+    )
+    running.wait()
+    dead = put_aside(spark, tmp_path, topic)
+    used = Counter(row["number"] for row in spark.read.parquet(str(tmp_path / "out")).collect())
+    assert used == Counter(rows.keys() - dead.keys())
+    assert all(rows[number] == value for number, value in dead.items())
+    assert 100 < len(dead) < 1000
+    assert running.progress().late_rows == 0
 
 
 def test_answers_that_go_to_a_server(kafka, spark, tmp_path):

@@ -23,7 +23,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read
+from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read, until_true
 from transom.connectors.kafka import spark as topics
 
 LATENESS = 3
@@ -117,9 +117,9 @@ def right(rows: Sequence[Row], *, waits: bool = True) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("kernel", ["on", "off"])
-@pytest.mark.parametrize(("name", "text"), [("windows", COUNTS), ("groups", GROUPS), ("rows", BY_ROW)])
+@pytest.mark.parametrize("text", [COUNTS, GROUPS, BY_ROW], ids=["windows", "groups", "rows"])
 def test_the_same_for_any_micro_batches(
-    spark: SparkSession, tmp_path: Path, on_files: Path, name: str, text: str, kernel: Any
+    spark: SparkSession, tmp_path: Path, on_files: Path, text: str, kernel: Any
 ) -> None:
     rows = drawn(90)
     query = transom.compile(text, transom.Catalog.read(CATALOG, folder=tmp_path))
@@ -191,3 +191,28 @@ def test_parts_of_a_topic_do_not_go_with_an_end(spark: SparkSession, tmp_path: P
     query = transom.compile(GROUPS, transom.Catalog.read(text, folder=tmp_path))
     with pytest.raises(transom.errors.UsageError, match="in several"):
         query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint", until=UNTIL, once=True)
+
+
+def test_what_the_clock_has_closed_is_put_aside(spark: SparkSession, tmp_path: Path, on_files: Path) -> None:
+    """The wall clock is far ahead of all rows, and so is the watermark of a source that may be silent."""
+    rows = drawn(60)
+    text = CATALOG.replace("lateness: 3 s", "lateness: 3 s\n    idle_after: 1 s")
+    words = "RSTREAM(SELECT weight FROM traffic [FROM NOW TO NOW SLIDE 1 ROWS])"
+    query = transom.compile(words, transom.Catalog.read(text, folder=tmp_path))
+    sent(on_files, rows, 20)
+    running = query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint")
+
+    def all_there() -> bool:
+        done = running.progress()
+        return done.rows_out + sum(done.dead.values()) >= len(rows)
+
+    try:
+        assert until_true(all_there, 60)
+    finally:
+        running.stop()
+    used = Counter(weight for _, weight in read(spark, query, tmp_path / "out").elements())
+    found = [offset for offset, *_ in letters(tmp_path / "dead")]
+    assert len(set(found)) == len(found) > len(right(rows))
+    assert used == Counter(row[2] for offset, row in enumerate(rows) if row is not None and offset not in found)
+    assert sum(used.values()) > 10
+    assert running.progress().late_rows == 0
