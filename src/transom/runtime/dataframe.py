@@ -156,9 +156,7 @@ def _beats(
         if options.ends and options.until is not None and extent.name not in given:
             beats[extent.name] = _shown(spark, options.until + 1 + extent.lateness, catalog, options)
         elif extent.grows:
-            latest = _known(extent, catalog, options)
-            if latest >= 0:
-                beats[extent.name] = _shown(spark, latest, catalog, options)
+            beats[extent.name] = _shown(spark, _known(extent, catalog, options), catalog, options)
         elif extent.idle_after is not None:
             beats[extent.name] = clock.beats(
                 spark,
@@ -185,7 +183,7 @@ def _shown(spark: SparkSession, tick: int, catalog: Catalog, options: Options) -
 
 
 def _known(extent: Extent, catalog: Catalog, options: Options) -> int:
-    """How far the log of a table has come, -1 if nobody may be told.
+    """How far the log of a table has come, -1 if that is nowhere yet, or nobody may be told.
 
     After a restart Spark knows the watermark of a source only from rows that come again, and the next scan may be hours
     away. All segments that are there now will be in the first micro-batch, unless that is kept small.

@@ -71,13 +71,13 @@ def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFr
 def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     """The changes of a table, and a word for every tick at which there are some, and for the first."""
     cells = names(node.schema)
-    if run.start > 0:  # what came and left before the start was never there
-        sums = frame.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
-        copies = F.explode(F.array_repeat(F.signum("n").cast("int"), F.abs("n").cast("int"))).alias("n")
-        frame = sums.select(TICK, *run.lane, copies, F.lit(True).alias("p"), *cells)
     first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK, *run.lane)
     ticks = frame.select(TICK, *run.lane).unionByName(first).dropDuplicates([TICK, *run.lane])
     words = ticks.select(TICK, *run.lane, F.lit(1).alias("n"), F.lit(False).alias("p"))
+    if run.start > 0:  # what came and left before the start was never there; only rows need it, the start has a word
+        sums = frame.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
+        copies = F.explode(F.array_repeat(F.signum("n").cast("int"), F.abs("n").cast("int"))).alias("n")
+        frame = sums.select(TICK, *run.lane, copies, F.lit(True).alias("p"), *cells)
     return frame.unionByName(words, allowMissingColumns=True)
 
 
