@@ -1,13 +1,15 @@
 """From an event in Kafka to a row in Kafka: how long it takes, beside bare Spark, at a steady rate.
 
-    python -m benchmarks.latency [--rate 1000] [--seconds 40] [--warm 20] [--settings pass,window] [--results FILE]
+    python -m benchmarks.latency [--rate 1000] [--seconds 40] [--warm 20] [--settings pass,window]
+                                 [--engines by-hand,our-rows,ours] [--results lines.jsonl]
 
 It starts a broker of its own, which stamps every message when it takes it, in both topics; what is measured lies
 between the stamps. Nothing is set but what every run has: micro-batches follow each other without a pause. `pass` hands
 every event on. `window` is a count of the last 10 s, every second, for 10 keys: the time is from the event that shows
-that a second is over, the first of the next one, to each row of that second. One line of JSON per setting and engine;
-times are in milliseconds, of what came after the first `--warm` seconds. `batch` is the median time of a micro-batch,
-and what Spark says it did in it.
+that a second is over, the first of the next one, to each row of that second. `by-hand` is Spark's source, operators and
+sink; `ours` is a run with its sink, `our-rows` the same query with Spark's sink, which tells what ours costs. One line
+of JSON per setting and engine; times are in milliseconds, of what came after the first `--warm` seconds. `batch` is the
+median time of a micro-batch, and what Spark says it did in it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,18 +26,20 @@ from typing import Any
 
 import numpy as np
 from confluent_kafka import Producer
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import transom
 from benchmarks import topics
 from benchmarks.measure import options, say, session
+from transom.runtime.dataframe import Options, dataframe
+from transom.runtime.kernel import use_kernel
 
 KEYS = 10
 WIDE = 10
 SETTINGS = ("pass", "window")
 PARTS = ("triggerExecution", "latestOffset", "queryPlanning", "addBatch", "walCommit", "commitOffsets")
-AFTER = 15.0
+AFTER = 10.0
 """Seconds that a query has for the last rows."""
 
 
@@ -58,16 +62,26 @@ class Race:
         """The topic with the rows."""
         return f"rows-{self.setting}-{self.engine}"
 
-    def ours(self, folder: Path) -> Any:
-        """The query in SNEEql, as `transom run` would run it."""
+    def query(self) -> transom.Query:
+        """The question in SNEEql; its epoch is a moment ago."""
         now = datetime.now(UTC).replace(second=0, microsecond=0)
         kafka = {"servers": self.place, "topic": self.source}
         extent = {"declare": "pushed (id:integer, k:integer)", "source": {"kafka": kafka}}
         catalog = transom.Catalog.from_dict({"epoch": now.isoformat(), "extents": {"s": extent}})
         window = f"s[FROM NOW-{WIDE - 1} TO NOW SLIDE 1 SEC]"
         text = f"RSTREAM(SELECT s.k, COUNT(*) AS n FROM {window} GROUP BY s.k)"
-        query = transom.compile("SELECT s.id FROM s" if self.setting == "pass" else text, catalog)
-        return query.start(self.spark, f"kafka://{self.place}/{self.target}", folder).stream
+        return transom.compile("SELECT s.id FROM s" if self.setting == "pass" else text, catalog)
+
+    def ours(self, folder: Path) -> Any:
+        """As `transom run` does it."""
+        return self.query().start(self.spark, f"kafka://{self.place}/{self.target}", folder).stream
+
+    def our_rows(self, folder: Path) -> Any:
+        """The same rows, handed to Spark's sink."""
+        query, fast = self.query(), use_kernel(self.spark, "auto")
+        run = Options(live=True, kernel=fast)
+        rows = dataframe(query.physical(kernel=fast), query.catalog, query.reads, self.spark, None, run)
+        return self.sent(rows, folder)
 
     def by_hand(self, folder: Path) -> Any:
         """The same with Spark's own operators, source and sink."""
@@ -76,8 +90,13 @@ class Race:
         fields = F.from_json(F.col("value").cast("string"), "id bigint, k bigint").alias("m")
         rows = topic.select("timestamp", fields).select(F.col("timestamp").alias("tick"), "m.*")
         if self.setting == "window":
-            sums = rows.withWatermark("tick", "1 millisecond").groupBy(F.window("tick", f"{WIDE} s", "1 s"), "k")
-            rows = sums.agg(F.count("*").alias("n")).select(F.col("window.end").alias("tick"), "k", "n")
+            window = F.window("tick", f"{WIDE} seconds", "1 second")
+            sums = rows.withWatermark("tick", "1 millisecond").groupBy(window, "k").agg(F.count("*").alias("n"))
+            rows = sums.select(F.col("window.end").alias("tick"), "k", "n")
+        return self.sent(rows, folder)
+
+    def sent(self, rows: DataFrame, folder: Path) -> Any:
+        """Rows as JSON into the topic, by Spark's sink."""
         value = F.to_json(F.struct("*"), {"timeZone": "UTC"}).alias("value")
         writer = rows.select(value).writeStream.format("kafka").option("kafka.bootstrap.servers", self.place)
         writer = writer.option("topic", self.target).option("kafka.acks", "all")
@@ -87,7 +106,7 @@ class Race:
         """Send, wait, and look at the stamps."""
         for topic in (self.source, self.target):
             topics.make(self.place, topic, message_timestamp_type="LogAppendTime")
-        begin: Callable[[Path], Any] = self.ours if self.engine == "ours" else self.by_hand
+        begin = {"by-hand": self.by_hand, "our-rows": self.our_rows, "ours": self.ours}[self.engine]
         with tempfile.TemporaryDirectory() as folder:
             running = begin(Path(folder) / "checkpoint")
             try:
@@ -163,11 +182,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=40, help="how long events count")
     parser.add_argument("--warm", type=int, default=20, help="seconds before them that do not")
     parser.add_argument("--settings", default=",".join(SETTINGS))
+    parser.add_argument("--engines", default="by-hand,our-rows,ours")
     given = parser.parse_args()
     with topics.broker() as place:
         spark = session(topics.connector())
         for setting in given.settings.split(","):
-            for engine in ("by-hand", "ours"):
+            for engine in given.engines.split(","):
                 say(Race(spark, place, setting, engine).run(given.rate, given.seconds, given.warm), given.results)
         spark.stop()
 

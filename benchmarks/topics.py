@@ -70,7 +70,7 @@ def read(place: str, topic: str) -> Iterator[tuple[int, bytes]]:
             low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=PATIENCE)
             consumer.assign([TopicPartition(topic, partition, low)])
             while low < high:
-                for message in consumer.consume(10_000, timeout=PATIENCE):
+                for message in consumer.consume(min(high - low, 10_000), timeout=PATIENCE):
                     low = message.offset() + 1
                     yield message.timestamp()[1], message.value()
     finally:

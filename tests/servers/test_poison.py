@@ -27,8 +27,7 @@ extents:
     declare: pushed (line:string, watts:float, parts:integer, on:boolean)
     lateness: 10 s
     source:
-      kafka: {{servers: '127.0.0.1:{port}', topic: {topic}, time: at, fields: {{watts: body.watts}}, dead: dead,
-               options: {{maxOffsetsPerTrigger: '30000'}}}}
+      kafka: {{servers: '127.0.0.1:{port}', topic: {topic}, time: at, fields: {{watts: body.watts}}, dead: dead}}
 """
 QUERY = (
     "RSTREAM(SELECT line, SUM(watts) AS w, SUM(parts) AS p, COUNT(*) AS n "

@@ -50,9 +50,7 @@ def tick(raw: Column, formed: Mapping[str, Column], given: T.DataType, calendar:
 
 def typed_cell(raw: Column, formed: Mapping[str, Column], kind: Type, given: T.DataType) -> Cell:
     """A cell of a typed column or of JSON, as `catalog.ticks.read_value` has it."""
-    present = raw.isNotNull()
-    if isinstance(given, T.VariantType):
-        present = present & ~F.is_variant_null(raw)
+    present = formed.get("there", raw.isNotNull())
     if "real" in formed:
         present = present & ~F.coalesce(F.isnan(formed["real"]), F.lit(False))
     if "text" in formed and kind is Type.DECIMAL:
@@ -112,6 +110,7 @@ def forms(raw: Column, given: T.DataType) -> dict[str, Column]:
             whole = exact & found.endswith(",0)")
             real = (exact & ~whole) | (found == "DOUBLE")
             return {
+                "there": raw.isNotNull() & ~F.is_variant_null(raw),
                 "long": F.when(found == "BIGINT", F.try_variant_get(raw, "$", "bigint")),
                 "whole": F.when(whole, F.try_variant_get(raw, "$", "decimal(38,0)")),
                 "real": F.when(real, F.try_variant_get(raw, "$", "double")),
