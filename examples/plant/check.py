@@ -178,7 +178,7 @@ def sent(plant: Plant, name: str, figures: Figures, patience: float = 20.0) -> N
     before = [one for one in found if one[0] in given]  # others came after the record was read
     figures.note(f"{name}: acknowledged", len(safe))
     figures.note(
-        f"{name}: sent by somebody who was killed",
+        f"{name}: sent without an acknowledgement",
         f"{len(set(given) - safe)}, {len(set(given) - safe & set(held))} arrived",
     )
     figures.must(f"{name}: lost", len(lost))

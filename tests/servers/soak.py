@@ -62,7 +62,8 @@ class Tormentor:
         counts = Counter(name for _, name in self.kills)
         ready = [name for name in SHARES if self.works(name) and self.plant.pid(name) is not None]
         if ready:
-            name = self.rng.choices(ready, [SHARES[name] / (1 + counts[name]) for name in ready])[0]
+            fresh = [name for name in ready if not counts[name]] or ready  # everybody's turn comes
+            name = self.rng.choices(fresh, [SHARES[name] / (1 + counts[name]) for name in fresh])[0]
             self.kills.append((time.time(), name))
             self.plant.kill(name)
             print(f"  {name} killed", flush=True)
