@@ -37,7 +37,7 @@ def first_catalog(place: str, seconds: float = 5.0) -> str:
     path = parts.path.strip("/")
     match scheme if found else "file":
         case "kafka":
-            raws = [raw for *_, raw in messages(Kafka(parts.netloc, path, (), None, (), None), MOST)]
+            raws = [one.value or b"" for one in messages(Kafka(parts.netloc, path, (), None, (), None), MOST)]
             text = _pushed(_name(path), _objects(raws), ["kafka:", f"  servers: {parts.netloc}", f"  topic: {path}"])
         case "mqtt" | "mqtts":
             raws = _listened(place, seconds)

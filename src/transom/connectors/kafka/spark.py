@@ -6,21 +6,21 @@ reason and passed over, and `dead` is the frame of what is put aside.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent
+from transom.catalog.kafka_entries import HEADER
 from transom.catalog.references import resolved
 from transom.catalog.servers import Kafka
-from transom.connectors.payloads import LARGEST
+from transom.connectors.kafka.spark_values import Apart, take_apart
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
-from transom.spark.cells import forms, typed_cell
+from transom.spark.cells import forms, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
-
-_VARIANT = T.VariantType()
 
 
 def stream(
@@ -51,65 +51,45 @@ def dead(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar)
 
 def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool) -> DataFrame:
     """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well."""
-    raw = _messages(spark, source, live)
-    text = F.col("value").cast("string")
-    fits = (F.length("value") <= F.lit(LARGEST)) & F.is_valid_utf8(text)
-    raw = raw.select("*", F.when(fits, F.try_parse_json(text)).alias("json"), text.alias("text"))
-    cells = [_at(F.col("json"), path).alias(f"r{place}") for place, (_, path) in enumerate(source.fields)]
-    timed = source.time is not None
-    moment = _at(F.col("json"), source.time).alias("rt") if source.time is not None else F.col("timestamp").alias("rt")
-    raw = raw.select("*", *cells, moment)
-    kinds: dict[str, T.DataType] = {str(place): _VARIANT for place in range(len(source.fields))}
-    kinds["t"] = _VARIANT if timed else T.TimestampType()
-    formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in kinds.items()}
+    apart = take_apart(_messages(spark, source, live), extent, source)
+    formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in apart.kinds.items()}
+    raw = apart.frame
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items()))
     named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
-    values = [typed_cell(F.col(f"r{i}"), named[str(i)], a.type, _VARIANT) for i, a in enumerate(extent.schema)]
+    values = [
+        text_cell(F.col(f"r{i}"), a.type)
+        if i in apart.texts
+        else typed_cell(F.col(f"r{i}"), named[str(i)], a.type, apart.kinds[str(i)])
+        for i, a in enumerate(extent.schema)
+    ]
     read = raw.select(
         "*",
-        tick_of(F.col("rt"), named["t"], kinds["t"], calendar).alias("n"),
+        tick_of(F.col("rt"), named["t"], apart.kinds["t"], calendar).alias("n"),
         *(cell.value.alias(f"v{i}") for i, cell in enumerate(values)),
         *(cell.present.alias(f"s{i}") for i, cell in enumerate(values)),
     )
-    return read.select("*", _reason(len(values), timed).alias("reason"))
+    return read.select("*", _reason(apart, len(values), source.time is not None).alias("reason"))
 
 
-def _reason(width: int, timed: bool) -> Column:
+def _reason(apart: Apart, width: int, timed: bool) -> Column:
     """Why a message is no row, in the order in which the plain reader looks."""
-    found = F.when(F.length(F.coalesce("value", F.lit(b""))) > F.lit(LARGEST), _said(Reason.SIZE))
-    found = found.when(~F.is_valid_utf8("text"), _said(Reason.BYTES))
-    found = found.when(F.col("json").isNull(), _said(Reason.TEXT))
-    found = found.when(~F.schema_of_variant("json").startswith("OBJECT"), _said(Reason.SHAPE))
+    wrong = list(apart.wrong)
+    early = [(F.col("n") < 0, Reason.EPOCH)]
     if timed:
-        found = found.when(F.col("rt").isNull() | F.col("n").isNull(), _said(Reason.TIME))
-    found = found.when(F.col("n") < 0, _said(Reason.EPOCH))
-    for place in range(width):
-        found = found.when(F.col(f"r{place}").isNull(), _said(Reason.MISSING))
-    for place in range(width):
-        found = found.when(F.col(f"v{place}").isNull() & F.col(f"s{place}"), _said(Reason.TYPE))
-    return found
-
-
-def _said(reason: Reason) -> Column:
-    return F.lit(reason.value)
-
-
-def _at(json: Column, path: str) -> Column:
-    """What stands at a path such as `body.temp` or `readings.0`; a key that is there as it is comes first."""
-
-    def found(parts: list[str]) -> Column:
-        steps = "".join(f"[{part}]" if part.isdecimal() else f"['{part}']" for part in parts)
-        return F.try_variant_get(json, f"${steps}", "variant")
-
-    if "'" in path:
-        raise UsageError(f"the field {path} has a quote in its name", hint="read such a topic with to_df")
-    whole = F.try_variant_get(json, f"$['{path}']", "variant")
-    return F.coalesce(whole, found(path.split("."))) if "." in path else whole
+        wrong += [(F.col("rt").isNull() | F.col("n").isNull(), Reason.TIME), *early]
+    wrong += [(F.col(f"r{place}").isNull(), Reason.MISSING) for place in sorted(apart.fields)]
+    wrong += apart.unfit
+    wrong += [(F.col(f"v{place}").isNull() & F.col(f"s{place}"), Reason.TYPE) for place in range(width)]
+    if not timed:
+        wrong += early
+    return reduce(lambda found, one: found.when(one[0], F.lit(one[1].value)), wrong, F.when(F.lit(False), F.lit("")))
 
 
 def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
     options = {f"kafka.{name}": resolved(value) for name, value in source.options}
     options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
+    if any(what.startswith(HEADER) for _, what in source.envelope):
+        options["includeHeaders"] = "true"
     reader = (spark.readStream if live else spark.read).format("kafka").options(**options)
     try:
         return reader.load()
