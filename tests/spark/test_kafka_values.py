@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,6 +17,7 @@ from transom.connectors.csv_lines import line_cells
 from transom.connectors.kafka.read import Message
 from transom.connectors.kafka.spark_values import take_apart
 from transom.connectors.payloads import Dead
+from transom.errors import UsageError
 
 pytestmark = pytest.mark.spark
 
@@ -24,10 +27,10 @@ SHAPE = (
 )
 
 
-def topic(words: str) -> tuple[Extent, Kafka]:
+def topic(words: str, folder: Path | None = None) -> tuple[Extent, Kafka]:
     source = f"{{kafka: {{servers: 'a:1', topic: t, {words}}}}}"
     text = f"extents:\n  x:\n    declare: pushed (a:string, b:string, c:string)\n    source: {source}"
-    extent = Catalog.read(text).extent("x")
+    extent = Catalog.read(text, folder=folder).extent("x")
     assert isinstance(extent.source, Kafka)
     return extent, extent.source
 
@@ -70,3 +73,12 @@ def test_what_comes_with_a_value(spark: SparkSession) -> None:
             with pytest.raises(Dead, match="decode"):
                 [message.beside(what) for _, what in source.envelope]
     assert [row["wrong"] for row in found] == [None] * 4 + ["not UTF-8"] * 2
+
+
+def test_without_the_jar_for_avro(spark: SparkSession, tmp_path: Path) -> None:
+    fields = [{"name": name, "type": "string"} for name in "abc"]
+    (tmp_path / "x.avsc").write_text(json.dumps({"type": "record", "name": "X", "fields": fields}))
+    extent, source = topic("payload: avro, schema: x.avsc", tmp_path)
+    with pytest.raises(UsageError, match="no reader for Avro") as caught:
+        take_apart(spark.createDataFrame([], SHAPE), extent, source)
+    assert "--packages org.apache.spark:spark-avro_2.13:" in str(caught.value.hint)

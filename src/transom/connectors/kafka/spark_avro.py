@@ -62,7 +62,7 @@ def avro(raw: DataFrame, source: Kafka) -> Values:
         wrong: Wrong = [(F.col("avro").isNull() | F.col("avro.r").isNull(), Reason.AVRO)]
         raw.schema  # noqa: B018 - a session elsewhere looks at it only now
     except Exception as error:
-        if "avro" not in str(error).lower() or "load" not in str(error).lower():
+        if "AVRO_NOT_LOADED" not in str(error):
             raise
         from pyspark import __version__
 
