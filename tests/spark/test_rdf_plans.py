@@ -167,6 +167,20 @@ def test_replays_are_intervals(spark: Any) -> None:
     assert found[0]["n_"] == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 
+def test_calls_in_calls(spark: Any) -> None:
+    """Spark's own bound of passes over an expression is too low for these."""
+    spark.conf.set("spark.sql.analyzer.maxIterations", "100")
+    window = "FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE"
+    asked = query(f"SELECT ?x (COALESCE(YEAR(TIMEZONE(YEAR(?n))), ?n) AS ?v) {window} WHERE {{ ?x :a ?n }}")
+    frame = spark.createDataFrame(
+        [(row[0], *statement(row)) for row in INPUT], "tick long, s string, p string, o string"
+    )
+    found = asked.replay(spark, {"s": frame}).orderBy("start").collect()
+    assert [(row["start"], row["v"]) for row in found] == [
+        (tick, f'"{tick}"^^<http://www.w3.org/2001/XMLSchema#integer>') for tick in (1, 2, 4)
+    ]
+
+
 def test_running_and_going_on(spark: Any, tmp_path: Path) -> None:
     asked = query("SELECT DISTINCT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x ?p ?o }")
     path = files(tmp_path / "in", INPUT, messages=False)

@@ -28,9 +28,12 @@ Row = tuple[Term | None, Term | None]
 
 @pytest.fixture
 def interpreted(spark: Any) -> Iterator[Any]:
-    before = {name: spark.conf.get(name) for name in INTERPRETED}
+    from transom.spark.session import PASSES, allow_depth
+
+    before = {name: spark.conf.get(name) for name in (*INTERPRETED, PASSES)}
     for name, value in INTERPRETED.items():
         spark.conf.set(name, value)
+    allow_depth(spark)
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)

@@ -30,7 +30,7 @@ from transom.spark.frames import Run
 from transom.spark.given import POSITION
 from transom.spark.lower import lower
 from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
-from transom.spark.session import check_session
+from transom.spark.session import allow_depth, check_session
 from transom.spark.sources import MANY
 
 OWN = ("tick", "change", "place", "empty", "lane", "start", "end", "n")
@@ -94,6 +94,7 @@ def dataframe(
         shared=dict.fromkeys(_several(plan)) if live else {},
     )
     check_session(spark, plan, catalog.calendar, live)
+    allow_depth(spark)
     return _result(plan, lower(plan, run))
 
 

@@ -18,6 +18,17 @@ SETTINGS = {
 }
 """What `transom run` sets, and what a session of one's own is advised to set."""
 
+PASSES = "spark.sql.analyzer.maxIterations"
+ENOUGH = 1000
+"""Calls in calls over terms of RDF are values named in values; each level takes Spark's analyzer many passes, and the
+100 that it has are used up by three levels."""
+
+
+def allow_depth(spark: SparkSession) -> None:
+    """Let Spark take as many passes over deep expressions as they need; a bound that is higher stays."""
+    if int(spark.conf.get(PASSES, "100") or 100) < ENOUGH:
+        spark.conf.set(PASSES, str(ENOUGH))
+
 
 def has_rocksdb(spark: SparkSession) -> bool:
     """Whether a session keeps state where machines can be kept."""
