@@ -102,7 +102,7 @@ def closed(plant: Plant) -> int:
     ticks.append(max((t for (t,) in entries(plant, "vibration", "_tick") if t is not None), default=-1))
     extent = plant.catalog.extents["meter"]
     assert isinstance(extent.source, Kafka)  # noqa: S101 - the catalog is ours
-    for *_, raw in messages(extent.source, most=1) or [(0, b'{"at": "2026-01-01T00:00:00Z"}')]:
+    for raw in [one.value or b"" for one in messages(extent.source, most=1)] or [b'{"at": "2026-01-01T00:00:00Z"}']:
         at = datetime.fromisoformat(json.loads(raw)["at"])
         ticks.append(plant.catalog.calendar.tick_of(at) - extent.lateness)
     return min(ticks) - 1

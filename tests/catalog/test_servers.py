@@ -114,6 +114,16 @@ def test_kafka():
     assert describe(found) == "the topic t of a:1,b:2"
 
 
+def test_lines_of_kafka_and_what_comes_with_them():
+    words = "servers: 'a:1', topic: t, payload: csv"
+    found = source(CAR, f"{{kafka: {{{words}, time: at, columns: [at, x, v], fields: {{plate: x, speed: v}}}}}}")
+    fields = (("plate", "x"), ("speed", "v"))
+    assert found == Kafka("a:1", "t", fields, "at", (), None, Payload.CSV, ("at", "x", "v"))
+    found = source(CAR, f"{{kafka: {{{words}, envelope: {{plate: header.no.1}}}}}}")
+    envelope = (("plate", "header.no.1"),)
+    assert found == Kafka("a:1", "t", (("speed", "speed"),), None, (), None, Payload.CSV, ("speed",), envelope)
+
+
 def test_postgresql():
     found = source(DOOR, "{postgresql: {url: 'postgresql://u@h/d', table: s.t, every: 1 min, fields: {plate: p}}}")
     assert found == Postgres("postgresql://u@h/d", "s.t", (("plate", "p"),), 60, None, "log/door")
@@ -134,6 +144,7 @@ def test_a_log_in_kafka():
 
 
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
+LINES = "servers: 'a:1', topic: t, payload: csv"
 
 
 @pytest.mark.parametrize(
@@ -165,6 +176,23 @@ PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
         (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
         (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
         (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
+        (CAR, "{kafka: {servers: 'a:1', topic: t, «columns»: [plate]}}", "columns is for payload: csv", "leave it out"),
+        (CAR, f"{{kafka: {{{LINES}, columns: «[]»}}}}", None, None),
+        (CAR, f"{{kafka: {{{LINES}, columns: [plate, speed, «plate»]}}}}", "two cells are called 'plate'", None),
+        (CAR, f"{{kafka: {{{LINES}, fields: «{{plate: x, speed: x}}»}}}}", "two cells are called 'x'", "columns: ["),
+        (CAR, f"{{kafka: {{{LINES}, «columns»: [plate]}}}}", "no cell 'speed' for speed", "known here: plate"),
+        (CAR, f"{{kafka: {{{LINES}, columns: [plate, v], fields: {{speed: «w»}}}}}}", "no cell 'w' for speed", None),
+        (CAR, f"{{kafka: {{{LINES}, time: «at»}}}}", "no cell 'at'", "columns: [at"),
+        (CAR, f"{{kafka: {{{LINES}, envelope: {{«lane»: key}}}}}}", "no attribute 'lane'", None),
+        (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «offset»}}}}}}", "a message has no 'offset'", "header.NAME"),
+        (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «header.»}}}}}}", "a message has no 'header.'", None),
+        (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «timestamp»}}}}}}", None, "declare it"),
+        (
+            CAR,
+            f"{{kafka: {{{LINES}, fields: {{plate: p}}, envelope: {{«plate»: key}}}}}}",
+            "plate is in the fields already",
+            None,
+        ),
         (CAR, "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}", "a pushed extent is no table", None),
         (DOOR, "{postgresql: {url: 'postgresql://h/d', table: «'t;'», every: 1 s}}", "'t;' is not a table", None),
         (CAR, "{http: {listen: 'a:80', log: «'kafka://a/t'»}}", "'a' is not a host and a port", None),

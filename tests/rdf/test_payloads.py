@@ -10,9 +10,12 @@ import pyarrow as pa
 import pytest
 
 from transom.catalog.extents import Catalog
+from transom.catalog.rdf import RdfExtent
+from transom.catalog.servers import Kafka
+from transom.connectors.kafka.statements import read_message
 from transom.connectors.payloads import Dead
 from transom.connectors.rdf_files import open_stream
-from transom.connectors.rdf_payloads import COLUMNS, RdfReader, batches, counts, sift
+from transom.connectors.rdf_payloads import COLUMNS, RdfReader, Stated, batches, counts, sift
 from transom.errors import CatalogError, DataError
 from transom.model.rdf.read import FORMATS
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple, integer
@@ -159,6 +162,48 @@ def test_columns_that_are_missing(tmp_path: Path) -> None:
         stream(tmp_path, "s.csv", "t,s,o\n", ", format: nt")
     with pytest.raises(DataError, match="is no term"):
         stream(tmp_path, "s.csv", "t,s,p,o\n1,:a,:p,what\n")
+
+
+def of_topic(more: str) -> RdfExtent:
+    text = f"rdf:\n  s: {{stream: 'http://ex/s', {more}}}"
+    return Catalog.read(text).rdf.extents["s"]
+
+
+def test_a_topic_in_the_catalog() -> None:
+    found = of_topic("format: ttl, lateness: 1500 ms, kafka: {servers: 'a:1', topic: t, options: {x: y}}")
+    topic = Kafka("a:1", "t", (), None, (("x", "y"),), None)
+    assert found == RdfExtent("s", "http://ex/s", is_stream=True, format="ttl", topic=topic, lateness=2)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("kafka: {servers: 'a:1', topic: t}", "how are these messages written"),
+        ("format: nt, files: a.nt, kafka: {servers: 'a:1', topic: t}", "either files or a topic"),
+        ("format: nt, kafka: {servers: 'a', topic: t}", "not a host and a port"),
+        ("format: nt, kafka: {servers: 'a:1', topic: t, options: {ssl.key.password: x}}", "a secret"),
+        ("format: nt, kafka: {servers: 'a:1', topic: t, dead: d}", "unknown entry 'dead'"),
+    ],
+)
+def test_topics_that_are_refused(more: str, message: str) -> None:
+    with pytest.raises(CatalogError, match=message):
+        of_topic(more)
+
+
+def test_a_graph_has_no_topic() -> None:
+    for more, message in (("kafka: {servers: 'a:1', topic: t}", "no kafka"), ("lateness: 1 s", "no lateness")):
+        with pytest.raises(CatalogError, match=message):
+            Catalog.read(f"rdf:\n  s: {{graph: default, {more}}}")
+
+
+def test_messages_of_a_topic() -> None:
+    extent = of_topic("format: ttl, kafka: {servers: 'a:1', topic: t}")
+    moment = datetime(1970, 1, 1, 0, 0, 4, tzinfo=UTC)
+    assert extent.topic is not None
+    one = read_message(extent, extent.topic, Calendar(), 1, 7, moment, MESSAGES["ttl"].encode())
+    assert one == ([Stated(4, Triple(A, P, integer(1)))], [])
+    [], [aside] = read_message(extent, extent.topic, Calendar(), 1, 8, moment, None)
+    assert (aside.place, aside.reason) == ("t-1@8", Reason.MISSING)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from transom.catalog.server_shapes import HttpEntry, KafkaEntry, ModbusEntry, MqttEntry, OpcUaEntry, PostgresEntry
+from transom.catalog.server_shapes import (
+    HttpEntry,
+    KafkaEntry,
+    ModbusEntry,
+    MqttEntry,
+    OpcUaEntry,
+    PostgresEntry,
+    TopicEntry,
+)
 from transom.catalog.shapes import Entry
 from transom.model.types import INTEGER_MAX
 
@@ -193,8 +201,10 @@ class RdfEntry(Entry):
     stream: str | None = None
     graph: str | None = None
     files: list[str] | None = None
+    kafka: TopicEntry | None = None
     format: str | None = None
     time: str | None = None
+    lateness: str | None = None
     subjects: Literal["local"] | None = None
 
     @classmethod

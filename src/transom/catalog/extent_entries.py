@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 from transom.catalog.checked import RATE, typed, worded
 from transom.catalog.columns import check_name, listed_columns, read_schema
@@ -29,8 +30,11 @@ _INSTEAD = {
 }
 
 
-def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Extent:
-    """The extent that an entry declares; Misfit where the entries do not fit each other."""
+def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folder: Path | None = None) -> Extent:
+    """The extent that an entry declares; Misfit where the entries do not fit each other.
+
+    `folder` is what paths are relative to.
+    """
     check_name(name, at.at_key(), "an extent")
     kind, schema, every, sites, rate = _declared(name, entry, at, calendar)
     for key, only in _ONLY.items():
@@ -71,7 +75,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar) -> Ex
     )
     if entry.source is None:
         return extent
-    return replace(extent, source=read_source(extent, entry.source, at.then("source"), calendar))
+    return replace(extent, source=read_source(extent, entry.source, at.then("source"), calendar, folder))
 
 
 def _ticks(words: str | None, at: At, calendar: Calendar) -> int | None:

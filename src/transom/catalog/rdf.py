@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from transom.catalog.servers import Kafka
+
 
 @dataclass(frozen=True, slots=True)
 class RdfExtent:
     """A stream of statements, or a stored graph, and the IRI by which queries name it.
 
-    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements.
+    A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements;
+    those of a stream may be in the messages of a `topic` instead.
     `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
-    `local` says of a stream that all statements about a subject come in one message, at one instant.
+    `local` says of a stream that all statements about a subject come in one message, at one instant. `lateness` is how
+    many ticks a statement may come behind the latest one in a live run.
     """
 
     name: str
@@ -22,6 +26,8 @@ class RdfExtent:
     format: str | None = None
     time: str | None = None
     local: bool = False
+    topic: Kafka | None = None
+    lateness: int = 0
 
 
 @dataclass(frozen=True, slots=True)

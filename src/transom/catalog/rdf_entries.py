@@ -7,9 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry
+from transom.catalog.extent_entries import _ticks
+from transom.catalog.kafka_entries import read_rdf_topic
 from transom.catalog.places import At, Misfit
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.wording import quoted, show
+from transom.model.time import Calendar
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*")
 _PREFIX = re.compile(r"|[^\W\d_]([\w.-]*[\w-])?")
@@ -18,7 +21,9 @@ TABLES = ("csv", "jsonl", "parquet")
 """The endings of files with RDF, and of tables with terms or messages."""
 
 
-def read_rdf(entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken: Collection[str]) -> Rdf:
+def read_rdf(
+    entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken: Collection[str], calendar: Calendar
+) -> Rdf:
     """Streams, graphs and prefixes; `taken` are the names of other extents, in lower case."""
     for prefix, iri in prefixes.items():
         at = At(("prefixes", prefix))
@@ -31,7 +36,7 @@ def read_rdf(entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken
         check_name(name, at.at_key(), "an extent")
         if name.lower() in {*taken, *map(str.lower, extents)}:
             raise Misfit(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
-        extents[name] = _extent(name, entry, at)
+        extents[name] = _extent(name, entry, at, calendar)
         own = extents[name]
         same = [one for one in list(extents.values())[:-1] if (one.iri, one.is_stream) == (own.iri, own.is_stream)]
         if own.iri is not None and same:
@@ -40,7 +45,7 @@ def read_rdf(entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken
     return Rdf(extents, dict(prefixes))
 
 
-def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
+def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent:
     """One stream or graph."""
     if (entry.stream is None) == (entry.graph is None):
         raise Misfit(f"{quoted(name)} is a stream or a graph", at.at_key(), "write stream: IRI, or graph: IRI")
@@ -50,8 +55,23 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
         iri = _absolute(entry.stream, at.then("stream"))
         local = entry.subjects == "local"
         time = None if entry.time is None else _absolute(entry.time, at.then("time"))
-        return RdfExtent(name, iri, is_stream=True, files=files, format=entry.format, time=time, local=local)
-    for key, value in (("format", entry.format), ("time", entry.time)):
+        return RdfExtent(
+            name,
+            iri,
+            is_stream=True,
+            files=files,
+            format=entry.format,
+            time=time,
+            local=local,
+            topic=None if entry.kafka is None else read_rdf_topic(entry.kafka, at.then("kafka")),
+            lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
+        )
+    for key, value in (
+        ("format", entry.format),
+        ("time", entry.time),
+        ("kafka", entry.kafka),
+        ("lateness", entry.lateness),
+    ):
         if value is not None:
             raise Misfit(f"a graph has no {key}", at.then(key).at_key(), "streams have one")
     if entry.subjects is not None:
@@ -65,6 +85,11 @@ def _extent(name: str, entry: RdfEntry, at: At) -> RdfExtent:
 def _check_stream(entry: RdfEntry, at: At) -> None:
     """Messages have a format and a time: beside them in a table, or stated in them."""
     _check_endings(entry.files or (), (*TABLES, *ENDINGS), at)
+    if entry.kafka is not None and entry.files is not None:
+        raise Misfit("a stream has either files or a topic", at.then("kafka").at_key(), "leave out one of the two")
+    if entry.kafka is not None and entry.format is None:
+        hint = f"write format: and one of {', '.join(ENDINGS)}"
+        raise Misfit("how are these messages written?", at.then("kafka").at_key(), hint)
     if entry.format is not None and entry.format not in ENDINGS:
         raise Misfit(f"no format {quoted(entry.format)}", at.then("format"), f"formats are {', '.join(ENDINGS)}")
     for place, path in enumerate(entry.files or ()):

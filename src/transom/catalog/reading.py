@@ -65,8 +65,8 @@ def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent
             why = "upper and lower case do not tell names apart"
             raise Misfit(f"{quoted(name)} and {quoted(seen[name.lower()])} are the same name", at.at_key(), why)
         seen[name.lower()] = name
-        extents[name] = read_extent(name, declared, at, calendar)
-    rdf = read_rdf(entry.rdf, entry.prefixes, seen)
+        extents[name] = read_extent(name, declared, at, calendar, folder)
+    rdf = read_rdf(entry.rdf, entry.prefixes, seen, calendar)
     if not extents and not rdf.extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
     return calendar, extents, read_regions(entry.regions, extents, At(("regions",)), folder), rdf

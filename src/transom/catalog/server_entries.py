@@ -12,7 +12,6 @@ from transom.catalog.places import At, Misfit
 from transom.catalog.references import check_secret
 from transom.catalog.server_shapes import (
     HttpEntry,
-    KafkaEntry,
     ModbusEntry,
     MqttEntry,
     OpcUaEntry,
@@ -25,7 +24,6 @@ from transom.catalog.servers import (
     Device,
     HttpPoll,
     HttpPush,
-    Kafka,
     Modbus,
     Mqtt,
     Number,
@@ -46,7 +44,6 @@ KEPT = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason",
 """Columns that a log has of its own."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TABLE = re.compile(r"\w+(\.\w+)?")
 _DEADLINE = 500_000
 _KAFKA, _LOG = "kafka://", re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -90,20 +87,6 @@ def read_server(
             fields = _fields(extent, entry.fields, _asked(extent), at.then("fields"))
             headers = tuple(entry.headers.items())
             return HttpPoll(devices, fields, headers, _deadline(extent, entry, at, calendar), _log(extent, entry, at))
-
-
-def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
-    """The settings of a Kafka topic; what looks like a secret among the options is a reference."""
-    _only_pushed(extent, at)
-    for server in entry.servers.split(","):
-        _host(server.strip(), at.then("servers"))
-    if not _TOPIC.fullmatch(entry.topic):
-        raise Misfit(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
-    for name, value in entry.options.items():
-        if re.search("password|secret|jaas", name) and "${" not in value:
-            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
-    fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    return Kafka(entry.servers, entry.topic, fields, entry.time, tuple(entry.options.items()), entry.dead)
 
 
 def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calendar) -> Postgres:

@@ -99,11 +99,23 @@ class MqttEntry(Entry):
     log: LogEntry | None = None
 
 
-class KafkaEntry(Entry):
-    """`kafka: {servers: 'plant:9092', topic: power, time: at}`."""
+class TopicEntry(Entry):
+    """`kafka: {servers: 'plant:9092', topic: readings}`."""
 
     servers: str
     topic: str
+    options: dict[str, str] = Field(default_factory=dict)
+
+
+class KafkaEntry(Entry):
+    """`kafka: {servers: 'plant:9092', topic: power, time: at, envelope: {machine: key}}`."""
+
+    servers: str
+    topic: str
+    payload: Literal["json", "csv", "avro"] = "json"
+    columns: list[str] | None = Field(default=None, min_length=1)
+    record: str | None = Field(default=None, alias="schema")
+    envelope: dict[str, str] = Field(default_factory=dict)
     fields: dict[str, str] = Field(default_factory=dict)
     time: str | None = None
     options: dict[str, str] = Field(default_factory=dict)

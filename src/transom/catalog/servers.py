@@ -34,6 +34,8 @@ class Payload(Enum):
     JSON = "json"
     SENML = "senml"
     VALUE = "value"
+    CSV = "csv"
+    AVRO = "avro"
 
 
 class Number(Enum):
@@ -174,15 +176,13 @@ BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 """Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
 
 
-BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
-"""Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kafka:
-    """JSON messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
+    """Messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
 
     `dead` is the folder for what cannot be read or is late; without it a message that cannot be read stops the query.
+    `columns` are the cells of a line of CSV, `schema` is the text of a schema of Avro. `envelope` says which attributes
+    are not in the value of a message: `key`, `timestamp`, or `header.` and its name.
     """
 
     servers: str
@@ -191,6 +191,10 @@ class Kafka:
     time: str | None
     options: tuple[tuple[str, str], ...]
     dead: str | None
+    payload: Payload = Payload.JSON
+    columns: tuple[str, ...] = ()
+    envelope: tuple[tuple[str, str], ...] = ()
+    schema: str | None = None
 
 
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll

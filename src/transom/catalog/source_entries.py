@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from transom.catalog.checked import typed
 from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.kafka_entries import read_kafka
 from transom.catalog.places import At, Misfit
-from transom.catalog.server_entries import read_kafka, read_postgres, read_server
+from transom.catalog.server_entries import read_postgres, read_server
 from transom.catalog.signal_entries import read_generate
 from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, FromQuery, Source, Table
 from transom.catalog.ticks import read_tick
@@ -22,7 +24,7 @@ _ADD = f"add format: {', '.join(form.value for form in Format)}"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) -> Source:
+def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar, folder: Path | None = None) -> Source:
     """The source that an entry describes; Misfit unless it is exactly one that the extent can have."""
     given = [key for key in type(entry).model_fields if getattr(entry, key) is not None]
     if len(given) != 1:
@@ -31,7 +33,7 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar) 
         raise Misfit(said, at, hint)
     here = at.then(given[0])
     if entry.kafka is not None:
-        return read_kafka(extent, entry.kafka, here)
+        return read_kafka(extent, entry.kafka, here, folder)
     if entry.postgresql is not None:
         return read_postgres(extent, entry.postgresql, here, calendar)
     server = entry.mqtt or entry.modbus or entry.opcua or entry.http

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -18,7 +18,7 @@ from transom.catalog.servers import Kafka
 from transom.collector.feed import now
 from transom.collector.guesses import ABSENT, name_of, quoted, typed
 from transom.collector.sample import MOST, WAYS, Sample, file_sample, written
-from transom.connectors.kafka.read import messages
+from transom.connectors.kafka.read import Message, messages
 from transom.errors import UsageError
 
 FIRST = 20
@@ -77,9 +77,11 @@ def _topic(servers: str, topic: str, options: Mapping[str, str]) -> Sample:
     if options:
         lines += ["  options:", *(f"    {name}: {quoted(value)}" for name, value in options.items())]
     recent = messages(_source(lines), MOST)
-    oldest = [one for one in messages(_source(lines), FIRST, first=True) if one[:2] not in {r[:2] for r in recent}]
+    known = {(one.partition, one.offset) for one in recent}
+    first = messages(_source(lines), FIRST, first=True)
+    oldest = [one for one in first if (one.partition, one.offset) not in known]
     found = [*sorted(oldest, key=_stamp), *sorted(recent, key=_stamp)[-MOST:]]
-    told = [(message[-1] or b"", _since_1970(message[2])) for message in found]
+    told = [(one.value or b"", one.moment) for one in found]
     objects, came, others = _objects(told)
     if not objects:
         raise _nothing(len(found))
@@ -99,12 +101,8 @@ def _source(lines: Sequence[str]) -> Kafka:
     return source
 
 
-def _stamp(message: tuple[Any, ...]) -> int:
-    return int(message[2])
-
-
-def _since_1970(milliseconds: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+def _stamp(message: Message) -> int:
+    return message.stamp
 
 
 def _nothing(count: int) -> UsageError:

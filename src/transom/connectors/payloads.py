@@ -1,4 +1,4 @@
-"""Messages to rows: JSON, SenML (RFC 8428) and bare values; what cannot be read is dead, with its reason."""
+"""Messages to rows: JSON, SenML (RFC 8428), lines of CSV, bare values; what cannot be read is dead, with a reason."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from transom.catalog.extents import Extent
 from transom.catalog.servers import Payload
 from transom.catalog.ticks import Hinted, read_tick, read_value
 from transom.catalog.wording import show
+from transom.connectors.csv_lines import line_cells
 from transom.connectors.files.text import read_cell
 from transom.model.bag import Row
 from transom.model.reasons import Reason
@@ -47,13 +48,20 @@ class Reader:
     """How messages of one extent are read: where the attributes and the time are."""
 
     def __init__(
-        self, extent: Extent, calendar: Calendar, fields: Sequence[tuple[str, str]], time: str | None, payload: Payload
+        self,
+        extent: Extent,
+        calendar: Calendar,
+        fields: Sequence[tuple[str, str]],
+        time: str | None,
+        payload: Payload,
+        columns: Sequence[str] = (),
     ) -> None:
         self.extent = extent
         self.calendar = calendar
         self.fields = dict(fields)
         self.time = time
         self.payload = payload
+        self.columns = columns
         self.timed = time is not None or payload is Payload.SENML
 
     def rows(self, raw: bytes, known: Mapping[str, object], now: datetime) -> list[Read]:
@@ -67,6 +75,8 @@ class Reader:
         if self.payload is Payload.VALUE:
             [name] = self.fields
             return [Read(None, self._row({**known, name: text}, read_cell))]
+        if self.payload is Payload.CSV:
+            return [self._line(text, known)]
         try:
             content = json.loads(text, parse_constant=_no_constant)
         except RecursionError:
@@ -91,6 +101,19 @@ class Reader:
         for name, path in self.fields.items():
             found[name] = field_of(content, path, name)
         return Read(tick, self._row(found, read_value, known))
+
+    def _line(self, text: str, known: Mapping[str, object]) -> Read:
+        """The row of one line of CSV."""
+        try:
+            cells = line_cells(text)
+        except ValueError as error:
+            raise Dead(Reason.CSV, str(error)) from None
+        if len(cells) != len(self.columns):
+            raise Dead(Reason.CELLS, f"{len(cells)} cells, not {len(self.columns)}")
+        content = dict(zip(self.columns, cells, strict=True))
+        tick = None if self.time is None else self._tick(content[self.time])
+        found = {name: content[column] for name, column in self.fields.items()}
+        return Read(tick, self._row({**known, **found}, read_cell))
 
     def _tick(self, moment: object) -> int:
         try:

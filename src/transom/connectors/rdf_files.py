@@ -1,4 +1,4 @@
-"""Streams of statements from files: tables of terms or of messages, and files of RDF that state their times."""
+"""Streams of statements from files, tables of terms or of messages, RDF that states its times; and from topics."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
 from transom.connectors.files.records import MISSING, Record
 from transom.connectors.files.text import read_csv
+from transom.connectors.kafka.statements import read_statements
 from transom.connectors.rdf_payloads import RdfReader, sift
 from transom.connectors.statements import stream_statements
 from transom.errors import DataError, UsageError
@@ -28,7 +29,9 @@ _READERS: dict[str, Callable[[str], Iterator[Record]]] = {
 
 
 def open_stream(extent: RdfExtent, catalog: Catalog) -> tuple[list[tuple[int, Triple]], list[Aside]]:
-    """The statements of a stream from its files, in order of their ticks, and the messages that gave none."""
+    """The statements of a stream from its files or its topic, by their ticks, and the messages that gave none."""
+    if extent.topic is not None:
+        return read_statements(extent, extent.topic, catalog.calendar)
     if not extent.files:
         raise UsageError(f"no statements for {extent.name}", hint="give them as inputs, or add files to the catalog")
     statements: list[tuple[int, Triple]] = []

@@ -1,4 +1,4 @@
-"""Streams of statements from the files of a catalog on Spark: each file is read whole, by the plain reader.
+"""Streams of statements from the catalog on Spark: each file is read whole, each message alone, by the plain reader.
 
 So ticks, terms, the order of statements and what is set aside are those of the reference engine. Wherever Spark works,
 the files must be there under the same paths.
@@ -7,26 +7,32 @@ the files must be there under the same paths.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.servers import Kafka
 from transom.connectors.files.paths import files_for_spark, find_files, spark_glob
+from transom.connectors.kafka.spark import _messages as fetched
+from transom.connectors.kafka.statements import read_message
 from transom.connectors.rdf_files import read_file
 from transom.errors import DataError, UsageError
 from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import IRI, BlankNode, Triple
+from transom.model.time import Calendar
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_Read: TypeAlias = Callable[[dict[str, Any], int], Iterator[Sequence[object]]]
+"""The rows of a file or a message, so many columns wide."""
 FILE = "file"
 """The column that frames of files have: the file of a statement. `place` is that of its pattern, `row` its own."""
 _TOLD = "dead string, words string, at string"
@@ -37,19 +43,26 @@ _MESSAGES = (
 )
 _BINARY = "path string, modificationTime timestamp, length bigint, content binary"
 _ROWS = 10_000
+_ROOM = 1 << 21  # a message has at most one statement for each of its bytes
 _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
 def open_stream(spark: SparkSession, extent: RdfExtent, catalog: Catalog, *, live: bool) -> DataFrame:
-    """The statements of a stream from its files, and a row for each message that gave none, with the reason in `dead`.
+    """The statements of a stream, and a row for each message that gave none, with the reason in `dead`.
 
-    Where the subjects of the stream are local, a row is a message: all that a file says of a subject at a tick.
+    Where the subjects of the stream are local, a row is a message: all that a file, or a message of a topic, says of a
+    subject at a tick. Of a topic, `place` is the partition, `file` the topic, and `row` ascends with the offset.
     """
+    if extent.topic is not None:
+        taken = fetched(spark, extent.topic, live=live).select("partition", "offset", "timestamp", "value")
+        read: _Read = partial(_message_rows, extent, extent.topic, catalog.calendar)
+        return taken.mapInArrow(partial(_batches, extent.local, read), _MESSAGES if extent.local else _STATEMENTS)
     if not extent.files:
         raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame, or add files to the catalog")
     paths = _live(spark, extent, catalog.folder) if live else _still(spark, extent, catalog.folder)
     known = Catalog(catalog.calendar, rdf=Rdf({}, dict(catalog.rdf.prefixes)))
-    return paths.mapInArrow(partial(_batches, extent, known), _MESSAGES if extent.local else _STATEMENTS)
+    read = partial(_file_rows, extent, known)
+    return paths.mapInArrow(partial(_batches, extent.local, read), _MESSAGES if extent.local else _STATEMENTS)
 
 
 def _still(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFrame:
@@ -81,45 +94,63 @@ def _live(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFr
     return reduce(DataFrame.union, frames)
 
 
-def _batches(extent: RdfExtent, catalog: Catalog, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of files to batches of what stands in them; for `mapInArrow`."""
+def _batches(local: bool, read: _Read, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of files or messages to batches of what stands in them; for `mapInArrow`."""
     import pyarrow as pa
 
     told = [(name, pa.string()) for name in ("dead", "words", "at")]
     one = [(name, pa.string()) for name in ("s", "p", "o")]
-    held = [("statements", pa.list_(pa.struct([*one, ("row", pa.int64())])))] if extent.local else one
+    held = [("statements", pa.list_(pa.struct([*one, ("row", pa.int64())])))] if local else one
     schema = pa.schema(
         [("tick", pa.int64()), ("place", pa.int32()), ("file", pa.string()), ("row", pa.int64()), *held, *told]
     )
     for batch in given:
-        for entry in batch.to_pylist():
-            rows = _rows(extent, catalog, entry["place"], entry["path"], entry["called"], len(schema))
-            while some := list(islice(rows, _ROWS)):
-                columns = [[row[place] for row in some] for place in range(len(schema))]
-                arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        rows = chain.from_iterable(read(entry, len(schema)) for entry in batch.to_pylist())
+        while some := list(islice(rows, _ROWS)):
+            columns = [[row[place] for row in some] for place in range(len(schema))]
+            arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _rows(
-    extent: RdfExtent, catalog: Catalog, place: int, path: str, called: str, width: int
-) -> Iterator[Sequence[object]]:
+def _file_rows(extent: RdfExtent, catalog: Catalog, entry: dict[str, Any], width: int) -> Iterator[Sequence[object]]:
     """What one file gives; messages that gave nothing are called as people call their file."""
+    place, path, called = entry["place"], entry["path"], entry["called"]
     statements, aside = read_file(extent, path, catalog)
-    if extent.local:
-        for first, tick, held in _messages(statements):
-            yield (tick, place, path, first, held, None, None, None)
-    else:
-        for number, (tick, triple) in enumerate(statements):
-            yield (tick, place, path, number, *_spelled(triple), None, None, None)
+    yield from _told(extent.local, place, path, statements)
     for number, one in enumerate(aside):
         where = called + one.place.removeprefix(path)
         yield (None, place, path, number, *[None] * (width - 7), one.reason.value, one.words, where)
 
 
-def _messages(statements: Sequence[tuple[int, Triple]]) -> Iterator[tuple[int, int, list[dict[str, object]]]]:
+def _message_rows(
+    extent: RdfExtent, source: Kafka, calendar: Calendar, entry: dict[str, Any], width: int
+) -> Iterator[Sequence[object]]:
+    """What one message of a topic gives."""
+    partition, offset, topic, first = entry["partition"], entry["offset"], source.topic, entry["offset"] * _ROOM
+    statements, aside = read_message(extent, source, calendar, partition, offset, entry["timestamp"], entry["value"])
+    yield from _told(extent.local, partition, topic, [(one.tick, one.triple) for one in statements], first)
+    for one in aside:
+        yield (None, partition, topic, first, *[None] * (width - 7), one.reason.value, one.words, one.place)
+
+
+def _told(
+    local: bool, place: int, path: str, statements: Sequence[tuple[int, Triple]], first: int = 0
+) -> Iterator[Sequence[object]]:
+    """Statements as rows, or all of a subject and a tick as one."""
+    if not local:
+        for number, (tick, triple) in enumerate(statements, first):
+            yield (tick, place, path, number, *_spelled(triple), None, None, None)
+        return
+    for number, tick, held in _messages(statements, first):
+        yield (tick, place, path, number, held, None, None, None)
+
+
+def _messages(
+    statements: Sequence[tuple[int, Triple]], start: int = 0
+) -> Iterator[tuple[int, int, list[dict[str, object]]]]:
     """All that is said of a subject at a tick, with the number of its first statement and the tick."""
     found: dict[tuple[int, IRI | BlankNode], tuple[int, list[dict[str, object]]]] = {}
-    for number, (tick, triple) in enumerate(statements):
+    for number, (tick, triple) in enumerate(statements, start):
         held = found.setdefault((tick, triple.subject), (number, []))[1]
         held.append({**dict(zip("spo", _spelled(triple), strict=True)), "row": number})
     for (tick, _), (first, held) in found.items():

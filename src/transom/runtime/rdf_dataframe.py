@@ -87,7 +87,8 @@ def dataframe(
         live,
         0,
         options.until,
-        beats=_ends(spark, catalog, [e.name for e in reads if e.is_stream and e.name not in frames], options),
+        _delays(reads, catalog.calendar),
+        _ends(spark, catalog, [e for e in reads if e.is_stream and e.name not in frames], options),
         kernel=options.kernel,
         lanes=options.lanes,
         shared=dict.fromkeys(_several(plan)) if live else {},
@@ -97,15 +98,21 @@ def dataframe(
     return _result(plan, lower(plan, run))
 
 
-def _ends(spark: SparkSession, catalog: Catalog, names: Sequence[str], options: Options) -> dict[str, DataFrame]:
-    """Rows that only move a watermark: files that are read once are complete up to the last tick."""
+def _delays(reads: Sequence[RdfExtent], calendar: Calendar) -> dict[str, int]:
+    """How many milliseconds the watermark of a stream stays behind its latest tick."""
+    late = {extent.name: -(-extent.lateness * calendar.length // 1000) for extent in reads if extent.is_stream}
+    return late | {messages(name): delay for name, delay in late.items()}
+
+
+def _ends(spark: SparkSession, catalog: Catalog, own: Sequence[RdfExtent], options: Options) -> dict[str, DataFrame]:
+    """Rows that only move a watermark: what is read once is complete up to the last tick."""
     if not options.ends or options.until is None:
         return {}
-    end = options.until + 1
     calendar, kernel = catalog.calendar, options.kernel
+    last = {extent.name: options.until + 1 + extent.lateness for extent in own}
     return {
         name: clock.ticks(spark, first=end, periods=(), until=end, live=True, calendar=calendar, kernel=kernel)
-        for extent in names
+        for extent, end in last.items()
         for name in (extent, messages(extent))
     }
 

@@ -59,6 +59,7 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
     calendar = query.catalog.calendar
     extents = {f"extent {e.name}": [e.iri, e.is_stream] for e in query.reads}
     files = {f"the files of {e.name}": [e.format, e.time] for e in query.reads if e.is_stream and e.name not in given}
+    late = {f"the lateness of {e.name}": e.lateness for e in query.reads if e.lateness}
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -67,4 +68,5 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
         "until": until,
         **extents,
         **files,
+        **late,
     }

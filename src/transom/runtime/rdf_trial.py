@@ -79,7 +79,7 @@ def try_replay(
 def write_streams(folder: Path, query: RdfQuery, lanes: Mapping[int, Inputs], split: Split, until: int | None) -> None:
     """The statements of all lanes in the order of their ticks, one file per stream and micro-batch.
 
-    With `until` the last file of a stream holds a statement of the tick after it, which moves the watermark past it.
+    With `until` the last file of a stream holds a statement of a tick after it, which moves the watermark past it.
     """
     streamed = [extent for extent in query.reads if extent.is_stream]
     rows = [
@@ -99,7 +99,7 @@ def write_streams(folder: Path, query: RdfQuery, lanes: Mapping[int, Inputs], sp
                 if source == place
             ]
             if number == len(pieces) and until is not None:
-                chunk = [(until + 1, 0, 0, None)]
+                chunk = [(until + 1 + extent.lateness, 0, 0, None)]
             file = folder / extent.name / f"{number:06}.parquet"
             file.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(_whole(chunk) if extent.local else _table(chunk), file)

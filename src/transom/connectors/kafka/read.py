@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from transom.catalog.extents import Extent
 from transom.catalog.extras import needed
+from transom.catalog.kafka_entries import HEADER
 from transom.catalog.references import resolved
 from transom.catalog.servers import BATCHES, Kafka, Payload
+from transom.connectors.kafka.avro import AvroReader
 from transom.connectors.payloads import Dead, Reader
 from transom.connectors.rows import Given, Origin, tagged
 from transom.errors import DataError
@@ -28,15 +30,17 @@ def read_topic(extent: Extent, source: Kafka, calendar: Calendar, until: int | N
 
 
 def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
-    reader = Reader(extent, calendar, source.fields, source.time, Payload.JSON)
-    for partition, offset, stamp, raw in messages(source):
-        origin = Origin(extent.name, offset, "offset", f"partition {partition} of {source.topic}")
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=stamp)
+    reader = Reader(extent, calendar, source.fields, source.time, source.payload, source.columns)
+    if source.payload is Payload.AVRO:
+        reader = AvroReader(extent, calendar, source)
+    for message in messages(source):
+        origin = Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
         try:
-            for tick, row in reader.rows(raw, {}, moment):
-                at = calendar.tick_of(moment) if tick is None else tick
+            known = {name: message.beside(what) for name, what in source.envelope}
+            for tick, row in reader.rows(message.value or b"", known, message.moment):
+                at = calendar.tick_of(message.moment) if tick is None else tick
                 if at < 0:
-                    raise Dead(Reason.EPOCH, f"{moment} lies before tick 0")
+                    raise Dead(Reason.EPOCH, f"{message.moment} lies before tick 0")
                 yield Given(at, row, origin)
         except Dead as dead:
             if source.dead is None:
@@ -45,9 +49,35 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
                 ) from None
 
 
-def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> list[tuple[int, int, int, bytes]]:
-    """Partition, offset, stamp in milliseconds and value of what is in a topic now; of each partition at most so many,
-    the last or the first."""
+class Message(NamedTuple):
+    """What a topic holds: where it stands, the broker's stamp in milliseconds, and what was sent."""
+
+    partition: int
+    offset: int
+    stamp: int
+    key: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
+    value: bytes | None
+
+    @property
+    def moment(self) -> datetime:
+        """The broker's stamp as an instant."""
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.stamp)
+
+    def beside(self, what: str) -> str | datetime | None:
+        """What comes with the value: the stamp, or as text the key or the last header of a name; None for neither."""
+        if what == "timestamp":
+            return self.moment
+        found = [content for name, content in self.headers if HEADER + name == what]
+        raw = self.key if what == "key" else found[-1] if found else None
+        try:
+            return None if raw is None else raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Dead(Reason.BYTES, f"{what}: {error}") from None
+
+
+def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> list[Message]:
+    """What is in a topic now; of each partition at most so many, the last or the first."""
     kafka = needed("confluent_kafka", "kafka", "kafka")
     settings = settings_of(source)
     settings |= {
@@ -60,7 +90,7 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
         known = consumer.list_topics(source.topic, timeout=_PATIENCE).topics[source.topic]
         if known.error is not None:
             raise DataError(f"no topic {source.topic} at {source.servers}", detail=str(known.error))
-        found: list[tuple[int, int, int, bytes]] = []
+        found: list[Message] = []
         for partition in sorted(known.partitions):
             found += _partition(kafka, consumer, source.topic, partition, most, first)
         return found
@@ -83,7 +113,7 @@ def settings_of(source: Kafka) -> dict[str, str]:
 
 def _partition(
     kafka: Any, consumer: Any, topic: str, partition: int, most: int | None, first: bool
-) -> Iterator[tuple[int, int, int, bytes]]:
+) -> Iterator[Message]:
     place = kafka.TopicPartition(topic, partition)
     low, high = consumer.get_watermark_offsets(place, timeout=_PATIENCE)
     if most is not None:
@@ -100,7 +130,8 @@ def _partition(
         if message.offset() >= high:
             return
         low = message.offset() + 1
-        yield partition, message.offset(), message.timestamp()[1], message.value() or b""
+        stamp, headers = message.timestamp()[1], message.headers() or ()
+        yield Message(partition, message.offset(), stamp, message.key(), headers, message.value())
 
 
 class _Silent:

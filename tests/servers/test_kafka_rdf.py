@@ -1,0 +1,106 @@
+"""Messages of RDF in a topic of Kafka: live, as a replay and in plain Python the same, and the broken ones aside."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from random import Random
+
+import pytest
+from confluent_kafka import Producer
+
+import transom
+from tests.servers.start import make_topic
+from transom.connectors.rdf_payloads import counts
+from transom.runtime.rdf_answers import answers, plain
+from transom.runtime.rdf_aside import SetAside
+from transom.runtime.rdf_verify import difference, gathered, up_to
+
+pytestmark = pytest.mark.spark
+
+EX = "http://ex/"
+CATALOG = """
+epoch: 2024-06-01T00:00:00Z
+prefixes: {{"": "http://ex/"}}
+rdf:
+  readings:
+    stream: http://ex/readings
+    format: {form}
+    lateness: 1 min
+    kafka: {{servers: '127.0.0.1:{port}', topic: {topic}}}
+{more}
+"""
+QUERIES = {
+    "join": "SELECT ?room ?temp FROM STREAM :readings WINDOW RANGE 10 S SLIDE "
+    "WHERE { ?s :temp ?temp . ?s :in ?room FILTER (?temp > 20) }",
+    "latest": "SELECT ?s ?temp FROM STREAM :readings WINDOW ELEMS 5 WHERE { ?s :temp ?temp }",
+    "warm": "SELECT DISTINCT ?room FROM STREAM :readings WINDOW RANGE 6 S SLIDE 2 S "
+    "WHERE { ?s :in ?room . ?s :temp ?temp FILTER (?temp > 26) }",
+}
+BROKEN = {b"\xff": "not UTF-8", b"<http://ex/a> <": "not RDF", None: "missing field"}
+LAST = 90
+
+
+def written(form: str, sensor: int, temp: int, tick: int) -> str:
+    """One message in a format; TriG states its time, and in Turtle each is about another sensor."""
+    if form == "nt":
+        kind = "<http://www.w3.org/2001/XMLSchema#integer>"
+        return f'<{EX}s{sensor}> <{EX}temp> "{temp}"^^{kind} .\n<{EX}s{sensor}> <{EX}in> <{EX}r{sensor % 2}> .\n'
+    if form == "jsonld":
+        context = {"@vocab": EX, "in": {"@type": "@id"}}
+        return json.dumps({"@context": context, "@id": f"{EX}s{sensor}", "temp": temp, "in": f"{EX}r{sensor % 2}"})
+    said = f"<s{sensor}> <temp> {temp} ; <in> <r{sensor % 2}> ."
+    if form == "ttl":
+        return f"@base <{EX}> . {said}"
+    return f"@base <{EX}> . <g> {{ {said} }} <g> <at> {tick} ."
+
+
+def publish(place: str, topic: str, form: str) -> None:
+    rng = Random(7)
+    sender = Producer({"bootstrap.servers": place})
+    for number in range(200):
+        tick = number // 3 + rng.randrange(4)
+        sensor = number if form == "ttl" else rng.randrange(4)
+        text = written(form, sensor, rng.randrange(15, 30), tick)
+        stamp = 1717200000000 + tick * 1000 + 250
+        sender.produce(topic, text.encode(), partition=number % 2, timestamp=stamp)
+    for number, value in enumerate(BROKEN):
+        sender.produce(topic, value, partition=number % 2, timestamp=1717200000000)
+    sender.flush(20)
+
+
+@pytest.mark.parametrize(
+    ("form", "more", "question"),
+    [
+        ("nt", "", "join"),
+        ("ttl", "    subjects: local", "join"),
+        ("jsonld", "", "latest"),
+        ("trig", "    time: http://ex/at", "warm"),
+    ],
+)
+def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
+    place = f"127.0.0.1:{kafka}"
+    make_topic(place, f"rdf-{form}")
+    publish(place, f"rdf-{form}", form)
+    text = CATALOG.format(form=form, port=kafka, topic=f"rdf-{form}", more=more)
+    query = transom.compile(QUERIES[question], transom.Catalog.read(text, folder=tmp_path), language="sparql")
+    whole = query.simulate()
+    assert len(whole.solutions) > 5
+    assert counts(whole.aside["readings"]) == Counter(BROKEN.values())
+
+    aside = SetAside()
+    replayed = gathered(query.replay(spark, aside=aside).collect(), query.gives, query.columns)
+    assert difference(whole, replayed) is None
+    found = aside.broken()["readings"]
+    assert found.counts == Counter(BROKEN.values())
+    first = whole.aside["readings"][0]
+    assert found.first == f"{first.place}: {first.words}"
+    aside.forget()
+
+    sink = tmp_path / "out"
+    running = query.start(spark, f"parquet:{sink}", tmp_path / "state", until=LAST, once=True)
+    running.wait()
+    told = plain(query.physical(kernel=True), spark.read.parquet(str(sink)), query.catalog.calendar).collect()
+    live = answers(told, query.physical(kernel=True), query.gives, query.columns, [0])[0]
+    assert difference(up_to(whole, LAST), live) is None
+    assert running.progress().dead == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}
