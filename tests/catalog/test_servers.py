@@ -20,6 +20,7 @@ from transom.catalog.servers import (
     Postgres,
     Register,
     Space,
+    Topic,
 )
 from transom.errors import UsageError
 
@@ -118,6 +119,20 @@ def test_postgresql():
     assert found == Postgres("postgresql://u@h/d", "s.t", (("plate", "p"),), 60, None, "log/door")
 
 
+def test_a_log_in_kafka():
+    def log(words):
+        return source(CAR, f"{{mqtt: {{broker: 'mqtt://a', topic: b, log: {words}}}}}").log
+
+    assert log("here/it/is") == log("{address: here/it/is}") == "here/it/is"
+    assert log("'kafka://a:1,b:2/car.log'") == Topic("a:1,b:2", "car.log")
+    options = "{security.protocol: SASL_SSL, sasl.password: '${KEY}'}"
+    found = log(f"{{address: 'kafka://a:1/car', options: {options}}}")
+    assert found == Topic("a:1", "car", (("security.protocol", "SASL_SSL"), ("sasl.password", "${KEY}")))
+    assert str(found) == "kafka://a:1/car"
+    words = "{postgresql: {url: 'postgresql://u@h/d', table: s.t, every: 1 min, log: 'kafka://a:1/door'}}"
+    assert source(DOOR, words).log == Topic("a:1", "door")
+
+
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
 
 
@@ -152,6 +167,17 @@ PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
         (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
         (CAR, "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}", "a pushed extent is no table", None),
         (DOOR, "{postgresql: {url: 'postgresql://h/d', table: «'t;'», every: 1 s}}", "'t;' is not a table", None),
+        (CAR, "{http: {listen: 'a:80', log: «'kafka://a/t'»}}", "'a' is not a host and a port", None),
+        (CAR, "{http: {listen: 'a:80', log: «'kafka://a:1'»}}", "'' is not a topic", "kafka://HOST:PORT/TOPIC"),
+        (CAR, "{http: {listen: 'a:80', log: «'kafka://me:pw@a:1/t'»}}", None, "10.0.0.1:502"),
+        (CAR, "{http: {listen: 'a:80', log: «'s3://a/t'»}}", "'s3://a/t' is no place for a log", "a folder"),
+        (CAR, "{http: {listen: 'a:80', log: {address: l, «options»: {a: b}}}}", "options are for a log in Kafka", None),
+        (
+            CAR,
+            "{http: {listen: 'a:80', log: {address: 'kafka://a:1/t', options: {sasl.password: «x»}}}}",
+            "a secret does not stand in a catalog",
+            "${NAME}",
+        ),
         (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
         (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),

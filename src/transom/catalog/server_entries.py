@@ -31,9 +31,11 @@ from transom.catalog.servers import (
     Number,
     OpcUa,
     Payload,
+    Place,
     Postgres,
     Register,
     Space,
+    Topic,
 )
 from transom.catalog.ticks import read_interval, read_microseconds
 from transom.catalog.wording import did_you_mean, quoted
@@ -47,6 +49,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TABLE = re.compile(r"\w+(\.\w+)?")
 _DEADLINE = 500_000
+_KAFKA, _LOG = "kafka://", re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = ("mqtt://", "mqtts://")
 
 
@@ -66,14 +69,19 @@ def read_server(
             found = tuple(_register(name, one) for name, one in entry.registers.items())
             _covered(extent, entry.registers, at.then("registers"))
             return Modbus(
-                _devices(extent, entry, at, _host), found, _deadline(extent, entry, at, calendar), _log(extent, entry)
+                _devices(extent, entry, at, _host),
+                found,
+                _deadline(extent, entry, at, calendar),
+                _log(extent, entry, at),
             )
         case OpcUaEntry():
             _covered(extent, entry.nodes, at.then("nodes"))
             check_secret(entry.password, at.then("password"))
             devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("opc.tcp://",)))
             deadline = _deadline(extent, entry, at, calendar)
-            return OpcUa(devices, tuple(entry.nodes.items()), deadline, _log(extent, entry), entry.user, entry.password)
+            return OpcUa(
+                devices, tuple(entry.nodes.items()), deadline, _log(extent, entry, at), entry.user, entry.password
+            )
         case HttpEntry():
             for key in ("path", "token", "time"):
                 if key in entry.model_fields_set:
@@ -81,7 +89,7 @@ def read_server(
             devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("http://", "https://")))
             fields = _fields(extent, entry.fields, _asked(extent), at.then("fields"))
             headers = tuple(entry.headers.items())
-            return HttpPoll(devices, fields, headers, _deadline(extent, entry, at, calendar), _log(extent, entry))
+            return HttpPoll(devices, fields, headers, _deadline(extent, entry, at, calendar), _log(extent, entry, at))
 
 
 def read_kafka(extent: Extent, entry: KafkaEntry, at: At) -> Kafka:
@@ -109,7 +117,7 @@ def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calend
     check_secret(entry.password, at.then("password"))
     every = worded(read_interval, entry.every, at.then("every"), calendar)
     columns = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    return Postgres(entry.url, entry.table, columns, every, entry.password, entry.log or f"log/{extent.name}")
+    return Postgres(entry.url, entry.table, columns, every, entry.password, _log(extent, entry, at))
 
 
 def _unreserved(extent: Extent, at: At) -> None:
@@ -130,7 +138,7 @@ def _push(extent: Extent, entry: HttpEntry, at: At) -> HttpPush:
     check_secret(entry.token, at.then("token"))
     host, _, port = listen.rpartition(":")
     fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    return HttpPush(host, int(port), entry.path, fields, entry.time, entry.token, _log(extent, entry))
+    return HttpPush(host, int(port), entry.path, fields, entry.time, entry.token, _log(extent, entry, at))
 
 
 def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
@@ -148,7 +156,7 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
         entry.password,
         entry.client or f"transom-{extent.name}",
         5 if entry.version == "5" else 4,
-        _log(extent, entry),
+        _log(extent, entry, at),
     )
     named = [name for _, name in source.levels]
     for name in named:
@@ -169,9 +177,28 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
     return replace(source, fields=_fields(extent, entry.fields, left, at.then("fields")))
 
 
-def _log(extent: Extent, entry: PolledEntry | MqttEntry) -> str:
-    """The folder of the log, relative to the catalog."""
-    return entry.log or f"log/{extent.name}"
+def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At) -> Place:
+    """Where the log is: a folder, or a topic of Kafka."""
+    if entry.log is None:
+        return f"log/{extent.name}"
+    address, options, here = entry.log.address, entry.log.options, at.then("log")
+    if not address.startswith(_KAFKA):
+        if options:
+            raise Misfit("options are for a log in Kafka", here.then("options").at_key(), "leave them out")
+        if "://" in address:
+            hint = "write a folder, or kafka://HOST:PORT/TOPIC"
+            raise Misfit(f"{quoted(address)} is no place for a log", here.then("address"), hint)
+        return address
+    servers, _, topic = address.removeprefix(_KAFKA).partition("/")
+    for server in servers.split(","):
+        _host(server.strip(), here.then("address"))
+    if not _LOG.fullmatch(topic):
+        hint = "write kafka://HOST:PORT/TOPIC, the topic with letters, digits, . _ and -"
+        raise Misfit(f"{quoted(topic)} is not a topic", here.then("address"), hint)
+    for name, value in options.items():
+        if re.search("password|secret|jaas", name) and "${" not in value:
+            raise Misfit("a secret does not stand in a catalog", here.then("options", name), "write ${NAME}")
+    return Topic(servers, topic, tuple(options.items()))
 
 
 def _only_pushed(extent: Extent, at: At) -> None:

@@ -38,13 +38,25 @@ class RegisterEntry(Entry):
         return {"address": data} if isinstance(data, int) else data
 
 
+class LogEntry(Entry):
+    """`log/oven`, `kafka://plant:9092/oven`, or `{address: kafka://plant:9092/oven, options: {...}}`."""
+
+    address: str = Field(min_length=1)
+    options: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def expand(cls, data: object) -> object:
+        """A text stands for an address."""
+        return {"address": data} if isinstance(data, str) else data
+
+
 class PolledEntry(Entry):
     """What all sensors that are asked have: a device per site or one server for all, a deadline, perhaps a log."""
 
     devices: dict[str | int, DeviceEntry] | None = None
     server: str | None = None
     deadline: str | None = None
-    log: str | None = None
+    log: LogEntry | None = None
 
 
 class ModbusEntry(PolledEntry):
@@ -84,7 +96,7 @@ class MqttEntry(Entry):
     password: str | None = None
     client: str | None = None
     version: Literal["3.1.1", "5"] = "3.1.1"
-    log: str | None = None
+    log: LogEntry | None = None
 
 
 class KafkaEntry(Entry):
@@ -106,4 +118,4 @@ class PostgresEntry(Entry):
     every: str
     fields: dict[str, str] = Field(default_factory=dict)
     password: str | None = None
-    log: str | None = None
+    log: LogEntry | None = None

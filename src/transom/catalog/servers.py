@@ -12,6 +12,22 @@ from typing import TypeAlias
 from transom.model.types import Value
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A log that is a topic of Kafka; `options` are settings of Kafka's own."""
+
+    servers: str
+    topic: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return f"kafka://{self.servers}/{self.topic}"
+
+
+Place: TypeAlias = str | Topic
+"""Where a log is: a folder, relative to the catalog, or a topic."""
+
+
 class Payload(Enum):
     """How the rows of a message are written."""
 
@@ -75,7 +91,7 @@ class Modbus:
     devices: tuple[Device, ...]
     registers: tuple[Register, ...]
     deadline: int
-    log: str
+    log: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +101,7 @@ class OpcUa:
     devices: tuple[Device, ...]
     nodes: tuple[tuple[str, str], ...]
     deadline: int
-    log: str
+    log: Place
     user: str | None = None
     password: str | None = None
 
@@ -98,7 +114,7 @@ class HttpPoll:
     fields: tuple[tuple[str, str], ...]
     headers: tuple[tuple[str, str], ...]
     deadline: int
-    log: str
+    log: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +127,7 @@ class HttpPush:
     fields: tuple[tuple[str, str], ...]
     time: str | None
     token: str | None
-    log: str
+    log: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +143,7 @@ class Mqtt:
     password: str | None
     client: str
     version: int
-    log: str
+    log: Place
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
@@ -151,7 +167,7 @@ class Postgres:
     columns: tuple[tuple[str, str], ...]
     every: int
     password: str | None
-    log: str
+    log: Place
 
 
 BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
@@ -177,4 +193,4 @@ Polled: TypeAlias = Modbus | OpcUa | HttpPoll
 """Sensors that are asked at every tick of acquisition."""
 
 Collected: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt | Postgres
-"""What the collector serves; `log` is the folder that it writes and that queries read."""
+"""What the collector serves; `log` is what it writes and queries read."""

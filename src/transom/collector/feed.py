@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from transom.catalog.extents import Extent
 from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log
+from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import LARGEST, Dead, Reader
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -28,7 +28,7 @@ class Feed:
     """
 
     def __init__(
-        self, extent: Extent, log: Log, calendar: Calendar, reader: Reader, clock: Callable[[], datetime] = now
+        self, extent: Extent, log: Writer, calendar: Calendar, reader: Reader, clock: Callable[[], datetime] = now
     ) -> None:
         self.extent = extent
         self.log = log

@@ -13,7 +13,7 @@ from transom.catalog.servers import Device
 from transom.catalog.ticks import read_value
 from transom.collector.feed import now
 from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log
+from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import Dead, kept
 from transom.model.bag import Row
 from transom.model.reasons import Reason
@@ -47,7 +47,7 @@ class Poller:
     def __init__(
         self,
         extent: Extent,
-        log: Log,
+        log: Writer,
         calendar: Calendar,
         stations: Sequence[Station],
         deadline: float,

@@ -17,8 +17,7 @@ from transom.collector.http_push import Door
 from transom.collector.mqtt import Listener
 from transom.collector.polling import Poller, Station
 from transom.collector.scan import Scanner
-from transom.connectors.log.read import log_folder
-from transom.connectors.log.segments import Log
+from transom.connectors.log.writing import Writer, open_log
 from transom.connectors.payloads import Reader
 from transom.errors import UsageError
 from transom.model.time import Calendar
@@ -64,7 +63,8 @@ async def _collect(
         for extent in extents:
             source = extent.source
             assert isinstance(source, SOURCES)  # noqa: S101 - chosen looked
-            log = open_logs.enter_context(Log(log_folder(source.log, catalog.folder), extent, apart=min(apart, 0.1)))
+            log = open_log(source.log, catalog.folder, extent, apart=min(apart, 0.1))
+            open_logs.callback(log.close)
             served.append(_prepared(extent, source, log, catalog.calendar))
         await asyncio.gather(*(one.warm_up() for one in served if isinstance(one, Poller)))
         tasks = [asyncio.create_task(_serve(one, apart, stop, tell)) for one in served]
@@ -77,7 +77,7 @@ async def _collect(
     return {extent.name: _counts(one) for extent, one in zip(extents, served)}
 
 
-def _prepared(extent: Extent, source: Collected, log: Log, calendar: Calendar) -> Poller | Scanner | Listener | Door:
+def _prepared(extent: Extent, source: Collected, log: Writer, calendar: Calendar) -> Poller | Scanner | Listener | Door:
     """All that is needed to serve an extent, libraries loaded, nothing begun."""
     stations: Sequence[Station]
     match source:

@@ -16,7 +16,7 @@ from transom.catalog.ticks import read_value
 from transom.collector.feed import now
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.read import read_changes
-from transom.connectors.log.segments import Log
+from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import kept
 from transom.model.bag import Row, row_identity
 from transom.model.reasons import Reason
@@ -27,7 +27,7 @@ class Scanner:
     """The scans of one stored extent. What the log says is what the last scan saw, so a new start goes on from it."""
 
     def __init__(
-        self, extent: Extent, source: Postgres, log: Log, calendar: Calendar, clock: Callable[[], datetime] = now
+        self, extent: Extent, source: Postgres, log: Writer, calendar: Calendar, clock: Callable[[], datetime] = now
     ) -> None:
         self.extent = extent
         self.source = source
@@ -36,7 +36,7 @@ class Scanner:
         self.clock = clock
         self.counts: Counter[str] = Counter()
         self._psycopg = needed("psycopg", "postgresql", "postgresql")
-        before = read_changes(extent, str(log.folder), None)[-1].rows if log.latest >= 0 else ()
+        before = read_changes(extent, log.place, None)[-1].rows if log.latest >= 0 else ()
         self._held: dict[object, list[Row]] = {}
         for row in before:
             self._held.setdefault(row_identity(row), []).append(row)

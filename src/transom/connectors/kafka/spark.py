@@ -6,9 +6,10 @@ reason and passed over, and a run puts it aside, with the rows that are late.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.streaming import DataStreamReader
 
 from transom.catalog.extents import Extent
 from transom.catalog.references import resolved
@@ -114,7 +115,11 @@ def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
     if live:
         options |= {name: value for name, value in source.options if name in BATCHES}
     options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
-    reader = (spark.readStream if live else spark.read).format("kafka").options(**options)
+    return loaded((spark.readStream if live else spark.read).format("kafka").options(**options))
+
+
+def loaded(reader: DataFrameReader | DataStreamReader) -> DataFrame:
+    """What a reader reads; UsageError says which jar is missing."""
     try:
         return reader.load()
     except Exception as error:

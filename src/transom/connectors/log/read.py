@@ -8,6 +8,8 @@ from itertools import groupby
 from pathlib import Path
 
 from transom.catalog.extents import Extent
+from transom.catalog.servers import Place, Topic
+from transom.connectors.log.topic import topic_entries
 from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, version
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element, Row, Version, row_identity
@@ -18,12 +20,12 @@ def log_folder(log: str, folder: Path | None) -> Path:
     return (folder or Path()) / log
 
 
-def read_log(extent: Extent, log: str, folder: Path | None, until: int | None = None) -> list[Element]:
+def read_log(extent: Extent, log: Place, folder: Path | None, until: int | None = None) -> list[Element]:
     """The stream that a log holds, in the order of its numbers (E1) or as the extent orders ties."""
-    return tagged(extent, _rows(extent, log_folder(log, folder)), until)
+    return tagged(extent, _rows(extent, _located(log, folder)), until)
 
 
-def _rows(extent: Extent, place: Path) -> Iterator[Given]:
+def _rows(extent: Extent, place: Path | Topic) -> Iterator[Given]:
     for source, number, entry in _entries(extent, place, [*extent.names, "_seq", "_tick", "_kind"]):
         if entry["_kind"] == "row":
             origin = Origin(extent.name, number, "entry", source)
@@ -33,7 +35,14 @@ def _rows(extent: Extent, place: Path) -> Iterator[Given]:
             yield Given(tick, checked((entry[name] for name in extent.names), extent, origin), origin)
 
 
-def _entries(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
+def _located(log: Place, folder: Path | None) -> Path | Topic:
+    return log if isinstance(log, Topic) else log_folder(log, folder)
+
+
+def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
+    if isinstance(place, Topic):
+        yield from topic_entries(extent, place, columns)
+        return
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -55,13 +64,13 @@ def _entries(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[
             yield str(path), int(row["_seq"]), row
 
 
-def read_changes(extent: Extent, log: str, folder: Path | None, until: int | None = None) -> list[Version]:
+def read_changes(extent: Extent, log: Place, folder: Path | None, until: int | None = None) -> list[Version]:
     """The versions of a table whose log holds what appeared and what left at each scan."""
     held: dict[int, Row] = {}
     found: dict[int, tuple[Row, ...]] = {}
     numbers: dict[object, list[int]] = {}
     columns = [*extent.names, "_seq", "_tick", "_kind"]
-    for tick, scan in groupby(_scanned(extent, log_folder(log, folder), columns), key=lambda entry: entry[0]):
+    for tick, scan in groupby(_scanned(extent, _located(log, folder), columns), key=lambda entry: entry[0]):
         changed = not found
         for _, number, kind, row in scan:
             if kind == "row":
@@ -75,7 +84,7 @@ def read_changes(extent: Extent, log: str, folder: Path | None, until: int | Non
     return ordered_versions([Version(tick, rows) for tick, rows in found.items()], until)
 
 
-def _scanned(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[int, int, str, Row]]:
+def _scanned(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterator[tuple[int, int, str, Row]]:
     """Ticks, numbers, kinds and rows of the entries that scans made."""
     for source, number, entry in _entries(extent, place, columns):
         kind, tick = str(entry["_kind"]), entry["_tick"]
@@ -84,7 +93,7 @@ def _scanned(extent: Extent, place: Path, columns: list[str]) -> Iterator[tuple[
             yield tick, number, kind, checked((entry[name] for name in extent.names), extent, origin)
 
 
-def dead_counts(extent: Extent, log: str, folder: Path | None) -> Counter[str]:
+def dead_counts(extent: Extent, log: Place, folder: Path | None) -> Counter[str]:
     """How many entries of a log are no rows, by reason."""
-    entries = _entries(extent, log_folder(log, folder), ["_seq", "_kind", "_reason"])
+    entries = _entries(extent, _located(log, folder), ["_seq", "_kind", "_reason"])
     return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))

@@ -70,6 +70,11 @@ class Log:
         self.next = int(found[-1].stem) + meta.num_rows
         self.latest = int((meta.metadata or {}).get(_LATEST, b"-1"))
 
+    @property
+    def place(self) -> str:
+        """Where the log is."""
+        return str(self.folder)
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Put entries into the log, all of them or none; when this returns, they outlive the machine's power."""
         if not entries:

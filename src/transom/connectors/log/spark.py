@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent
+from transom.catalog.servers import Place, Topic
+from transom.connectors.log import topic_spark
 from transom.connectors.log.read import log_folder
 from transom.spark.types import spark_type
 
@@ -22,7 +24,7 @@ _FOREVER = "36500d"  # Spark would pass over files older than a week
 def stream(
     spark: SparkSession,
     extent: Extent,
-    log: str,
+    log: Place,
     folder: Path | None,
     *,
     live: bool,
@@ -30,16 +32,9 @@ def stream(
     files_per_batch: int | None = None,
 ) -> DataFrame:
     """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
-    path, shape = _place(extent, log, folder)
-    if live:
-        reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
-        if files_per_batch is not None:
-            reader = reader.option("maxFilesPerTrigger", files_per_batch)
-        raw = reader.parquet(path)
-    else:
-        raw = (
-            spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path).where(F.col("_kind") == "row")
-        )
+    raw = _entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch)
+    if not live:
+        raw = raw.where(F.col("_kind") == "row")
     cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
     more = [F.col("_seq").alias("o")] if position else []
     if live:
@@ -47,13 +42,12 @@ def stream(
     return raw.select(F.col("_tick").alias("t"), *cells, *more)
 
 
-def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) -> DataFrame:
+def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) -> DataFrame:
     """The rows of a scanned table: `v`, the scan that saw a row first, `gone`, the first that did not, `c0`, ...
 
     The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that a scan took place.
     """
-    path, shape = _place(extent, log, folder)
-    raw = spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
+    raw = _entries(spark, extent, log, folder, live=False)
     names = [f"c{place}" for place in range(len(extent.schema))]
     cells = [F.col(f"`{name}`").alias(c) for c, name in zip(names, extent.names)]
     entries = raw.select(F.col("_tick").alias("v"), "_kind", F.col("_seq").alias("o"), *cells)
@@ -67,6 +61,27 @@ def table(spark: SparkSession, extent: Extent, log: str, folder: Path | None) ->
     rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
     scans = entries.where(F.col("_kind") == "beat").select("v", F.lit(True).alias("e"))
     return rows.unionByName(scans, allowMissingColumns=True)
+
+
+def _entries(
+    spark: SparkSession,
+    extent: Extent,
+    log: Place,
+    folder: Path | None,
+    *,
+    live: bool,
+    files_per_batch: int | None = None,
+) -> DataFrame:
+    """The entries of a log: `_seq`, `_kind`, `_tick`, `_reason` and the attributes; as they come, if `live`."""
+    if isinstance(log, Topic):
+        return topic_spark.entries(spark, extent, log, live=live)
+    path, shape = _place(extent, log, folder)
+    if not live:
+        return spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
+    reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
+    if files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", files_per_batch)
+    return reader.parquet(path)
 
 
 def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:

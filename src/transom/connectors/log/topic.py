@@ -1,0 +1,227 @@
+"""A log that is a topic of Kafka, in plain Python: its committed messages, in the order of their offsets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from transom.catalog.extents import Extent
+from transom.catalog.extras import needed
+from transom.catalog.references import resolved
+from transom.catalog.servers import Topic
+from transom.connectors.log.encoding import decode
+from transom.errors import DataError, UsageError
+
+PARTITION = 0
+"""A log has one order, so its topic has one partition."""
+HEADER = "transom"
+"""The header of the last entry of an append: the latest tick so far, and the attributes of the extent."""
+PATIENCE = 20.0
+"""Seconds to wait for a broker that does not answer."""
+_JAAS = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_MODULES = {"PLAIN": "plain.PlainLoginModule", "SCRAM": "scram.ScramLoginModule"}
+
+
+def library() -> Any:
+    """Kafka's client for Python."""
+    return needed("confluent_kafka", "a log in Kafka", "kafka")
+
+
+def administration() -> Any:
+    """The part of the client that makes topics."""
+    return needed("confluent_kafka.admin", "a log in Kafka", "kafka")
+
+
+def settings(place: Topic) -> dict[str, Any]:
+    """The settings of a connection, as Kafka's client for Python names them."""
+    found: dict[str, Any] = {name: resolved(value) for name, value in place.options}
+    jaas = found.pop("sasl.jaas.config", None)
+    if jaas is not None:  # the words of Java's client
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in _JAAS.findall(jaas)}
+    return {**found, "bootstrap.servers": place.servers}
+
+
+def java_settings(place: Topic) -> dict[str, str]:
+    """The settings of a connection, as Kafka's client for Java names them."""
+    found = {name: resolved(value) for name, value in place.options}
+    if "sasl.mechanisms" in found:
+        found["sasl.mechanism"] = found.pop("sasl.mechanisms")
+    user, password = found.pop("sasl.username", None), found.pop("sasl.password", "")
+    if user is not None:
+        module = _MODULES.get(found.get("sasl.mechanism", "PLAIN").partition("-")[0], _MODULES["PLAIN"])
+        words = " ".join(f"{name}={json.dumps(value)}" for name, value in (("username", user), ("password", password)))
+        found["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {words};"
+    if "ssl.ca.location" in found:
+        found["ssl.truststore.location"] = found.pop("ssl.ca.location")
+        found["ssl.truststore.type"] = "PEM"
+    return {**found, "bootstrap.servers": place.servers}
+
+
+def made(place: Topic, make: Any, more: dict[str, Any]) -> Any:
+    """A client of Kafka; UsageError if the options are not its own."""
+    kafka = library()
+    try:
+        return make({**settings(place), **more}, logger=Silent())
+    except (kafka.KafkaException, ValueError, TypeError) as error:
+        hint = "options are those of librdkafka: security.protocol, sasl.username, ssl.ca.location, ..."
+        raise UsageError(f"the options of {place} do not fit", detail=_told(error), hint=hint) from None
+
+
+class TopicReader:
+    """The messages of a log; whoever writes it is not disturbed."""
+
+    def __init__(self, place: Topic) -> None:
+        self.place = place
+        self._kafka = library()
+        more = {
+            "group.id": f"transom-{uuid4().hex}",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+        }
+        self._consumer = made(place, self._kafka.Consumer, more)
+
+    def exists(self) -> bool:
+        """Whether the topic is there; UsageError if it has more than one partition."""
+        with self._words():
+            known = self._consumer.list_topics(self.place.topic, timeout=PATIENCE).topics[self.place.topic]
+        if known.error is not None:
+            if known.error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return False
+            raise DataError(f"cannot read {self.place}", detail=str(known.error))
+        if len(known.partitions) != 1:
+            hint = "a log has one order: give it a topic of its own, of one partition"
+            raise UsageError(f"{self.place} has {len(known.partitions)} partitions", hint=hint)
+        return True
+
+    def bounds(self) -> tuple[int, int]:
+        """The offset of the first message that is there, and of the next one to come."""
+        with self._words():
+            found = self._consumer.get_watermark_offsets(
+                self._kafka.TopicPartition(self.place.topic, PARTITION), timeout=PATIENCE
+            )
+        return int(found[0]), int(found[1])
+
+    def messages(self, start: int) -> Iterator[Any]:
+        """All committed messages from an offset up to the end as it is now."""
+        _, end = self.bounds()
+        with self._words():
+            self._consumer.assign([self._kafka.TopicPartition(self.place.topic, PARTITION, start)])
+        while start < end:
+            message = self._consumer.poll(PATIENCE)
+            if message is None:
+                raise DataError(f"no answer from {self.place}", hint="look whether the broker runs")
+            if message.error() is not None:
+                if message.error().code() == self._kafka.KafkaError._PARTITION_EOF:
+                    return
+                raise DataError(f"cannot read {self.place}", detail=str(message.error()))
+            start = message.offset() + 1
+            if start <= end:
+                yield message
+
+    def _words(self) -> _Words:
+        return _Words(self._kafka, f"cannot read {self.place}")
+
+    def close(self) -> None:
+        """Hang up."""
+        self._consumer.close()
+
+    def __enter__(self) -> TopicReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class End(NamedTuple):
+    """The last entry of a log: its number, the latest tick of a row or a beat, and the attributes by name."""
+
+    number: int
+    latest: int
+    attributes: dict[str, str]
+
+
+def end_of(reader: TopicReader) -> End | None:
+    """The end of a log, None if it has no entries."""
+    low, high = reader.bounds()
+    found: deque[Any] = deque(maxlen=1)
+    back = 64
+    while not found and high > low:  # the last messages may be ends of transactions, or undone
+        found.extend(reader.messages(max(low, high - back)))
+        if high - back <= low:
+            break
+        back *= 16
+    if not found:
+        if low > 0:
+            hint = "give the extent a new log, in a topic that keeps what it has"
+            raise UsageError(f"all entries of {reader.place} have been deleted", hint=hint)
+        return None
+    [last] = found
+    try:
+        about = json.loads(dict(last.headers() or [])[HEADER])
+        return End(int(json.loads(last.value() or b"")["_seq"]), int(about["latest"]), dict(about["attributes"]))
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"the message at offset {last.offset()} is no end of a log"
+        hint = "somebody else wrote it: give the extent a topic of its own"
+        raise DataError(what, detail=str(error), hint=hint, source=str(reader.place)) from None
+
+
+def topic_latest(place: Topic) -> int:
+    """The latest tick of a row or a beat that a log knows, -1 if of none."""
+    with TopicReader(place) as reader:
+        last = end_of(reader) if reader.exists() else None
+    return -1 if last is None else last.latest
+
+
+def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
+    """Where each entry of a log stands, its number, and some of its columns."""
+    with TopicReader(place) as reader:
+        if not reader.exists():
+            raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
+        low, _ = reader.bounds()
+        for message in reader.messages(low):
+            try:
+                entry = decode(extent, message.value() or b"", ["_seq", *columns])
+            except ValueError as error:
+                what = f"the message at offset {message.offset()} is no entry of a log"
+                raise DataError(what, detail=str(error), hint="somebody else wrote it", source=str(place)) from None
+            number = entry["_seq"]
+            assert isinstance(number, int)  # noqa: S101 - decode looked
+            yield str(place), number, entry
+
+
+class _Words:
+    """Turns errors of the client into Transom's own."""
+
+    def __init__(self, kafka: Any, what: str) -> None:
+        self._kafka = kafka
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, self._kafka.KafkaException):
+            raise DataError(self._what, detail=_told(error), hint="look whether the broker runs") from None
+
+
+def _told(error: BaseException) -> str:
+    """What the client says, without its settings."""
+    return str(error.args[0].str()) if error.args and hasattr(error.args[0], "str") else str(error)
+
+
+class Silent:
+    """Takes the words that the library would print."""
+
+    def log(self, *words: object) -> None:
+        """Nothing: what goes wrong is told by the error."""
