@@ -24,6 +24,31 @@ soak seed="10000":
 servers:
     TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers
 
+# a plant of 100 devices with Mosquitto, Kafka, PostgreSQL, the collector and three runs; installs what is missing, and returns
+plant-up *options:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    python=$(bash examples/plant/install)
+    "$python" -m examples.plant.plant up {{options}}
+
+# whether the plant that is up is exact so far: sinks against the reference engine, logs against the devices
+plant-check:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    python=$(bash examples/plant/install)
+    "$python" -m examples.plant.check
+
+# stops all that plant-up started
+plant-down:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    python=$(bash examples/plant/install)
+    "$python" -m examples.plant.plant down
+
+# 300 s of a plant whose processes are killed at random, 26 times, and the Kafka broker restarted; needs mosquitto and postgresql
+soak-plant *options:
+    python -m tests.servers.soak {{options}}
+
 # 200,000 mutated inputs to the parsers, the catalog reader and the reader of messages of RDF
 fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
@@ -64,6 +89,10 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.terms --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
+
+# 100 devices at one reading a second for ten minutes, one hanging and one refusing: from the tick to the log
+bench-devices *options:
+    python -m benchmarks.devices {{options}}
 
 # style and likely mistakes
 lint:

@@ -1,0 +1,96 @@
+"""Sensors at one reading a second: 100 devices, one that hangs and one that refuses, until what is read is in the log.
+
+`python -m benchmarks.devices [--seconds 600]`. A tick is complete if every device that works has a row at it, which it
+has only if it answered by the deadline. Its time to the log ends when the segment has its name, as the disk says. The
+exit code is 1 if a tick is missing or not complete.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from examples.plant.layout import Layout
+from examples.plant.plant import Plant
+from examples.plant.servers import free_port, listens, wait_for
+from transom.connectors.log.segments import segments
+
+EXTENTS = ("oven", "tank", "room")
+
+
+def collected(plant: Plant, seconds: float) -> None:
+    """Ask all devices for so long."""
+    layout = plant.layout
+    plant.start("devices")
+    wait_for(lambda: listens(layout.port("rooms")), 30, "the devices")
+    try:
+        plant.start("collector")
+        time.sleep(seconds)
+        plant.end("collector")
+    finally:
+        plant.kill("collector")
+        plant.end("devices")
+
+
+def times(plant: Plant, extent: str, sites: int) -> tuple[list[float], list[float], Counter[str]]:
+    """Seconds from each tick until it was acquired, until it was in the log, and what was wrong."""
+    calendar = plant.catalog.calendar
+    acquired, logged, wrong = [], [], Counter[str]()
+    last: int | None = None
+    for path in segments(plant.folder / "log" / extent):
+        table = pq.read_table(path, columns=["_kind", "_tick", "_at"]).to_pylist()
+        [beat] = [entry for entry in table if entry["_kind"] == "beat"]
+        tick = beat["_tick"]
+        begun = calendar.instant_of(tick).timestamp()
+        acquired.append(beat["_at"].timestamp() - begun)
+        logged.append(path.stat().st_ctime - begun)
+        wrong["not complete"] += sum(entry["_kind"] == "row" for entry in table) != sites
+        wrong["missing"] += 0 if last is None else tick - last - 1
+        last = tick
+    return acquired, logged, wrong
+
+
+def told(seconds: list[float]) -> str:
+    """The middle, the 99th percentile and the most, in milliseconds."""
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    return "  ".join(f"{1000 * one:7.0f}" for one in (cuts[49], cuts[98], max(seconds)))
+
+
+def main() -> int:
+    """Measure, and print what was measured."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, default=600.0)
+    options.add_argument("--deadline", type=int, default=500, help="milliseconds that a device has (default 500)")
+    given = options.parse_args()
+    layout = Layout(ovens=40, tanks=30, rooms=28, machines=0, broken=True, deadline=given.deadline)
+    layout = replace(layout, ports={name: free_port() for name in layout.names})
+    with tempfile.TemporaryDirectory(prefix="transom-devices-") as folder:
+        plant = Plant(Path(folder), collected=EXTENTS)
+        layout.write(plant.folder)
+        collected(plant, given.seconds)
+        print(f"{layout.devices} devices, 1 hanging, 1 refusing, {given.seconds:.0f} s, deadline {given.deadline} ms")
+        print(
+            f"{'ms after the tick':<18}{'acquired: p50      p99     most':>36}{'in the log: p50      p99     most':>38}"
+        )
+        everything: list[float] = []
+        wrong: Counter[str] = Counter()
+        for extent, sites in (("oven", layout.ovens), ("tank", layout.tanks), ("room", layout.rooms)):
+            acquired, logged, found = times(plant, extent, sites)
+            everything += logged
+            wrong += found
+            print(f"{extent:<5}{len(acquired):>6} ticks{told(acquired):>37}{told(logged):>38}")
+        print(f"all{len(everything):>8} ticks{'':>37}{told(everything):>38}")
+        print(f"ticks missing: {wrong['missing']}; not complete: {wrong['not complete']}")
+    return int(wrong.total() > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
