@@ -77,6 +77,11 @@ bench *options:
     python -m benchmarks.objects {{options}}
     python -m benchmarks.triples {{options}}
 
+# a topic of Kafka: how many messages per second, and how long from an event to its row; starts a broker, wants a quiet machine
+bench-plant *options:
+    python -m benchmarks.kafka {{options}}
+    python -m benchmarks.latency {{options}}
+
 # all that is measured, other engines included, and a picture of it: hours on a quiet machine
 bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.sliding --results {{results}}
@@ -87,6 +92,8 @@ bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.objects --results {{results}}
     python -m benchmarks.triples --results {{results}}
     python -m benchmarks.terms --results {{results}}
+    python -m benchmarks.kafka --results {{results}}
+    python -m benchmarks.latency --results {{results}}
     python -m benchmarks.peers --results {{results}}
     python -m benchmarks.plot {{results}} -o {{without_extension(results)}}.svg
 

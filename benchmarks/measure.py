@@ -32,6 +32,9 @@ WEIGHING = {
 }
 """With these the files of the state store hold what the state holds, and nothing that is gone."""
 
+SOURCES = ("FileStreamSource", "KafkaV2")
+"""How Spark's descriptions of sources begin whose rows count; a clock is no such source."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -51,7 +54,7 @@ class Report:
         for report in reports:
             if "addBatch" not in report["durationMs"]:
                 continue
-            files = [s["numInputRows"] for s in report["sources"] if s["description"].startswith("FileStreamSource")]
+            files = [s["numInputRows"] for s in report["sources"] if s["description"].startswith(SOURCES)]
             rows_in += sum(files)
             rows_out += max(report["sink"]["numOutputRows"], 0)
             if any(files):
@@ -116,7 +119,7 @@ Contestant = Callable[[], "Spent | float"]
 """Anything that can be run and tells how long it took, in this process or in another."""
 
 
-def session() -> SparkSession:
+def session(more: Mapping[str, str] | None = None) -> SparkSession:
     """A session as a careful user would set it, the same for all sides."""
     builder = SparkSession.builder.master("local[2]").appName("benchmarks")
     settings = {
@@ -129,6 +132,7 @@ def session() -> SparkSession:
         "spark.driver.memory": "6g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        **(more or {}),
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

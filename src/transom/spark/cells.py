@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 from transom.model.time import MICROSECOND, Calendar
 from transom.model.types import Type
 from transom.spark.floats import LIMIT, digits
-from transom.spark.types import DECIMAL, read_text, spark_type
+from transom.spark.types import DECIMAL, FIRST_INSTANT, LAST_INSTANT, plain_instant, read_text, spark_type
 
 _TICK = r"^\s*([-+]?[0-9]{1,25})\s*$"
 _WHOLE_FLOAT = r"^(\s*[+-]?[0-9]{1,40})\.0*\s*$"
@@ -33,13 +33,16 @@ def tick(raw: Column, formed: Mapping[str, Column], given: T.DataType, calendar:
     found: list[Column] = []
     if given == T.DecimalType(20, 0):  # what Spark makes of unsigned 64 bits
         found.append(raw.try_cast("long"))
+    if "long" in formed:
+        found.append(formed["long"])
     if "whole" in formed:
         found.append(formed["whole"].try_cast("long"))
     if "real" in formed:
         found.append(_whole(formed["real"]))
     if "text" in formed:
+        found.append(_tick_of_text(plain_instant(formed["text"]), calendar))
         found.append(F.regexp_extract(formed["text"], _TICK, 1).try_cast("long"))
-        found.append(_tick_of(read_text(formed["text"], Type.TIMESTAMP), calendar))
+        found.append(_tick_of_text(read_text(formed["text"], Type.TIMESTAMP), calendar))
     if "instant" in formed:
         found.append(_tick_of(formed["instant"], calendar))
     return F.coalesce(*found, F.lit(None).cast("long"))
@@ -47,9 +50,7 @@ def tick(raw: Column, formed: Mapping[str, Column], given: T.DataType, calendar:
 
 def typed_cell(raw: Column, formed: Mapping[str, Column], kind: Type, given: T.DataType) -> Cell:
     """A cell of a typed column or of JSON, as `catalog.ticks.read_value` has it."""
-    present = raw.isNotNull()
-    if isinstance(given, T.VariantType):
-        present = present & (F.schema_of_variant(raw) != "VOID")
+    present = formed.get("there", raw.isNotNull())
     if "real" in formed:
         present = present & ~F.coalesce(F.isnan(formed["real"]), F.lit(False))
     if "text" in formed and kind is Type.DECIMAL:
@@ -78,9 +79,23 @@ def _says_nan(text: Column) -> Column:
 
 def _tick_of(instant: Column, calendar: Calendar) -> Column:
     """The tick of an instant (E2); -1 for all that lie before tick 0."""
-    begin = (calendar.epoch - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND
-    since = F.unix_micros(instant) - F.lit(begin)
+    since = F.unix_micros(instant) - F.lit(_begin(calendar))
     return F.when(since < 0, F.lit(-1)).otherwise(F.call_function("div", since, F.lit(calendar.length)))
+
+
+def _tick_of_text(instant: Column, calendar: Calendar) -> Column:
+    """The same for an instant of the years 1 to 9999 that is dear to find and so is named once; below 0 before tick 0.
+
+    The quotient is that of a number from 0 on, where it is the floor.
+    """
+    ahead = -(-(LAST_INSTANT - FIRST_INSTANT) // calendar.length)
+    since = F.unix_micros(instant) + F.lit(ahead * calendar.length - _begin(calendar))
+    return F.call_function("div", since, F.lit(calendar.length)) - F.lit(ahead)
+
+
+def _begin(calendar: Calendar) -> int:
+    """Where tick 0 begins, in microseconds since 1970."""
+    return (calendar.epoch - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND
 
 
 def forms(raw: Column, given: T.DataType) -> dict[str, Column]:
@@ -91,10 +106,14 @@ def forms(raw: Column, given: T.DataType) -> dict[str, Column]:
     match given:
         case T.VariantType():
             found = F.schema_of_variant(raw)
-            whole = found.rlike(r"^(BIGINT|DECIMAL\(\d+,0\))")
+            exact = found.startswith("DECIMAL(")
+            whole = exact & found.endswith(",0)")
+            real = (exact & ~whole) | (found == "DOUBLE")
             return {
+                "there": raw.isNotNull() & ~F.is_variant_null(raw),
+                "long": F.when(found == "BIGINT", F.try_variant_get(raw, "$", "bigint")),
                 "whole": F.when(whole, F.try_variant_get(raw, "$", "decimal(38,0)")),
-                "real": F.when(~whole & found.rlike("^(DOUBLE|DECIMAL)"), F.try_variant_get(raw, "$", "double")),
+                "real": F.when(real, F.try_variant_get(raw, "$", "double")),
                 "text": F.when(found == "STRING", F.try_variant_get(raw, "$", "string")),
                 "truth": F.when(found == "BOOLEAN", F.try_variant_get(raw, "$", "boolean")),
             }
@@ -134,6 +153,7 @@ def _printed(number: Column) -> Column:
 
 
 _WHOLES: dict[str, Callable[[Column], Column]] = {
+    "long": lambda c: c,
     "whole": lambda c: c.try_cast("long"),
     "exact": _whole,
     "real": _whole,
@@ -141,8 +161,14 @@ _WHOLES: dict[str, Callable[[Column], Column]] = {
 _MADE: dict[Type, dict[str, Callable[[Column], Column]]] = {
     Type.INTEGER: _WHOLES,
     Type.TIME: _WHOLES,
-    Type.FLOAT: {"whole": lambda c: c.cast("double"), "exact": lambda c: c.cast("double"), "real": _finite},
+    Type.FLOAT: {
+        "long": lambda c: c.cast("double"),
+        "whole": lambda c: c.cast("double"),
+        "exact": lambda c: c.cast("double"),
+        "real": _finite,
+    },
     Type.DECIMAL: {
+        "long": lambda c: c.try_cast(DECIMAL),
         "whole": lambda c: c.try_cast(DECIMAL),
         "exact": lambda c: c.try_cast(DECIMAL),
         "real": _printed,
@@ -150,6 +176,9 @@ _MADE: dict[Type, dict[str, Callable[[Column], Column]]] = {
     },
     Type.STRING: {"text": lambda c: c},
     Type.BOOLEAN: {"truth": lambda c: c},
-    Type.TIMESTAMP: {"instant": lambda c: c, "text": lambda c: read_text(c, Type.TIMESTAMP)},
+    Type.TIMESTAMP: {
+        "instant": lambda c: c,
+        "text": lambda c: F.coalesce(plain_instant(c), read_text(c, Type.TIMESTAMP)),
+    },
 }
 """How a form becomes a value of a type; what is not here is none."""

@@ -53,19 +53,25 @@ def stream(
 
 
 def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool) -> DataFrame:
-    """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well."""
+    """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well.
+
+    What is named later is small: Spark copies whatever goes from one step to the next.
+    """
     raw = _messages(spark, source, live)
     text = F.col("value").cast("string")
     fits = (F.length("value") <= F.lit(LARGEST)) & F.is_valid_utf8(text)
-    raw = raw.select("*", F.when(fits, F.try_parse_json(text)).alias("json"), text.alias("text"))
+    raw = raw.select("*", F.when(fits, text).alias("text"))
+    raw = raw.select("*", _json(F.col("text")).alias("json"))
     cells = [_at(F.col("json"), path).alias(f"r{place}") for place, (_, path) in enumerate(source.fields)]
     timed = source.time is not None
     moment = _at(F.col("json"), source.time).alias("rt") if source.time is not None else F.col("timestamp").alias("rt")
-    raw = raw.select("*", *cells, moment)
+    raw = raw.select("*", *cells, moment, _no_object().alias("why"))
     kinds: dict[str, T.DataType] = {str(place): _VARIANT for place in range(len(source.fields))}
     kinds["t"] = _VARIANT if timed else T.TimestampType()
     formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in kinds.items()}
-    raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items()))
+    missing = [F.col(f"r{place}").isNull().alias(f"m{place}") for place in range(len(source.fields))]
+    forms_of = (c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items())
+    raw = raw.select("*", *forms_of, *missing)
     named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
     values = [typed_cell(F.col(f"r{i}"), named[str(i)], a.type, _VARIANT) for i, a in enumerate(extent.schema)]
     read = raw.select(
@@ -74,23 +80,44 @@ def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar
         *(cell.value.alias(f"v{i}") for i, cell in enumerate(values)),
         *(cell.present.alias(f"s{i}") for i, cell in enumerate(values)),
     )
-    return read.select("*", _reason(len(values), timed).alias("reason"))
+    return read.select("*", _reason(len(values)).alias("reason"))
 
 
-def _reason(width: int, timed: bool) -> Column:
-    """Why a message is no row, in the order in which the plain reader looks."""
-    found = F.when(F.length(F.coalesce("value", F.lit(b""))) > F.lit(LARGEST), _said(Reason.SIZE))
-    found = found.when(~F.is_valid_utf8("text"), _said(Reason.BYTES))
+def _no_object() -> Column:
+    """Why a message is no JSON object, NULL if it is one, in the order in which the plain reader looks."""
+    found = F.when(F.length("value") > F.lit(LARGEST), _said(Reason.SIZE))
+    found = found.when(F.col("value").isNotNull() & F.col("text").isNull(), _said(Reason.BYTES))
     found = found.when(F.col("json").isNull(), _said(Reason.TEXT))
-    found = found.when(~F.schema_of_variant("json").startswith("OBJECT"), _said(Reason.SHAPE))
-    if timed:
-        found = found.when(F.col("rt").isNull() | F.col("n").isNull(), _said(Reason.TIME))
-    found = found.when(F.col("n") < 0, _said(Reason.EPOCH))
+    return found.when(~_is_object(F.col("text")), _said(Reason.SHAPE))
+
+
+def _reason(width: int) -> Column:
+    """Why a message is no row, in the same order."""
+    found = F.when(F.col("why").isNotNull(), F.col("why"))
+    found = found.when(F.col("n").isNull(), _said(Reason.TIME)).when(F.col("n") < 0, _said(Reason.EPOCH))
     for place in range(width):
-        found = found.when(F.col(f"r{place}").isNull(), _said(Reason.MISSING))
+        found = found.when(F.col(f"m{place}"), _said(Reason.MISSING))
     for place in range(width):
         found = found.when(F.col(f"v{place}").isNull() & F.col(f"s{place}"), _said(Reason.TYPE))
     return found
+
+
+def _json(text: Column) -> Column:
+    """A text as JSON, NULL where it is none.
+
+    Spark would pass over what stands behind it. Behind an object without others in it there is nothing if its first
+    brace that closes is the last character; anything else is read as the first of two entries of a list.
+    """
+    flat = text.startswith("{") & (F.instr(text, "}") == F.length(text))
+    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(",null]")))
+    first, second, third = (F.try_variant_get(both, f"$[{place}]", "variant") for place in range(3))
+    alone = second.isNotNull() & F.is_variant_null(second) & third.isNull()
+    return F.when(flat, F.try_parse_json(text)).otherwise(F.when(alone, first))
+
+
+def _is_object(text: Column) -> Column:
+    """Whether what is known to be JSON is an object; the variant would tell only with all that is in it."""
+    return text.startswith("{") | F.ltrim(text, F.lit(" \t\r\n")).startswith("{")
 
 
 def _said(reason: Reason) -> Column:
