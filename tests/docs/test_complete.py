@@ -182,8 +182,8 @@ def test_every_folder_is_in_the_architecture() -> None:
 
 
 def test_recipes_exist() -> None:
-    recipes = set(re.findall(r"^(\w+)[^:\n]*:", text_of("justfile"), re.MULTILINE))
-    assert set(re.findall(r"`just (\w+)`", text_of("CONTRIBUTING.md"))) == recipes
+    recipes = set(re.findall(r"^([\w-]+)[^:\n]*:", text_of("justfile"), re.MULTILINE))
+    assert set(re.findall(r"`just ([\w-]+)`", text_of("CONTRIBUTING.md"))) == recipes
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
