@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -98,7 +99,9 @@ def sensors(spark: SparkSession, folder: Path, pieces: int) -> tuple[DataFrame, 
             "place": pa.array([place for _, place, _ in chunk], pa.int64()),
             "name": pa.array([name for _, _, name in chunk]),
         }
-        pq.write_table(pa.table(table), folder / f"{number:04}.parquet")
+        path = folder / f"{number:04}.parquet"
+        pq.write_table(pa.table(table), path)
+        os.utime(path, (1_700_000_000 + number,) * 2)  # Spark takes the oldest first, to the millisecond
     reader = spark.readStream.schema("at timestamp, place long, name string").option("maxFilesPerTrigger", 1)
     return reader.parquet(str(folder)).withWatermark("at", "1 second"), events
 
