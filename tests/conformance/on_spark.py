@@ -23,6 +23,9 @@ from .manifests import Entry
 
 SETTINGS = {
     "spark.driver.extraJavaOptions": options("-XX:ReservedCodeCacheSize=256m"),
+    "spark.driver.memory": "2g",
+    "spark.sql.maxPlanStringLength": "2000",  # what Spark would tell of plans, and keep, is longer than they are
+    "spark.sql.ui.retainedExecutions": "1",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -15,7 +15,7 @@ from pyspark.sql import Column
 from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable, parts
 from transom.algebra.rdf.functions import FUNCTIONS
 from transom.errors import PlanError, Unsupported
-from transom.spark.sql import Inputs
+from transom.spark.sql import Inputs, let
 from transom.spark.term_forms import FORMS
 from transom.spark.term_functions import LOWERINGS
 from transom.spark.term_order import sort_key
@@ -40,7 +40,9 @@ def truth(expression: Expression, columns: Mapping[str, Column], exists: Asked |
 def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
     """Columns whose ascending order, NULL first, is that of ORDER BY; all turned round is the descending one."""
     inputs = Inputs()
-    return [inputs.column(sort_key(lower(expression, columns, None, inputs).term()))]
+    found = lower(expression, columns, None, inputs)
+    is_name = found.short and found.shape is Shape.TERM
+    return [inputs.column(sort_key(found.term()) if is_name else let([found.term()], sort_key))]
 
 
 def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked | None, inputs: Inputs) -> Shaped:
