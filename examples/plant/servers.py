@@ -91,7 +91,7 @@ def postgresql(folder: Path, port: int, user: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
-            for parent in [folder, *folder.parents][:4]:  # folders may be for their owner alone
+            for parent in [folder, *folder.parents][:5]:  # folders may be for their owner alone
                 with contextlib.suppress(PermissionError):
                     parent.chmod(parent.stat().st_mode | 0o011)
         _control(folder, "initdb", "-A", "trust", "-U", user, "--no-sync")
