@@ -10,7 +10,7 @@ pytest.importorskip("pyspark")
 
 from transom import Catalog, compile
 from transom.connectors.rdf_files import open_stream
-from transom.connectors.rdf_spark_files import _rows
+from transom.connectors.rdf_spark_files import _file_rows
 from transom.model.rdf.formats import rows
 from transom.model.rdf.spelling import encode
 from transom.runtime.progress import Progress
@@ -26,7 +26,8 @@ def test_a_file_gives_what_the_plain_reader_gives() -> None:
     for name in ("td", "told"):
         extent = CATALOG.rdf.extents[name]
         path = PARK / extent.files[0]
-        found = [tuple(row) for row in _rows(extent, CATALOG, 3, str(path), "called", WIDTH)]
+        entry = {"place": 3, "path": str(path), "called": "called"}
+        found = [tuple(row) for row in _file_rows(extent, CATALOG, entry, WIDTH)]
         statements, aside = open_stream(extent, CATALOG)
         assert {len(row) for row in found} == {WIDTH}
         told = [(tick, *map(encode, (t.subject, t.predicate, t.object))) for tick, t in statements]
@@ -42,7 +43,7 @@ def test_messages_hold_what_is_said_of_a_subject_at_a_tick(tmp_path: Path) -> No
     entries = {"s": {"stream": "http://ex/s", "files": "s.csv", "subjects": "local"}}
     catalog = Catalog.from_dict({"tick": "1 s", "prefixes": {"": "http://ex/"}, "rdf": entries}, folder=tmp_path)
     path = str(tmp_path / "s.csv")
-    found = list(_rows(catalog.rdf.extents["s"], catalog, 0, path, path, 8))
+    found = list(_file_rows(catalog.rdf.extents["s"], catalog, {"place": 0, "path": path, "called": path}, 8))
     assert [(row[0], row[3], [one["row"] for one in row[4]]) for row in found] == [  # type: ignore[attr-defined]
         (1, 0, [0, 2]),
         (1, 1, [1]),

@@ -54,9 +54,11 @@ CUTS = {
     "in thirds": lambda events: [
         events[at : at + len(events) // 3 + 1] for at in range(0, len(events), len(events) // 3 + 1)
     ],
+    # a run that is started again waits for a word of every source: that of the stream comes last
     "the table is slow": lambda events: [
-        [e for e in events if e[0] == "meter"],
-        *([e] for e in events if e[0] == "tariff"),
+        [e for e in events[:-1] if e[0] == "meter"],
+        *([e] for e in events[:-1] if e[0] == "tariff"),
+        events[-1:],
     ],
     "the table is early": lambda events: [
         [e for e in events if e[0] == "tariff"],
