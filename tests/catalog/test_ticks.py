@@ -113,6 +113,10 @@ def test_values(value, kind, read):
     assert read_value(value, kind) == read
 
 
+def test_there_is_one_zero() -> None:
+    assert str(read_value(-0.0, Type.FLOAT)) == "0.0"
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [

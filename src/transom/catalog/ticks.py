@@ -11,10 +11,9 @@ from transom.model.time import Calendar, Rate, read_duration
 from transom.model.types import INTEGER_MAX, Type, Value, fits, read_text, tidy
 
 _LONGEST_LENGTH = 80
-_CARRIERS: dict[Type, type[int | float | str]] = {
+_CARRIERS: dict[Type, type[int | str]] = {
     Type.INTEGER: int,
     Type.TIME: int,
-    Type.FLOAT: float,
     Type.STRING: str,
     Type.BOOLEAN: bool,
 }
