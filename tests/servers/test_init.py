@@ -44,7 +44,7 @@ def simulated(folder, query, **more):
 def test_kafka(kafka, tmp_path):
     place = f"127.0.0.1:{kafka}"
     make_topic(place, "plant.power")
-    producer = Producer({"bootstrap.servers": place})
+    producer = Producer({"bootstrap.servers": place, "enable.idempotence": True})  # keeps the order of retries
     # 1,400 rows over two days: the sample is the end of them, and the first ones must fit as well
     for n in range(1400):
         at = START + timedelta(seconds=n if n < 200 else 2 * 86400 + n)

@@ -35,6 +35,8 @@ def test_answers_at_the_end_of_the_chain(plant):
     wait_for(plant.acquiring, 60, "the collector")
     plant.start(*SENDERS)
     wait_for(lambda: len(scanned(plant, "beat")) > 1, 20, "the second scan")
+    first = min(scanned(plant, "beat"))
+    wait_for(lambda: closed(plant) > first + 3 * layout.hour, 60, "an hour at the old price")
     with plant.database() as one:
         one.execute("UPDATE tariff SET price = 0.75 WHERE line = 'l1'")
     wait_for(lambda: scanned(plant, "left") != [], 20, "the scan of the new price")
