@@ -24,6 +24,10 @@ soak seed="10000":
 servers:
     TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers
 
+# rows of a topic in micro-batches of one row each, of which every twentieth is late
+late rows="1000":
+    TRANSOM_LATE_ROWS={{rows}} TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers/test_late.py -k rows
+
 # a plant of 100 devices with Mosquitto, Kafka, PostgreSQL, the collector and three runs; installs what is missing, and returns
 plant-up *options:
     #!/usr/bin/env bash

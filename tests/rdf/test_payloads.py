@@ -73,6 +73,13 @@ def test_what_is_broken(format: str, payload: object, moment: object, reason: Re
     assert counts(aside) == {reason.value: 1}
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_mark_in_front_is_none_of_the_message(format: str) -> None:
+    marked = "\ufeff" + MESSAGES[format]
+    assert RdfReader(format).statements(marked, 7) == RdfReader(format).statements(MESSAGES[format], 7)
+    assert RdfReader(format).statements(marked.encode(), 7) == RdfReader(format).statements(marked, 7)
+
+
 def test_no_such_format() -> None:
     with pytest.raises(DataError, match="no such format"):
         RdfReader("xml")

@@ -19,11 +19,12 @@ from tests.servers.start import jars as fetched
 from tests.servers.start import make_topic
 
 pytestmark = pytest.mark.spark
+ROW_BY_ROW = int(os.environ.get("TRANSOM_LATE_ROWS", "100"))
 
 
 @pytest.mark.parametrize(
     ("count", "most", "partitions"),
-    [(100_000, 20_000, 2), (100_000, 1_000_000, 1), (200, 1, 1)],
+    [(100_000, 20_000, 2), (100_000, 1_000_000, 1), (ROW_BY_ROW, 1, 1)],
     ids=["big", "one", "rows"],
 )
 def test_used_and_dead_are_all(kafka, spark, tmp_path, count, most, partitions):

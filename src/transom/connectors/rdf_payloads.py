@@ -26,6 +26,8 @@ COLUMNS = ("tick", "position", "s", "p", "o", "g", "dead", "words", "payload")
 """Columns on Spark: tick, place in its message and terms as N-Triples writes them; or a payload and why it is dead."""
 SCHEMA = ", ".join(f"{name} {'bigint' if name in ('tick', 'position') else 'string'}" for name in COLUMNS)
 _LONGEST_WORDS = 1000
+_MARK = "\ufeff"
+"""What some write in front of UTF-8; it is none of the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +160,11 @@ def _text(payload: object, largest: int | None) -> str:
     if largest is not None and len(payload) > largest:
         raise Dead(Reason.SIZE, f"{len(payload)} bytes, at most {largest}")
     try:
-        text = payload if isinstance(payload, str) else bytes(payload).decode("utf-8-sig")
+        text = payload if isinstance(payload, str) else bytes(payload).decode("utf-8")
         text.encode()
     except UnicodeError as error:
         raise Dead(Reason.BYTES, str(error)) from None
-    return text
+    return text.removeprefix(_MARK)
 
 
 def _kept(payload: object) -> str:

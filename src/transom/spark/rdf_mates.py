@@ -142,21 +142,19 @@ def _head(run: Run) -> list[Column]:
 
 
 def _fanned(node: Mate, frame: DataFrame, run: Run) -> DataFrame:
-    """The branches of one scan as the machine takes them."""
+    """The branches of one scan as the machine takes them; all values are terms, so the sides share their columns."""
     side = F.col("side")
     keys = []
     for at, name in enumerate(node.equal):
         places = [next(p for p, a in enumerate(schema) if a.name == name) for schema in node.sides]
-        key = F.lit(None).cast("string")
-        for place, own in enumerate(places):
-            key = F.when(side == F.lit(place), F.col(f"c{own}")).otherwise(key)
+        key = F.col(f"c{places[0]}")
+        for own in sorted(set(places[1:]) - {places[0]}):
+            having = [F.lit(place) for place, other in enumerate(places) if other == own]
+            key = F.when(side.isin(*having), F.col(f"c{own}")).otherwise(key)
         keys.append(key.alias(f"k{at}"))
-    cells = [
-        F.when(side == F.lit(place), F.struct(*values(schema), F.lit(0).alias("_"))).alias(f"cells{place}")
-        for place, schema in enumerate(node.sides)
-    ]
-    nothing = [F.lit(None).cast("int").alias(f"o{place}") for place in range(len(node.sides))]
-    return frame.select(*_head(run), "side", *keys, *nothing, *cells)
+    widest = max(node.sides, key=len)
+    cells = F.struct(*values(widest), F.lit(0).alias("_")).alias("cells0")
+    return frame.select(*_head(run), "side", *keys, F.lit(None).cast("int").alias("o0"), cells)
 
 
 def _machine(frame: DataFrame, specification: str, run: Run, keys: int, widths: Sequence[int], out: int) -> DataFrame:

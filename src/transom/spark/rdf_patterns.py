@@ -127,18 +127,16 @@ def _fits(places: tuple[Place, ...]) -> Column:
 
 def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
     """One scan: each statement with the patterns that it fits, `side` says which, and when it comes and goes."""
-    width = len(node.schema)
-    if "n" in frame.columns:
-        moments = [F.array(_moment(run.time.number(), F.col("n"))) for _ in node.branches]
+    hits = [_hit(branch, side, len(node.schema)) for side, branch in enumerate(node.branches)]
+    changes = "n" in frame.columns
+    held = [TICK, *run.lane, *(["n"] if changes else [])]
+    rows = frame.select(*held, F.inline(F.array(*hits))).where(F.col("side").isNotNull())
+    own = [*run.lane, "side", *names(node.schema)]
+    if changes:
+        rows = rows.select(run.time.number().alias("t"), F.col("n").cast("int").alias("n"), *own)
     else:
-        moments = [_moments(branch, run) for branch in node.branches]
-    parts = [
-        F.when(_fits(branch.places) & _holds(branch), _events(branch, side, width, moments[side])).otherwise(
-            F.array().cast(_type(width))
-        )
-        for side, branch in enumerate(node.branches)
-    ]
-    rows = frame.select(*run.lane, F.inline(F.concat(*parts) if len(parts) > 1 else parts[0]))
+        moments = F.array(_moment(run.time.number(), 1), _moment(_ends(node, run.time.number()), -1))
+        rows = rows.select(F.inline(moments), *own)
     if run.until is not None:
         rows = rows.where(F.col("t") <= F.lit(run.until))
     return rows.select(run.time.marked(F.col("t")), *run.lane, "n", "side", *names(node.schema))
@@ -180,15 +178,18 @@ def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Col
     return fits
 
 
-def _moments(branch: Branch, run: Run) -> Column:
-    tick = run.time.number()
-    width, slide = branch.window or (1, 1)
-    goes = _gone(tick, width, slide)
-    return F.array(_moment(tick, F.lit(1)), _moment(goes, F.lit(-1)))
+def _ends(node: Fan, tick: Column) -> Column:
+    """When a statement goes that fits the branch of `side`."""
+    windows = [branch.window or (1, 1) for branch in node.branches]
+    found = _gone(tick, *windows[0])
+    for window in sorted(set(windows) - {windows[0]}):
+        having = [F.lit(side) for side, own in enumerate(windows) if own == window]
+        found = F.when(F.col("side").isin(*having), _gone(tick, *window)).otherwise(found)
+    return found
 
 
-def _moment(tick: Column, count: Column) -> Column:
-    return F.struct(tick.cast("long").alias("t"), count.cast("int").alias("n"))
+def _moment(tick: Column, count: int) -> Column:
+    return F.struct(tick.cast("long").alias("t"), F.lit(count).alias("n"))
 
 
 def _holds(branch: Branch) -> Column:
@@ -198,16 +199,9 @@ def _holds(branch: Branch) -> Column:
     return F.coalesce(terms.truth(branch.condition, columns), F.lit(False))
 
 
-def _events(branch: Branch, side: int, width: int, moments: Column) -> Column:
+def _hit(branch: Branch, side: int, width: int) -> Column:
+    """The values of a pattern that a statement fits, with its side; NULL if it does not fit."""
     found = _first_places(branch.places)
     cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(branch.schema)]
     cells += [F.lit(None).cast("string").alias(f"c{place}") for place in range(len(cells), width)]
-    made = F.transform(
-        moments, lambda m: F.struct(m["t"].alias("t"), m["n"].alias("n"), F.lit(side).alias("side"), *cells)
-    )
-    return made.cast(_type(width))
-
-
-def _type(width: int) -> str:
-    cells = "".join(f", c{place}: string" for place in range(width))
-    return f"array<struct<t: bigint, n: int, side: int{cells}>>"
+    return F.when(_fits(branch.places) & _holds(branch), F.struct(F.lit(side).alias("side"), *cells))

@@ -131,8 +131,9 @@ class MachineRunner(StatefulProcessor):
                 places = {name: place for place, name in enumerate(row.__fields__)}
                 t, side_at, w, p, n = (places[name] for name in ("t", "side", "w", "p", "n"))
             side = row[side_at]
-            cells = _plain(row[places[f"cells{side}"]])
-            order = _plain(row[places[f"o{side}"]])
+            own = side if f"cells{side}" in places else 0  # a side without columns of its own has those of the first
+            cells = _plain(row[places[f"cells{own}"]])
+            order = _plain(row[places[f"o{own}"]])
             arrival = Arrival(side, row[w], row[p], row[n], order, cells[:keys], cells[keys : keys + widths[side]])
             found.setdefault(row[t], []).append(arrival)
         return found

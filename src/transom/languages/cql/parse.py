@@ -55,7 +55,7 @@ LENGTH = "write a number and a unit, such as '60 minutes' or '50 km'"
 MOST_DIGITS = 18
 _QUANTITY = re.compile(
     r"\s*(?P<amount>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[A-Za-z_][A-Za-z0-9_]*)\s*(?:(?P<word>[rs]attr)\s+(?P<domain>space|time)\s*)?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

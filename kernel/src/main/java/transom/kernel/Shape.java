@@ -34,13 +34,14 @@ record Shape(
         int[] cells,
         int[] widths)
         implements Serializable {
-    /** The shape of a frame's rows; `widths` says how many sides there are. */
+    /** The shape of a frame's rows; `widths` says how many sides there are. One without columns has those of the first. */
     static Shape of(StructType schema, int lanes, int buckets, int out, int keys, int[] widths) {
         int[] order = new int[widths.length];
         int[] cells = new int[widths.length];
         for (int at = 0; at < widths.length; at++) {
-            order[at] = schema.fieldIndex("o" + at);
-            cells[at] = schema.fieldIndex("cells" + at);
+            int own = schema.getFieldIndex("cells" + at).isDefined() ? at : 0;
+            order[at] = schema.fieldIndex("o" + own);
+            cells[at] = schema.fieldIndex("cells" + own);
         }
         return new Shape(
                 lanes,
