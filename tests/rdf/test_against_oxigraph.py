@@ -19,7 +19,7 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.time import Rate
 from transom.reference.rdf.evaluate import Moment, changes, evaluate, timed
 
-CASES, BLOCK = 240, 20
+CASES, BLOCK = 600, 20
 
 
 def check(seed: int) -> None:
