@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ import transom
 from examples.plant.check import Figures, asked, sent
 from examples.plant.layout import HERE, QUERIES, Layout
 from examples.plant.plant import Plant
+from examples.plant.servers import free_port, is_free
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.segments import Log
 from transom.model.reasons import Reason
@@ -36,6 +38,23 @@ def plant(tmp_path):
     Layout(ovens=2, tanks=1, rooms=1, machines=2).write(tmp_path)
     (tmp_path / "record").mkdir()
     return Plant(tmp_path)
+
+
+def test_up_needs_its_ports(tmp_path):
+    layout = Layout(ports={name: free_port() for name in Layout().names})
+    with socket.create_server(("127.0.0.1", layout.port("tanks-1"))):
+        with pytest.raises(SystemExit, match=f"somebody else has port {layout.port('tanks-1')}:"):
+            Plant(tmp_path).up(layout)
+        assert not is_free(layout.port("tanks-1"))
+    assert is_free(layout.port("tanks-1"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_has_ended_is_noticed(plant, monkeypatch):
+    monkeypatch.setattr(plant, "_command", lambda name: ["sh", "-c", f"echo {name} is broken; sleep 0.2; exit 1"])
+    plant.start("meters")
+    with pytest.raises(SystemExit, match="meters has ended; its last words:\nmeters is broken"):
+        plant._wait_for(lambda: False, 20, "meters")
 
 
 def lines(plant, name, *found):

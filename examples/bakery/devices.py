@@ -43,7 +43,7 @@ class Ovens(ThreadingHTTPServer):
 def main() -> None:
     """Serve until the time is up."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--port", type=int, default=48084)
+    options.add_argument("--port", type=int, default=28084)
     options.add_argument("--for", dest="seconds", type=float, default=3600.0)
     given = options.parse_args()
     server = Ovens(("127.0.0.1", given.port), Oven)

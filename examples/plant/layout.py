@@ -46,14 +46,19 @@ class Layout:
 
     def port(self, name: str) -> int:
         """Where something listens: as chosen, or where it always does."""
-        return self.ports.get(name) or 48_100 + self.names.index(name)
+        return self.ports.get(name) or 28_100 + self.names.index(name)
 
     @property
     def names(self) -> list[str]:
         """All that has a port."""
+        return ["mqtt", "kafka", "controller", "postgresql", *self.asked, "hanging", "refusing"]
+
+    @property
+    def asked(self) -> list[str]:
+        """Where devices answer."""
         gateways = [f"gateway-{n}" for n in range(-(-self.ovens // UNITS))]
         servers = [f"tanks-{n}" for n in range(-(-self.tanks // TANKS))]
-        return ["mqtt", "kafka", "controller", "postgresql", "rooms", *gateways, *servers, "hanging", "refusing"]
+        return ["rooms", *gateways, *servers]
 
     def database(self) -> str:
         """Where the tariff and the answers are."""

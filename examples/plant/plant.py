@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -158,13 +158,36 @@ class Plant:
             self.kill(name)
 
     def up(self, layout: Layout) -> None:
-        """Start all of it."""
+        """Start all of it, and see that it runs."""
+        taken = [str(layout.port(name)) for name in layout.names if not servers.is_free(layout.port(name))]
+        if taken:
+            sys.exit(
+                f"somebody else has port {', '.join(taken)}: free it, or choose others in examples/plant/layout.py"
+            )
         self.serve(layout)
         self.start("devices")
-        servers.wait_for(lambda: servers.listens(layout.port("rooms")), 30, "the devices")
+        self._wait_for(lambda: all(servers.listens(layout.port(name)) for name in layout.asked), 30, "devices")
         self.start("collector")
-        servers.wait_for(self.acquiring, 60, "the collector")
+        self._wait_for(self.acquiring, 60, "collector")
         self.start(*SENDERS, *QUERIES)
+        self._wait_for(self.running, 120, *SENDERS, *QUERIES)
+
+    def running(self) -> bool:
+        """Whether every query has begun its first batch."""
+        return all(any((self.folder / "checkpoint" / name).glob("**/offsets/0")) for name in QUERIES)
+
+    def _wait_for(self, ready: Callable[[], bool], seconds: float, *names: str) -> None:
+        """Wait until processes are ready; one that has ended is an error, with its last words."""
+
+        def seen() -> bool:
+            for name in ("mqtt", "kafka", *PROCESSES):
+                if name in self._children and self.pid(name) is None:
+                    log = self.folder / "words" / name if name in PROCESSES else self.folder / name / "log"
+                    words = log.read_text("utf-8", "replace").splitlines()[-20:]
+                    sys.exit("\n".join([f"{name} has ended; its last words:", *words]))
+            return ready()
+
+        servers.wait_for(seen, seconds, " ".join(names))
 
     def down(self) -> None:
         """Stop all of it; what it wrote stays."""

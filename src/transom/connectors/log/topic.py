@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import deque
 from collections.abc import Iterator
 from types import TracebackType
@@ -86,6 +87,9 @@ class TopicReader:
             "isolation.level": "read_committed",
         }
         self._consumer = made(place, self._kafka.Consumer, more)
+        codes = self._kafka.KafkaError
+        made_now = (codes._UNKNOWN_PARTITION, codes._UNKNOWN_TOPIC, codes.UNKNOWN_TOPIC_OR_PART)
+        self._soon = (*made_now, codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_FOR_PARTITION)
 
     def exists(self) -> bool:
         """Whether the topic is there; UsageError if it has more than one partition."""
@@ -102,11 +106,17 @@ class TopicReader:
 
     def bounds(self) -> tuple[int, int]:
         """The offset of the first message that is there, and of the next one to come."""
+        partition = self._kafka.TopicPartition(self.place.topic, PARTITION)
+        end = time.monotonic() + PATIENCE
         with self._words():
-            found = self._consumer.get_watermark_offsets(
-                self._kafka.TopicPartition(self.place.topic, PARTITION), timeout=PATIENCE
-            )
-        return int(found[0]), int(found[1])
+            while True:
+                try:
+                    low, high = self._consumer.get_watermark_offsets(partition, timeout=PATIENCE)
+                    return int(low), int(high)
+                except self._kafka.KafkaException as error:
+                    if error.args[0].code() not in self._soon or time.monotonic() > end:
+                        raise
+                    time.sleep(0.1)
 
     def messages(self, start: int) -> Iterator[Any]:
         """All committed messages from an offset up to the end as it is now."""

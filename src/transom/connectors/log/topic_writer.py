@@ -8,6 +8,7 @@ tick so far and the attributes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,24 +42,33 @@ class TopicLog:
         self.extent = extent
         self._kafka = library()
         self.next, self.latest = 0, -1
-        with TopicReader(place) as reader:
-            if not reader.exists():
-                self._make()
-            self._check()
-            more = {
-                "transactional.id": f"transom-log-{place.topic}",
-                "transaction.timeout.ms": _WHOLE,
-                "message.timeout.ms": _WHOLE // 2,
-                "message.max.bytes": LARGEST_ENTRY,
-                "compression.type": "zstd",
-                "linger.ms": 5,
-            }
-            self._producer = made(place, self._kafka.Producer, more)
-            try:
-                self._again(self._producer.init_transactions, time.monotonic() + 2 * PATIENCE)
-            except self._kafka.KafkaException as error:
-                raise self._failed(error) from None
-            self._recover(reader)
+        self._offset = -1
+        self._reader = TopicReader(place)
+        try:
+            self._open()
+        except BaseException:
+            self._reader.close()
+            raise
+
+    def _open(self) -> None:
+        if not self._reader.exists():
+            self._make()
+        self._check()
+        more = {
+            "transactional.id": f"transom-log-{self.place.topic}",
+            "transaction.timeout.ms": _WHOLE,
+            "message.timeout.ms": _WHOLE // 2,
+            "message.max.bytes": LARGEST_ENTRY,
+            "compression.type": "zstd",
+            "linger.ms": 5,
+            "on_delivery": self._delivered,
+        }
+        self._producer = made(self.place, self._kafka.Producer, more)
+        try:
+            self._again(self._producer.init_transactions, time.monotonic() + 2 * PATIENCE)
+        except self._kafka.KafkaException as error:
+            raise self._failed(error) from None
+        self._recover()
 
     def _make(self) -> None:
         """The topic, which forgets nothing."""
@@ -96,8 +106,8 @@ class TopicLog:
             hint = f"set {' '.join(wrong)}, or name a topic that is not there: the collector makes it"
             raise UsageError(f"{self.place} cannot keep the log of {self.extent.name}", hint=hint)
 
-    def _recover(self, reader: TopicReader) -> None:
-        last = end_of(reader)
+    def _recover(self) -> None:
+        last = end_of(self._reader)
         if last is None:
             return
         if last.attributes != _attributes(self.extent):
@@ -107,7 +117,7 @@ class TopicLog:
         self.next, self.latest = last.number + 1, last.latest
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Put entries into the log, all of them or none; when this returns, the brokers have them."""
+        """Put entries into the log, all of them or none; when this returns, the brokers have them and show them."""
         if not entries:
             return
         latest = max(
@@ -129,6 +139,17 @@ class TopicLog:
                 self._undo(end)
         self.next += len(entries)
         self.latest = latest
+        self._wait_until_read(end)
+
+    def _delivered(self, error: Any, message: Any) -> None:
+        if error is None:
+            self._offset = max(self._offset, message.offset())
+
+    def _wait_until_read(self, end: float) -> None:
+        """A broker answers a commit a moment before readers get what was committed; it keeps it, seen or not."""
+        with contextlib.suppress(DataError):
+            while self._reader.bounds()[1] <= self._offset and time.monotonic() < end:
+                time.sleep(0.001)
 
     def _send(self, number: int, entry: Entry, headers: list[tuple[str, bytes]] | None, end: float) -> None:
         value = encode(self.extent, number, entry)
@@ -185,6 +206,7 @@ class TopicLog:
     def close(self) -> None:
         """Nothing is under way between two appends."""
         self._producer.flush(PATIENCE)
+        self._reader.close()
 
     def __enter__(self) -> TopicLog:
         return self
