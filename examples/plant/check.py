@@ -98,8 +98,10 @@ def of_topic(plant: Plant, topic: str) -> list[tuple[bytes | None, dict[str, Any
 
 def closed(plant: Plant) -> int:
     """The last tick that every source has left behind."""
-    ticks = [max((t for (t,) in entries(plant, name, "_tick") if t is not None), default=-1) for name in POLLED]
-    ticks.append(max((t for (t,) in entries(plant, "vibration", "_tick") if t is not None), default=-1))
+    ticks = [
+        max((t for (t,) in entries(plant, name, "_tick") if t is not None), default=-1)
+        for name in (*POLLED, "vibration", "tariff")
+    ]
     extent = plant.catalog.extents["meter"]
     assert isinstance(extent.source, Kafka)  # noqa: S101 - the catalog is ours
     for raw in [one.value or b"" for one in messages(extent.source, most=1)] or [b'{"at": "2026-01-01T00:00:00Z"}']:

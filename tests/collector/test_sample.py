@@ -141,12 +141,25 @@ def test_the_catalog_names_the_file_from_where_it_stands(tmp_path, monkeypatch):
         "kafka://u:${P}@a:9092/t",
         "mqtt://eng:sesame@a/t",
         "postgresql://eng:sesame@a/d/t",
+        "postgresql://eng:se/sesame@a/d/t",
+        "postgresql://eng@a/d/t?password=sesame",
+        "mqtt://a:port/t",
         "postgresql://a/d",
     ],
 )
 def test_refused(place):
     with pytest.raises(UsageError) as caught:
         first_catalog(place)
+    assert "sesame" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", ["postgresql://eng:{}@127.0.0.1:1/d/t", "mqtt://eng:{}@127.0.0.1:1/t/@x/+"])
+def test_a_secret_in_a_file(place, tmp_path):
+    with pytest.raises(UsageError, match=r"cannot read .*/none"):
+        first_catalog(place.format(f"${{file:{tmp_path}/none}}"), 0.1)
+    (tmp_path / "pw").write_text("sesame")
+    with pytest.raises(UsageError, match=r"127\.0\.0\.1") as caught:
+        first_catalog(place.format(f"${{file:{tmp_path}/pw}}"), 0.1)
     assert "sesame" not in str(caught.value)
 
 

@@ -89,3 +89,43 @@ def test_a_database_that_is_away_leaves_the_table_as_it_was(one, catalog):
     assert [(e.tick, e.row) for e in query.simulate(until=15).elements] == [(10, ("a",))]
     assert one.find(20, [])
     assert [(e.tick, e.row) for e in query.simulate(until=25).elements] == [(10, ("a",))]
+
+
+def test_a_failed_scan_of_every_tick_holds_up_nobody(tmp_path):
+    catalog = transom.Catalog.read(CATALOG.replace("every: 10 s", "every: 1 s"), folder=tmp_path)
+    one = list_scanner(catalog, "tariff", tmp_path)
+    assert one.find(4, [("a", Decimal(1), None)])
+    assert written(one) == [("row", 4, "a"), ("beat", 4, None)]
+    for tick in (5, 6):
+        assert not one.find(tick, None)
+        assert written(one) == [("gap", tick, None), ("beat", tick, None)]
+    one.log.close()
+
+
+def test_scans_that_were_missed_are_told_and_hold_up_nobody(one, catalog):
+    now = 3
+
+    def clock():
+        return catalog.calendar.instant_of(now)
+
+    one.clock = clock
+    assert one.next() == 3  # the first one is at once
+    one.find(3, [("a", Decimal(1), None)])
+    assert one.next() == 10
+    now = 12
+    assert latest_tick(one.log.folder) == 9
+    assert one.next() == 20
+    assert written(one) == [("gap", None, None), ("beat", 19, None)]
+    assert one.next() == 20
+    now = 45
+    assert one.next() == 50
+    assert pq.read_table(segments(one.log.folder)[-1]).to_pylist()[0]["_words"] == "scans of ticks 20 to 40"
+    assert one.counts["the collector was down"] == 4
+    query = transom.compile("RSTREAM(SELECT zone FROM tariff [SCAN 10 SEC])", catalog)
+    assert [e.tick for e in query.simulate(until=49).elements] == [10, 20, 30, 40]
+
+
+def test_the_first_megabyte_of_a_dead_row_is_kept(one):
+    one.find(0, [("x" * (3 << 20), "much", None)])
+    [dead, *_] = pq.read_table(segments(one.log.folder)[-1]).to_pylist()
+    assert (dead["_kind"], len(dead["_raw"])) == ("dead", 1 << 20)

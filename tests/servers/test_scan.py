@@ -88,6 +88,28 @@ def test_replay_is_the_reference(table, database, tmp_path, spark):
     assert sorted(said(row) for row in found) == expected
 
 
+def test_values_that_python_does_not_have(table, database, tmp_path):
+    """A row with such a date is dead, where its text is no value of the attribute; the others are rows."""
+    table.execute("DROP TABLE IF EXISTS valid")
+    table.execute("CREATE TABLE valid (zone text, since timestamptz, until date, closes time, took interval)")
+    table.execute(
+        "INSERT INTO valid VALUES ('a', '2024-01-01Z', 'infinity', '24:00', '1 day'), ('b', 'infinity', '2024-01-01', "
+        "'12:00', NULL), ('c', '0044-03-15 BC', NULL, NULL, NULL), ('d', NULL, '-infinity', NULL, '2 days')"
+    )
+    declared = "declare: stored (zone:string, since:timestamp, until:string, closes:string, took:string)"
+    text = CATALOG.replace("declare: stored (zone:string, price:decimal, valid:boolean)", declared)
+    text = text.replace("public.tariff", "public.valid").replace("fields: {{valid: is_valid}}", "")
+    catalog = transom.Catalog.read(text.format(port=database), folder=tmp_path)
+    one = scanner(catalog, tmp_path)
+    assert one.scan(0)
+    assert one.scan(10)
+    one.log.close()
+    assert one.counts == {"rows": 2, "wrong type": 2, "rows that left": 0}
+    query = transom.compile("RSTREAM(SELECT zone, until, closes, took FROM tariff [SCAN 10 SEC])", catalog)
+    found = [e.row for e in query.simulate(until=5).elements]
+    assert found == [("a", "infinity", "24:00:00", "1 day, 0:00:00"), ("d", "-infinity", None, "2 days, 0:00:00")]
+
+
 def test_a_database_that_is_away(table, database, tmp_path):
     catalog = transom.Catalog.read(CATALOG.format(port=1), folder=tmp_path)
     one = scanner(catalog, tmp_path)

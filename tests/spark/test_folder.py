@@ -160,6 +160,12 @@ def test_a_folder_of_sparks_own_sink(spark: SparkSession, tmp_path: Path, monkey
     for _ in range(2):  # what is refused leaves nothing that would be taken for a run the next time
         with pytest.raises(UsageError, match="was begun by another run"):
             go(slice(0, 2), "other")
+    elsewhere = tmp_path / "elsewhere"  # Spark would pass over micro-batches whose numbers the folder has
+    elsewhere.mkdir()
+    for name in ("plan.json", "id"):
+        (elsewhere / name).write_text("{}")
+    with pytest.raises(UsageError, match="was begun by another run"):
+        go(slice(0, 2), "elsewhere")
     go(slice(2, None), "checkpoint")
     assert read(spark, query, tmp_path / "out") == expected(query, ROWS, 19)
     assert not (tmp_path / "_out.staging").exists()

@@ -50,6 +50,42 @@ def test_lines_of_csv(spark: SparkSession) -> None:
         assert (None if cells is None else [cell or None for cell in cells]) == expected, repr(line)
 
 
+ENDS = [
+    '{"a":1}',
+    '{"a":1},null]',
+    '{"a":1},null],{}',
+    '{"a":{}},"x"]',
+    '{"a":{}}]',
+    "{} {}",
+    "{},{}",
+    '[{"a":1}]',
+    "null",
+]
+
+
+def test_what_stands_behind_json(spark: SparkSession) -> None:
+    """A message is one value and nothing else, whatever would make a whole of it with what is put around it."""
+    rng = Random(7)
+    tokens = ["{", "}", "[", "]", ",", '"a":', "1", "null", " ", '{"a":', "{}"]
+    texts = [*ENDS, *("{" + "".join(rng.choices(tokens, k=rng.randrange(1, 9))) for _ in range(5000))]
+    texts = [text for text in texts if text.count('"a":') < 2]
+    rows = [(None, text.encode(), None, 0, place, None) for place, text in enumerate(texts)]
+    extent, source = topic("fields: {a: a, b: a, c: a}")
+    frame = take_apart(spark.createDataFrame(rows, SHAPE), extent, source).frame
+    found = {row["offset"]: row["why"] for row in frame.select("offset", "why").collect()}
+    taken = 0
+    for place, text in enumerate(texts):
+        try:
+            content = json.loads(text)
+        except ValueError:
+            assert found[place] == "not JSON", text
+        else:
+            taken += isinstance(content, dict)
+            assert (found[place] == "no object") == (not isinstance(content, dict)), text
+            assert found[place] != "not JSON", text
+    assert taken > 30
+
+
 def test_what_comes_with_a_value(spark: SparkSession) -> None:
     extent, source = topic("envelope: {a: key, b: header.b.1, c: header.none}")
     given = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from transom.catalog.avro import TICKS, Record
 from transom.catalog.extents import Extent
 from transom.catalog.places import At, Misfit
+from transom.catalog.references import check_option
 from transom.catalog.server_entries import _fields, _host, _known, _only_pushed
 from transom.catalog.server_shapes import KafkaEntry, TopicEntry
 from transom.catalog.servers import Kafka, Payload
@@ -61,8 +62,7 @@ def _check_topic(entry: KafkaEntry | TopicEntry, at: At) -> None:
     if not _TOPIC.fullmatch(entry.topic):
         raise Misfit(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
     for name, value in entry.options.items():
-        if re.search("password|secret|jaas", name) and "${" not in value:
-            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
+        check_option(name, value, at.then("options", name))
 
 
 def _outside(extent: Extent, entry: KafkaEntry, name: str, what: str, at: At) -> None:

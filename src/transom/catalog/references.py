@@ -18,6 +18,15 @@ def check_secret(text: str | None, at: At) -> None:
         raise Misfit("a secret does not stand in a catalog", at, "write ${NAME} or ${file:PATH}")
 
 
+def check_option(name: str, text: str, at: At) -> None:
+    """Misfit if an option of Kafka is a secret and no reference; those of a login may have references in them."""
+    if "jaas" in name:
+        if "${" not in text or re.search(r"password\s*=\s*\"(?!\$\{[^{}]+\}\")", text):
+            raise Misfit("a secret does not stand in a catalog", at, "write ${NAME}")
+    elif re.search(r"password|secret|key\.pem|keystore\.key", name):
+        check_secret(text, at)
+
+
 def resolved(text: str) -> str:
     """The text with its references replaced; UsageError names a reference that leads nowhere, never a value."""
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from transom.catalog.checked import worded
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
-from transom.catalog.references import check_secret
+from transom.catalog.references import check_option, check_secret
 from transom.catalog.server_shapes import (
     HttpEntry,
     ModbusEntry,
@@ -179,8 +179,7 @@ def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At)
         hint = "write kafka://HOST:PORT/TOPIC, the topic with letters, digits, . _ and -"
         raise Misfit(f"{quoted(topic)} is not a topic", here.then("address"), hint)
     for name, value in options.items():
-        if re.search("password|secret|jaas", name) and "${" not in value:
-            raise Misfit("a secret does not stand in a catalog", here.then("options", name), "write ${NAME}")
+        check_option(name, value, here.then("options", name))
     return Topic(servers, topic, tuple(options.items()))
 
 
@@ -282,5 +281,5 @@ def _url(text: str, at: At, schemes: tuple[str, ...]) -> None:
     rest = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
     if not rest or re.search(r"\s", text):
         raise Misfit(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")
-    if ":" in rest.partition("/")[0].rpartition("@")[0]:
+    if ":" in rest.partition("/")[0].rpartition("@")[0] or re.search(r"[?&](ssl)?password=", rest):
         raise Misfit("a secret does not stand in a catalog", at, "give user and password: ${NAME} beside the address")

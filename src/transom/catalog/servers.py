@@ -176,10 +176,6 @@ BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 """Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
 
 
-BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
-"""Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kafka:
     """Messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.

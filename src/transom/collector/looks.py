@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from transom.catalog.extents import Catalog
 from transom.catalog.extras import needed
@@ -45,11 +45,17 @@ def first_catalog(
     scheme, found, rest = place.partition("://")
     if not found:
         return written(file_sample(place, folder))
-    parts = urlsplit(place.replace("#", "%23"))
-    secret = parts.netloc.rpartition("@")[0].partition(":")[2]
-    if secret and not re.fullmatch(r"\$\{[^{}]+\}", secret):
+    login = re.match(r"\w+://[^:@/]*:(?!\d+/)([^@]*)@", place)
+    secret = login[1] if login else ""
+    if (login and not re.fullmatch(r"\$\{[^{}]+\}", secret)) or re.search(r"[?&](ssl)?password=", place):
         raise UsageError("a secret does not stand in an address", hint="write '${NAME}' or '${file:PATH}' for it")
+    whole, rest = (one.replace(secret, quote(secret, safe="")) if login else one for one in (place, rest))
+    parts = urlsplit(whole.replace("#", "%23"))
     path = rest.partition("/")[2].strip("/")
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise UsageError(f"{place} is no address", detail=str(error), hint=f"give {WAYS}") from None
     if not parts.hostname or not path:
         raise UsageError(f"nothing is named by {place}", hint=f"give {WAYS}")
     if options and scheme != "kafka":
@@ -158,7 +164,7 @@ def _broker(parts: SplitResult, topic: str, seconds: float) -> Sample:
     if parts.username:
         lines.append(f"  user: {quoted(unquote(parts.username))}")
     if parts.password:
-        lines.append(f"  password: {parts.password}")
+        lines.append(f"  password: {unquote(parts.password)}")
     if len(rows) < len(heard):
         lines.append(f"  # {len(heard) - len(rows)} of {len(heard)} messages are not {shape}: they are dead letters")
     columns = {**found, **{key: cells for key, cells in _columns([row for _, row in rows]).items() if key not in found}}
@@ -206,7 +212,7 @@ def _heard(parts: SplitResult, topic: str, seconds: float) -> list[tuple[str, by
     done = threading.Event()
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
     if parts.username:
-        client.username_pw_set(unquote(parts.username), resolved(parts.password or "") or None)
+        client.username_pw_set(unquote(parts.username), resolved(unquote(parts.password or "")) or None)
     if parts.scheme == "mqtts":
         client.tls_set()
 
@@ -245,7 +251,7 @@ def _table(parts: SplitResult, path: str) -> Sample:
         raise UsageError("no table is named", hint="give postgresql://USER@HOST:PORT/DATABASE/TABLE")
     user = f"{parts.username}@" if parts.username else ""
     url = f"postgresql://{user}{parts.netloc.rpartition('@')[2]}/{database}{'?' if parts.query else ''}{parts.query}"
-    password = {"password": resolved(parts.password)} if parts.password else {}
+    password = {"password": resolved(unquote(parts.password))} if parts.password else {}
     sql = psycopg.sql
     name = sql.Identifier(*table.split("."))
     try:
@@ -259,7 +265,7 @@ def _table(parts: SplitResult, path: str) -> Sample:
         raise UsageError(f"cannot read {table} at {parts.hostname}", detail=detail) from None
     lines = ["postgresql:", f"  url: {quoted(url)}", f"  table: {quoted(table)}"]
     lines += ["  every: 1 min  # a guess: how often to look"]
-    lines += [f"  password: {parts.password}"] if parts.password else []
+    lines += [f"  password: {unquote(parts.password)}"] if parts.password else []
     more = [f"rows: {max(10, 2 * count)}  # a guess: twice what is there now; more are refused"]
     more += [f"# its primary key: {', '.join(keys)}"] if keys else []
     columns = {column.name: [row[place] for row in rows] for place, column in enumerate(described)}

@@ -14,7 +14,7 @@ from transom.catalog.ticks import read_value
 from transom.collector.feed import now
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.writing import Writer
-from transom.connectors.payloads import Dead, kept
+from transom.connectors.payloads import LARGEST, Dead, kept
 from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -145,7 +145,7 @@ class Poller:
                 row = self._row(device, found)
             except ValueError as error:
                 self.counts[Reason.TYPE.value] += 1
-                raw = repr(dict(found)).encode("utf-8", "replace")
+                raw = repr(dict(found)).encode("utf-8", "replace")[:LARGEST]
                 return Entry(Entered.DEAD, tick, moment, None, origin, None, raw, Reason.TYPE, str(error)[:1000])
             self.counts["rows"] += 1
             return Entry(Entered.ROW, tick, moment, row, origin)

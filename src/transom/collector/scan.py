@@ -17,7 +17,7 @@ from transom.collector.feed import now
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.read import read_changes
 from transom.connectors.log.writing import Writer
-from transom.connectors.payloads import kept
+from transom.connectors.payloads import LARGEST, kept
 from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -42,14 +42,12 @@ class Scanner:
         before = read_changes(extent, log.place, None)[-1].rows if log.latest >= 0 else ()
         self._held = Counter(before)
         self._dead: set[str] = set()
+        self._lenient = False
 
     async def run(self, stop: asyncio.Event) -> None:
         """Scan at every tick of the schedule until told to stop; the first scan of a new log is at once."""
-        every = self.source.every
         while not stop.is_set():
-            tick = self.calendar.tick_of(self.clock())
-            if self.log.latest >= 0:
-                tick = max(tick // every + 1, self.log.latest // every + 1) * every
+            tick = await asyncio.to_thread(self.next)
             wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
             try:
                 await asyncio.wait_for(stop.wait(), max(wait, 0.0))
@@ -60,6 +58,20 @@ class Scanner:
             if not written:
                 await asyncio.sleep(1.0)
 
+    def next(self) -> int:
+        """The tick of the next scan; those that were missed before it are put down, so that nobody waits for them."""
+        tick, every, latest = self.calendar.tick_of(self.clock()), self.source.every, self.log.latest
+        if latest < 0:
+            return tick
+        due = (latest // every + 1) * every
+        tick = max((tick // every + 1) * every, due)
+        if tick > due:
+            self.counts[Reason.DOWN.value] += (tick - due) // every
+            words = f"scans of ticks {due} to {tick - every}"
+            gap = Entry(Entered.GAP, None, self.clock(), None, self.source.table, reason=Reason.DOWN, words=words)
+            self.log.append([gap, Entry(Entered.BEAT, tick - 1, self.clock())])
+        return tick
+
     def scan(self, tick: int) -> bool:
         """One scan into the log; a database that does not answer leaves the table as it was.
 
@@ -68,17 +80,19 @@ class Scanner:
         """
         moment = self.clock()
         try:
-            dead, left, came = self._compared(tick, moment)
+            dead, left, came = self._tried(tick, moment)
         except self._psycopg.Error as error:
             self.counts[Reason.REFUSED.value] += 1
             words = f"{type(error).__name__}: {error}"[:1000]
             gap = Entry(Entered.GAP, tick, moment, None, self.source.table, reason=Reason.REFUSED, words=words)
-            self.log.append([gap, *(self._ahead(tick) if self.log.latest >= 0 else [])])
+            beat = Entry(Entered.BEAT, self._before_next(tick), moment)
+            self.log.append([gap, beat] if self.log.latest >= 0 else [gap])
             return False
         changes = [Entry(Entered.LEFT, tick, moment, row) for row, count in left.items() for _ in range(count)]
         self.counts["rows that left"] += len(changes)
         changes += [Entry(Entered.ROW, tick, moment, row) for row in came]
-        self.log.append([*dead, *changes, Entry(Entered.BEAT, tick, self.clock()), *self._ahead(tick)])
+        beats = [Entry(Entered.BEAT, beat, self.clock()) for beat in sorted({tick, self._before_next(tick)})]
+        self.log.append([*dead, *changes, *beats])
         self._held.subtract(left)
         self._held.update(came)
         for row in left:
@@ -87,10 +101,9 @@ class Scanner:
         self.counts["rows"] += len(came)
         return True
 
-    def _ahead(self, tick: int) -> list[Entry]:
-        """The word that no scan comes before the next one of the schedule."""
-        last = (tick // self.source.every + 1) * self.source.every - 1
-        return [Entry(Entered.BEAT, last, self.clock())] if last > tick else []
+    def _before_next(self, tick: int) -> int:
+        """The last tick before the next scan of the schedule."""
+        return (tick // self.source.every + 1) * self.source.every - 1
 
     def _read(self) -> Iterator[tuple[object, ...]]:
         """The whole table, as one statement sees it, in portions."""
@@ -98,12 +111,22 @@ class Scanner:
         columns = sql.SQL(", ").join(sql.Identifier(column) for _, column in self.source.columns)
         words = sql.SQL("SELECT {} FROM {}").format(columns, sql.Identifier(*self.source.table.split(".")))
         password = {} if self.source.password is None else {"password": resolved(self.source.password)}
-        with (
-            self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **password) as one,
-            one.cursor(name="transom") as cursor,
-        ):
-            cursor.itersize = PORTION
-            yield from cursor.execute(words)
+        with self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **password) as one:
+            if self._lenient:
+                take_all(one)
+            with one.cursor(name="transom") as cursor:
+                cursor.itersize = PORTION
+                yield from cursor.execute(words)
+
+    def _tried(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
+        """`_compared`, once more with dates by their text where Python has none such: in a row that may be dead."""
+        try:
+            return self._compared(tick, moment)
+        except self._psycopg.DataError:
+            if self._lenient:
+                raise
+            self._lenient = True
+            return self._compared(tick, moment)
 
     def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
         """What is no row, once as long as it stays; what left since the last scan; and what appeared.
@@ -135,8 +158,35 @@ class Scanner:
 
     def _no_row(self, text: str, why: str, tick: int, moment: datetime) -> Entry:
         self.counts[Reason.TYPE.value] += 1
-        raw = text.encode("utf-8", "replace")
+        raw = text.encode("utf-8", "replace")[:LARGEST]
         return Entry(Entered.DEAD, tick, moment, None, self.source.table, None, raw, Reason.TYPE, why[:1000])
+
+
+def take_all(connection: Any) -> None:
+    """Let a connection of psycopg give dates and times that Python cannot hold, such as `infinity`, as texts."""
+    from psycopg.adapt import Loader
+    from psycopg.errors import DataError
+    from psycopg.types import datetime as dates
+
+    def lenient(strict: type[Loader]) -> type[Loader]:
+        class Lenient(Loader):
+            """Gives the text where there is no value."""
+
+            def __init__(self, oid: int, context: Any = None) -> None:
+                super().__init__(oid, context)
+                self._strict = strict(oid, context)
+
+            def load(self, data: Any) -> object:
+                """One value."""
+                try:
+                    return self._strict.load(data)
+                except DataError:
+                    return bytes(data).decode("utf-8", "replace")
+
+        return Lenient
+
+    for name in ("date", "time", "timetz", "timestamp", "timestamptz", "interval"):
+        connection.adapters.register_loader(name, lenient(getattr(dates, f"{name.capitalize()}Loader")))
 
 
 def _is_known(row: Row, held: Mapping[Row, int]) -> bool:

@@ -80,7 +80,8 @@ def _with_scans(
         equal, rest = (), conjunction(predicate)
     cell = scans.period(nodes)
     longest = max(map(stays.longest, nodes))
-    pieces = Rows(2 * (longest // cell + 2 if cell else 1))
+    everywhere = 1 if equal else BUCKETS
+    pieces = Rows(2 * everywhere * (longest // cell + 2 if cell else 1))
     held = [
         times(pieces, rows(planner, side, longest)) if node.form is Form.STAYS else scans.held(planner, side)
         for side, node in zip(sides, nodes)

@@ -24,6 +24,7 @@ from pyspark.sql import functions as F
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.errors import UsageError
+from transom.runtime.fingerprint import ID
 from transom.runtime.sinks import Sink
 from transom.spark.marks import EPOCH
 
@@ -45,10 +46,10 @@ Deliver = Callable[[DataFrame, int], None]
 
 def identity(checkpoint: Path, begun: bool) -> str:
     """The name of a run, which stays the same as long as Spark's part of its checkpoint is there: `begun`."""
-    file = checkpoint / "id"
+    file = checkpoint / ID
     if not begun or not file.exists():
         checkpoint.mkdir(parents=True, exist_ok=True)
-        half = checkpoint / f"id.{os.getpid()}"
+        half = checkpoint / f"{ID}.{os.getpid()}"
         half.write_text(uuid4().hex, "utf-8")
         half.replace(file)
     return file.read_text("utf-8")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from transom.query import Query
 
 FILE = "plan.json"
+ID = "id"
+"""The file with the name of a run, in checkpoints of runs that do not end in a sink of Spark's own."""
 FORMAT = 1
 
 

@@ -21,6 +21,7 @@ from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
 from transom.errors import UsageError
+from transom.runtime.fingerprint import FILE, ID
 from transom.runtime.sinks import FORMATS, Sink
 
 METADATA = "_spark_metadata"
@@ -38,11 +39,12 @@ def exists(spark: SparkSession, path: Path) -> bool:
     return bool(place.files.exists(place.folder))
 
 
-def is_sparks(spark: SparkSession, sink: Sink, begun: bool) -> bool:
+def is_sparks(spark: SparkSession, sink: Sink, checkpoint: Path) -> bool:
     """Whether Spark's own sink is to be used: by who began the folder, and where no JVM is at hand.
 
-    `begun` if the run goes on from a checkpoint. Readers of Spark's would not see what anybody else puts into a folder
-    that its sink has begun, nor, once it has, what was there before.
+    Such a folder is gone on with from a checkpoint that never had another sink: Spark's passes over micro-batches whose
+    numbers the folder has. Readers of Spark's would not see what anybody else puts into a folder that its sink has
+    begun, nor, once it has, what was there before.
     """
     folder = str(sink.folder)
     if getattr(spark, "_jvm", None) is None:
@@ -55,7 +57,7 @@ def is_sparks(spark: SparkSession, sink: Sink, begun: bool) -> bool:
     place = _Place(spark, folder)
     if not place.files.exists(place.path(place.folder, METADATA)):
         return False
-    if not begun:
+    if not (checkpoint / FILE).exists() or (checkpoint / ID).exists():
         raise UsageError(
             f"{folder} was begun by another run, with Spark's own sink",
             hint="give a new folder, or the checkpoint of that run",

@@ -13,7 +13,7 @@ from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
-from transom.runtime.fingerprint import FILE, FORMAT, check, shape
+from transom.runtime.fingerprint import FORMAT, check, shape
 from transom.runtime.folder import is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.rdf_dataframe import dataframe
@@ -40,7 +40,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     given = sources or {}
     options = Options(until=order.until, live=True, ends=order.once, kernel=fast)
     frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
-    own = place.folder is not None and is_sparks(spark, place, (order.checkpoint / FILE).exists())
+    own = place.folder is not None and is_sparks(spark, place, order.checkpoint)
     resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
     writer = (
         frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))

@@ -23,7 +23,7 @@ from transom.physical.show import total
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
-from transom.runtime.fingerprint import FILE, check, fingerprint
+from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.folder import Folder, exists, is_sparks
 from transom.runtime.kernel import use_kernel
 from transom.runtime.progress import Progress
@@ -143,7 +143,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         checkpoint=order.checkpoint,
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
-    own = sink.folder is not None and is_sparks(spark, sink, (order.checkpoint / FILE).exists())
+    own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -21,6 +22,8 @@ from transom.errors import UsageError
 from transom.model.reasons import Reason
 
 _VARIANT, _TEXT = T.VariantType(), T.StringType()
+_END = uuid4().hex
+"""What stands behind a text that is read as JSON, and in none."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,13 @@ def _parsed(text: Column) -> Column:
     """A text as JSON, NULL where it is none.
 
     Spark would pass over what stands behind it. Behind an object without others in it there is nothing if its first
-    brace that closes is the last character; anything else is read as the first of two entries of a list.
+    brace that closes is the last character; anything else is read as the first of two entries of a list, the second of
+    which no message knows.
     """
     flat = text.startswith("{") & (F.instr(text, "}") == F.length(text))
-    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(",null]")))
-    first, second, third = (F.try_variant_get(both, f"$[{place}]", "variant") for place in range(3))
-    alone = second.isNotNull() & F.is_variant_null(second) & third.isNull()
+    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(f',"{_END}"]')))
+    alone = F.try_variant_get(both, "$[1]", "string") == F.lit(_END)
+    first = F.try_variant_get(both, "$[0]", "variant")
     return F.when(flat, F.try_parse_json(text)).otherwise(F.when(alone, first))
 
 

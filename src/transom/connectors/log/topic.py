@@ -55,7 +55,8 @@ def java_settings(place: Topic) -> dict[str, str]:
     user, password = found.pop("sasl.username", None), found.pop("sasl.password", "")
     if user is not None:
         module = _MODULES.get(found.get("sasl.mechanism", "PLAIN").partition("-")[0], _MODULES["PLAIN"])
-        words = " ".join(f"{name}={json.dumps(value)}" for name, value in (("username", user), ("password", password)))
+        said = (("username", user), ("password", password))
+        words = " ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in said)
         found["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {words};"
     if "ssl.ca.location" in found:
         found["ssl.truststore.location"] = found.pop("ssl.ca.location")
@@ -123,17 +124,20 @@ class TopicReader:
         _, end = self.bounds()
         with self._words():
             self._consumer.assign([self._kafka.TopicPartition(self.place.topic, PARTITION, start)])
-        while start < end:
-            message = self._consumer.poll(PATIENCE)
-            if message is None:
-                raise DataError(f"no answer from {self.place}", hint="look whether the broker runs")
-            if message.error() is not None:
-                if message.error().code() == self._kafka.KafkaError._PARTITION_EOF:
-                    return
-                raise DataError(f"cannot read {self.place}", detail=str(message.error()))
-            start = message.offset() + 1
-            if start <= end:
-                yield message
+        try:
+            while start < end:
+                message = self._consumer.poll(PATIENCE)
+                if message is None:
+                    raise DataError(f"no answer from {self.place}", hint="look whether the broker runs")
+                if message.error() is not None:
+                    if message.error().code() == self._kafka.KafkaError._PARTITION_EOF:
+                        return
+                    raise DataError(f"cannot read {self.place}", detail=str(message.error()))
+                start = message.offset() + 1
+                if start <= end:
+                    yield message
+        finally:
+            self._consumer.unassign()  # or it would go on and fetch what comes
 
     def _words(self) -> _Words:
         return _Words(self._kafka, f"cannot read {self.place}")

@@ -32,6 +32,8 @@ _WHOLE = 300_000
 """Milliseconds that a transaction may take."""
 _OUTAGE = 180.0
 """Seconds that an append waits for brokers that are away."""
+_SHOWN = 5.0
+"""Seconds that an append waits for a broker to show what it has."""
 
 
 class TopicLog:
@@ -117,9 +119,13 @@ class TopicLog:
         self.next, self.latest = last.number + 1, last.latest
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Put entries into the log, all of them or none; when this returns, the brokers have them and show them."""
+        """Put entries into the log, all of them or none; when this returns, the brokers have them.
+
+        They show them to readers, too, unless something keeps them from it for longer than anybody should wait.
+        """
         if not entries:
             return
+        self._offset = -1
         latest = max(
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
@@ -137,16 +143,20 @@ class TopicLog:
                 if not error.args[0].txn_requires_abort() or time.monotonic() > end:
                     raise self._failed(error) from None
                 self._undo(end)
+            except TransomError:
+                self._undo(end)
+                raise
         self.next += len(entries)
         self.latest = latest
-        self._wait_until_read(end)
+        self._wait_until_shown()
 
     def _delivered(self, error: Any, message: Any) -> None:
         if error is None:
             self._offset = max(self._offset, message.offset())
 
-    def _wait_until_read(self, end: float) -> None:
-        """A broker answers a commit a moment before readers get what was committed; it keeps it, seen or not."""
+    def _wait_until_shown(self) -> None:
+        """A broker answers a commit a moment before readers get what was committed; it keeps it, shown or not."""
+        end = time.monotonic() + _SHOWN
         with contextlib.suppress(DataError):
             while self._reader.bounds()[1] <= self._offset and time.monotonic() < end:
                 time.sleep(0.001)
