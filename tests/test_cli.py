@@ -215,7 +215,7 @@ def test_progress_on_a_terminal(roads: Path) -> None:
 
 def test_version() -> None:
     result = transom("--version")
-    assert (result.returncode, result.stdout) == (0, "transom 0.1.0\n")
+    assert (result.returncode, result.stdout) == (0, "transom 0.3.0.dev0\n")
 
 
 def test_until_takes_an_instant(roads: Path) -> None:

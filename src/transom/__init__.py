@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
 
 __all__ = ["Answer", "Catalog", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"]
-__version__ = "0.1.0"
+__version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Answer": "transom.model.answer",

@@ -121,10 +121,11 @@ def test_large_entries(place):
         dead = Entry(Entered.DEAD, None, NOW, None, "cars", None, os.urandom(1 << 20), Reason.SIZE, "large")
         log.append([dead, row(1, "\x01" * (1 << 20)), dead, row(2)])
         with pytest.raises(DataError, match="too large"):
-            log.append([row(3, "\x01" * (1 << 21))])
+            log.append([row(3), row(3, "\x01" * (1 << 21))])
+        log.append([row(4, "b")])  # what was refused has left nothing behind
     with TopicLog(place, CAR) as log:
-        assert (log.next, log.latest) == (4, 2)
-    assert [e.row[0] for e in read_log(CAR, place, None)] == ["\x01" * (1 << 20), "a"]
+        assert (log.next, log.latest) == (5, 4)
+    assert [e.row[0] for e in read_log(CAR, place, None)] == ["\x01" * (1 << 20), "a", "b"]
 
 
 WRITER = """
