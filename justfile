@@ -10,7 +10,15 @@ deep:
 
 # the tests on Spark: needs a JVM
 spark *options:
-    python -m pytest --spark tests/spark {{options}}
+    python -m pytest --spark --whole tests/spark {{options}}
+
+# the kernel's jar anew, which is in the repository: after every change below kernel/src/main; needs the pinned JDK
+kernel:
+    python kernel/build.py jar
+
+# whether the kernel's jar in the repository is what its sources give, byte by byte; needs a JDK
+kernel-check:
+    python kernel/build.py check
 
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
@@ -22,11 +30,11 @@ soak seed="10000":
 
 # the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
 servers:
-    TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers
+    TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark --whole tests/servers
 
 # rows of a topic in micro-batches of one row each, of which every twentieth is late
 late rows="1000":
-    TRANSOM_LATE_ROWS={{rows}} TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers/test_late.py -k rows
+    TRANSOM_LATE_ROWS={{rows}} TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers/test_late.py --whole -k rows
 
 # a plant of 100 devices with Mosquitto, Kafka, PostgreSQL, the collector and three runs; installs what is missing, and returns
 plant-up *options:
@@ -58,6 +66,14 @@ fuzz count="200000" seed="1":
     python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
     python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
     python -m tests.fuzz.rdf_payloads --count {{count}} --seed {{seed}}
+
+# faults drawn by a seed over all layers: which tests notice them, and which faults survive; hours
+mutants seed="19" count="30" *options:
+    python -m tests.mutants run --seed {{seed}} --count {{count}} {{options}}
+
+# plain tests that pass without making a claim
+vacuous *options:
+    python -m pytest -n auto -p tests.mutants.vacuous -o enable_assertion_pass_hook=true {{options}}
 
 # all W3C tests of SPARQL queries; TRANSOM_CONFORMANCE says where the suite is
 conformance:
@@ -123,14 +139,42 @@ layers:
 docs:
     mkdocs build --strict --quiet
 
-# coverage of the packages that carry the meaning
+# coverage of the plain tests, by file
 cover:
-    python -m pytest -n auto --cov=transom --cov-report=term --cov-report=json:.coverage.json
-    python -m tests.coverage_floor .coverage.json
+    python -m pytest -n auto --cov=transom --cov-report=term
 
-# everything that CI does
-ci:
-    bash .ci/run
+# the plain tests on every Python that is supported; one that is missing is an error
+pythons *options:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for version in 3.11 3.12 3.13; do
+        python=$(bash .ci/python "$version" "build/python-$version")
+        "$python" --version
+        "$python" -m pytest -n auto {{options}}
+    done
+
+# the plain tests with the lowest version of every dependency that pyproject.toml allows
+lowest *options:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    python=$(bash .ci/lowest build/lowest)
+    "$python" -m pytest -n auto {{options}}
+
+# known vulnerabilities of the locked dependencies, as far as the data can be had; without data it fails, and says so
+audit:
+    bash .ci/audit
+
+# everything that CI does; with --no-slice only the chosen tests
+ci *options:
+    bash .ci/run {{options}}
+
+# all that CI leaves out, in shards of at most 25 minutes: `just nightly`, or `just nightly --shard 2/9`; resumes where it ended
+nightly *options:
+    python -m tests.gate nightly {{options}}
+
+# how many tests are chosen and nightly, how long they take, and in how many shards and slices
+gate:
+    python -m tests.gate plan
 
 # the lock file of the development environment
 lock:

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Builds and tests the kernel, the machines in Java, with javac alone.
+"""Builds, checks and tests the kernel, the stateful operators in Java, with javac alone.
 
-    kernel/build classes [DIR]     compile into a folder, by default kernel/out
-    kernel/build jar OUT.jar       compile into a jar; the same sources give the same bytes
-    kernel/build test              compile the tests as well, and run them
+    kernel/build jar [OUT.jar] [--any-toolchain]   compile into a jar, by default the one in the repository
+    kernel/build check                             build again and compare with the jar in the repository, byte by byte
+    kernel/build test                              compile the tests as well, and run them
+    kernel/build classes [DIR]                     compile into a folder, by default kernel/out
 
-It compiles against Spark's jars: those of the folder TRANSOM_SPARK_JARS, or those of the pyspark that is installed.
-The tests need JUnit's console, which Maven fetches once, into the folder TRANSOM_KERNEL_CACHE or a
-folder for temporary files.
+The jar is in the repository, so that installing Transom needs neither a JDK nor Spark. The same sources give the same
+bytes: kernel/toolchain.txt pins the compiler and the Spark whose jars are on the class path, and packing.py writes
+entries sorted, uncompressed and with a fixed time. `jar` refuses other tools; --any-toolchain takes them for a trial
+that is not committed. `check` takes any compiler and lets the bytes decide.
+
+Spark's jars are those of the folder TRANSOM_SPARK_JARS, or of the PySpark that is installed; where `jar` and `check`
+find another version there, pip fetches the pinned one. The tests need JUnit's console, which Maven fetches. Both are
+fetched once, into the folder TRANSOM_KERNEL_CACHE or a folder for temporary files.
 """
 
 from __future__ import annotations
@@ -22,29 +28,50 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import packing
+
 HERE = Path(__file__).resolve().parent
-MAIN, TEST = HERE / "src" / "main", HERE / "src" / "test"
+MAIN, TEST = packing.MAIN, HERE / "src" / "test"
+JAR = packing.JAR
 JUNIT = "junit-platform-console-standalone"
 JUNIT_VERSION = "1.11.4"
 JUNIT_SHA256 = "b016ef6b1c3454d6d7c2c88ce081dabf289699686af6622d6e4e2e1b54b4a2fc"
 
-# Spark's class files name annotations and jars that are not there: no fault of ours.
+# Spark's class files refer to annotations and jars that are not on the class path.
 LINT = "-Xlint:all,-classfile,-path"
 
 
 class Problem(Exception):
-    """Something that the machine lacks, in words."""
+    """A missing tool or a failed build, in words."""
 
 
-def spark_jars() -> Path:
-    """The folder of Spark's jars."""
+def pinned(tool: str) -> str:
+    """The version of a tool that the jar in the repository is built with."""
+    lines = (HERE / "toolchain.txt").read_text("utf-8").splitlines()
+    return dict(line.split(" ", 1) for line in lines)[tool]
+
+
+def spark_jars(version: str | None = None) -> Path:
+    """The folder of Spark's jars: of any version, or of one version, which pip fetches if it is missing."""
     given = os.environ.get("TRANSOM_SPARK_JARS")
     found = None if given else importlib.util.find_spec("pyspark")
-    places = [given] if given else [f"{place}/jars" for place in (found and found.submodule_search_locations) or ()]
-    for place in places:
-        if any(Path(place).glob("spark-sql*.jar")):
-            return Path(place)
-    raise Problem("there are no jars of Spark: install pyspark, or set TRANSOM_SPARK_JARS to their folder")
+    folders = [given] if given else [f"{folder}/jars" for folder in (found and found.submodule_search_locations) or ()]
+    pattern = f"spark-sql_*-{version or '*'}.jar"
+    for folder in folders:
+        if any(Path(folder).glob(pattern)):
+            return Path(folder)
+    if version is None:
+        raise Problem("there are no jars of Spark: install pyspark, or set TRANSOM_SPARK_JARS to their folder")
+    if given:
+        raise Problem(
+            f"TRANSOM_SPARK_JARS={given} has no jars of Spark {version}, against which the kernel is compiled: "
+            "unset it, and pip fetches them"
+        )
+    target = cache() / f"pyspark-{version}"
+    if not any((target / "pyspark" / "jars").glob(pattern)):
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target)]
+        run([*pip, f"pyspark=={version}"])
+    return target / "pyspark" / "jars"
 
 
 def tool(name: str) -> str:
@@ -57,6 +84,12 @@ def tool(name: str) -> str:
     return found
 
 
+def compiler() -> str:
+    """The version of the javac that is found."""
+    done = subprocess.run([tool("javac"), "-version"], capture_output=True, text=True)
+    return (done.stdout or done.stderr).strip().removeprefix("javac ")
+
+
 def run(command: Sequence[str]) -> None:
     """Run a program that must succeed."""
     done = subprocess.run(command)
@@ -65,7 +98,7 @@ def run(command: Sequence[str]) -> None:
 
 
 def compile_into(folder: Path, sources: Path, classpath: str) -> None:
-    """Compile all sources below a folder, and copy what lies beside them."""
+    """Compile all sources below a folder, and copy the resources beside them."""
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(map(str, (sources / "java").rglob("*.java")))
     options = ["--release", "17", LINT, "-Werror", "-proc:none", "-encoding", "UTF-8", "-g"]
@@ -74,18 +107,47 @@ def compile_into(folder: Path, sources: Path, classpath: str) -> None:
         shutil.copytree(sources / "resources", folder, dirs_exist_ok=True)
 
 
-def classes(folder: Path) -> None:
-    """Compile the kernel into a folder."""
-    compile_into(folder, MAIN, f"{spark_jars()}/*")
-
-
-def jar(out: Path) -> None:
-    """Compile the kernel into a jar."""
+def build_jar(spark: Path) -> bytes:
+    """The kernel compiled and packed, with whichever compiler is found."""
     with tempfile.TemporaryDirectory() as folder:
-        classes(Path(folder) / "classes")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        date = "--date=2020-01-01T00:00:00Z"
-        run([tool("jar"), "--create", f"--file={out}", date, "-C", str(Path(folder) / "classes"), "."])
+        compile_into(Path(folder), MAIN, f"{spark}/*")
+        return packing.pack(Path(folder), packing.digest(MAIN))
+
+
+def jar(out: Path, *, any_toolchain: bool = False) -> None:
+    """Compile the kernel into a jar, with the pinned tools unless others are allowed."""
+    if not any_toolchain:
+        found, wanted = compiler(), pinned("javac")
+        if found != wanted:
+            raise Problem(
+                f"the jar in the repository is compiled by javac {wanted}, and {tool('javac')} is {found}: install "
+                f"JDK {wanted} (openjdk-17-jdk-headless of Debian 12, or Eclipse Temurin {wanted}) and set JAVA_HOME "
+                "to it. For a trial that is not committed: kernel/build jar --any-toolchain. To move the pin, change "
+                "kernel/toolchain.txt"
+            )
+    content = build_jar(spark_jars(None if any_toolchain else pinned("pyspark")))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(content)
+
+
+def check() -> None:
+    """Build again, and fail unless the bytes are those of the jar in the repository."""
+    found, wanted = compiler(), pinned("javac")
+    built = build_jar(spark_jars(pinned("pyspark")))
+    committed = JAR.read_bytes() if JAR.is_file() else None
+    if committed == built:
+        print(f"kernel/build: {JAR.name} is what kernel/src/main gives, byte by byte (javac {found})")
+        return
+    if committed is None:
+        raise Problem(f"{JAR} is missing; build it with: just kernel")
+    lines = packing.differences(committed, built)
+    if found != wanted:
+        lines.append(f"this compiler is javac {found}, the pinned one is {wanted}: the difference may come from it")
+    raise Problem(
+        f"{JAR.name} in the repository is not what kernel/src/main gives:\n  "
+        + "\n  ".join(lines)
+        + "\nrebuild it with `just kernel` (kernel/build jar) and commit it"
+    )
 
 
 def test() -> None:
@@ -100,31 +162,38 @@ def test() -> None:
         run([tool("java"), "-cp", path, *launcher, "--details=summary", "--fail-if-no-tests", "--disable-banner"])
 
 
+def cache() -> Path:
+    """The folder of what is fetched once."""
+    given = os.environ.get("TRANSOM_KERNEL_CACHE")
+    folder = Path(given) if given else Path(tempfile.gettempdir()) / f"transom-kernel-{os.getuid()}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def fetched() -> Path:
     """JUnit's console, from the cache or by Maven."""
-    given = os.environ.get("TRANSOM_KERNEL_CACHE")
-    cache = Path(given) if given else Path(tempfile.gettempdir()) / f"transom-kernel-{os.getuid()}"
-    cache.mkdir(parents=True, exist_ok=True)
-    wanted = cache / f"{JUNIT}-{JUNIT_VERSION}.jar"
+    wanted = cache() / f"{JUNIT}-{JUNIT_VERSION}.jar"
     if not wanted.is_file():
         artifact = f"-Dartifact=org.junit.platform:{JUNIT}:{JUNIT_VERSION}"
-        run([tool("mvn"), "-q", "dependency:copy", artifact, f"-DoutputDirectory={cache}"])
+        run([tool("mvn"), "-q", "dependency:copy", artifact, f"-DoutputDirectory={cache()}"])
     if hashlib.sha256(wanted.read_bytes()).hexdigest() != JUNIT_SHA256:
         raise Problem(f"{wanted} is not the jar that was expected: remove it and try again")
     return wanted
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what is asked for."""
+    """Run the command that the arguments name."""
+    any_toolchain = "--any-toolchain" in arguments
+    words = [word for word in arguments if word != "--any-toolchain"]
     try:
-        match list(arguments):
-            case ["classes"]:
-                classes(HERE / "out")
-            case ["classes", folder]:
-                classes(Path(folder))
-            case ["jar", out]:
-                jar(Path(out).absolute())
-            case ["test"]:
+        match words:
+            case ["classes", *rest] if len(rest) < 2 and not any_toolchain:
+                compile_into(Path(rest[0]) if rest else HERE / "out", MAIN, f"{spark_jars()}/*")
+            case ["jar", *rest] if len(rest) < 2:
+                jar(Path(rest[0]).absolute() if rest else JAR, any_toolchain=any_toolchain)
+            case ["check"] if not any_toolchain:
+                check()
+            case ["test"] if not any_toolchain:
                 test()
             case _:
                 print(__doc__, file=sys.stderr)

@@ -1,14 +1,7 @@
-"""Builds the kernel's jar into the wheel, so that whoever installs it needs no compiler.
-
-A build without a JDK, or without Spark's jars to compile against, makes a package without the kernel and says so; with
-TRANSOM_KERNEL_REQUIRED=1 it fails.
-"""
+"""Fails the build of a package that lacks the kernel's jar. The jar is in the repository; nothing is compiled."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +14,9 @@ class KernelHook(BuildHookInterface):
     """What hatchling calls before it packs."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the jar and have it packed."""
-        jar = Path(self.root) / JAR
-        built = subprocess.run(
-            [sys.executable, str(Path(self.root) / "kernel" / "build.py"), "jar", str(jar)],
-            capture_output=True,
-            text=True,
-        )
-        if built.returncode:
-            if os.environ.get("TRANSOM_KERNEL_REQUIRED") == "1":
-                raise RuntimeError(f"the kernel could not be built:\n{built.stdout}{built.stderr}")
-            self.app.display_warning(f"built without the kernel: {built.stderr.strip().splitlines()[-1:]}")
-            return
-        build_data["artifacts"].append(JAR.as_posix())
+        """Refuse to pack without the jar."""
+        if not (Path(self.root) / JAR).is_file():
+            raise RuntimeError(
+                f"{JAR} is missing: it is a file of the repository; get it back with `git checkout {JAR}`, or build it "
+                "with `just kernel`, which needs a JDK"
+            )

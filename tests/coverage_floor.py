@@ -1,4 +1,8 @@
-"""Checks that the packages that carry the meaning are covered: `python -m tests.coverage_floor coverage.json`."""
+"""Fails if a package is covered less than its floor: `python -m tests.coverage_floor coverage.json`.
+
+The packages that define what a query means have the highest floor. Code that runs in processes of its own (Spark's
+Python workers, the collector that tests start and kill) is not traced, so packages that hold such code have lower ones.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,43 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-FLOOR = 95.0
-PACKAGES = ("model", "algebra", "catalog", "languages", "optimizer", "reference")
+FLOORS = {
+    "model": 95.0,
+    "algebra": 95.0,
+    "catalog": 95.0,
+    "languages": 95.0,
+    "optimizer": 95.0,
+    "reference": 95.0,
+    "physical": 95.0,
+    "machines": 95.0,
+    "spark": 80.0,
+    "runtime": 80.0,
+    "connectors": 85.0,
+    "collector": 78.0,
+}
 
 
-def main(report: Path) -> int:
-    """Print the share of lines covered, by package; 1 if one is below the floor."""
+def shares(report: dict[str, dict[str, dict[str, dict[str, int]]]]) -> dict[str, tuple[float, int]]:
+    """The share of lines covered in percent, and the number of lines, by package."""
     covered: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for name, entry in json.loads(report.read_text("utf-8"))["files"].items():
+    for name, entry in report["files"].items():
         parts = Path(name).parts
         package = parts[parts.index("transom") + 1]
         covered[package] += entry["summary"]["covered_lines"]
         total[package] += entry["summary"]["num_statements"]
-    shares = {package: 100 * covered[package] / total[package] if total[package] else 0.0 for package in PACKAGES}
-    for package, share in shares.items():
-        print(f"coverage of {package}: {share:.1f} % of {total[package]} lines")
-    return int(any(share < FLOOR for share in shares.values()))
+    return {
+        package: (100 * covered[package] / total[package] if total[package] else 0.0, total[package])
+        for package in FLOORS
+    }
+
+
+def main(path: Path) -> int:
+    """Print the coverage of each package; 1 if one is below its floor."""
+    found = shares(json.loads(path.read_text("utf-8")))
+    for package, (share, lines) in found.items():
+        print(f"coverage of {package}: {share:.1f} % of {lines} lines, floor {FLOORS[package]:.0f} %")
+    return int(any(share < FLOORS[package] for package, (share, _) in found.items()))
 
 
 if __name__ == "__main__":

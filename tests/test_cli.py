@@ -20,6 +20,7 @@ from unittest import mock
 import pytest
 
 from transom.cli import main
+from transom.errors import UsageError
 
 ROOT = Path(__file__).parents[1]
 QUERIES = ["q1.sneeql", "q2.sneeql", "q3.sneeql"]
@@ -80,6 +81,16 @@ def test_every_verb_on_every_query(name: str, roads: Path) -> None:
     drawn = transom("picture", roads / name, "-o", roads / "out.svg")
     assert drawn.returncode == 0
     assert ET.parse(roads / "out.svg").getroot().tag.endswith("svg")  # noqa: S314 - we wrote it
+
+
+def test_only_the_spark_stage_of_explain_starts_spark(roads: Path) -> None:
+    with mock.patch("transom.cli_running.started", side_effect=UsageError("Spark is started")) as started:
+        for stage in ("syntax", "algebra", "optimized", "plan"):
+            assert transom("explain", roads / "q1.sneeql", "--stage", stage).returncode == 0
+        assert not started.called
+        spark = transom("explain", roads / "q1.sneeql", "--stage", "spark")
+    assert (spark.returncode, started.called) == (2, True)
+    assert "Spark is started" in spark.stderr
 
 
 def test_explain_shows_the_state_bound(roads: Path) -> None:

@@ -116,18 +116,21 @@ def test_what_spark_does_not_run_is_underlined(verb: str, park: Path) -> None:
     """Before a session is started."""
     stored = "FROM <http://src.net/graph.rdf> WHERE"
     texts = {
-        f"SELECT (COUNT(*) AS ?n) {stored} {{ ?w my:name ?x }}": ("Aggregation", "COUNT(*)"),
-        f"SELECT ?w {stored} {{ ?w my:name ?x }} GROUP BY ?w": ("Aggregation", "?w"),
-        f"SELECT ?w {stored} {{ ?w my:name* ?x }}": ("PathPattern", "my:name*"),
-        f"SELECT ?w {stored} {{ ?w ?p ?x FILTER (EXISTS {{ ?w ?p 1 }} || ?x = 1) }}": ("Exists", "EXISTS { ?w ?p 1 }"),
+        f"SELECT (COUNT(*) AS ?n) {stored} {{ ?w my:name ?x }}": ("GROUP BY and aggregates", "COUNT(*)"),
+        f"SELECT ?w {stored} {{ ?w my:name ?x }} GROUP BY ?w": ("GROUP BY and aggregates", "?w"),
+        f"SELECT ?w {stored} {{ ?w my:name* ?x }}": ("a property path with *, + or ?", "my:name*"),
+        f"SELECT ?w {stored} {{ ?w ?p ?x FILTER (EXISTS {{ ?w ?p 1 }} || ?x = 1) }}": (
+            "EXISTS inside",
+            "EXISTS { ?w ?p 1 }",
+        ),
     }
     more = ["--checkpoint", "c"] if verb == "run" else []
-    for text, (operator, words) in texts.items():
+    for text, (construct, words) in texts.items():
         (park / "gap.rq").write_text(text)
         refused = transom(verb, park / "gap.rq", *more)
         assert refused.returncode == 1
         place = text.rindex(words)
-        assert f"gap.rq:1:{place + 1}: {operator} is not supported here (not yet)" in refused.stderr
+        assert f"gap.rq:1:{place + 1}: not on Spark: {construct}" in refused.stderr
         assert f"| {' ' * place}{'^' * len(words)}\n" in refused.stderr
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from transom import cli_running
 from transom.cli_running import replay_query, run_query, too_fast
+from transom.model.time import Calendar
 
 
 class Told:
@@ -72,11 +75,14 @@ def test_a_replay_says_it(
     frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
     monkeypatch.setattr(start, "replay", lambda *given, **more: frame)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
+    monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
     query: Any = None
     kernel: Any = SimpleNamespace(value="auto")
     replay_query(query, None, "console", start=0, until=None, index=False, kernel=kernel)
     assert len(shown) == 1
-    assert words in capsys.readouterr().err
+    path, said = capsys.readouterr().err.splitlines()
+    assert path == "kernel: off"
+    assert words in said
 
 
 def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -85,7 +91,7 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     from transom.runtime.start import Order
 
     def run(done: Progress) -> str:
-        order = Order("console", tmp_path, once=True)
+        order = Order("console", tmp_path, until=9, once=True)
         running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda: True, progress=lambda: done)
         query: Any = None
         run_query(query, running)
@@ -94,3 +100,42 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert run(Progress(rows_in=9, rows_out=2)) == "9 rows in, 2 out, 0 late\n"
     said = run(Progress(rows_in=9, rows_out=2, rejected={"cars": 7, "ships": 1000}))
     assert said.splitlines()[1:] == [too_fast("cars", 7), too_fast("ships", 1000)]
+
+
+@pytest.mark.parametrize(
+    ("until", "closed", "state", "line"),
+    [
+        (None, 59, 3, "last closed tick: 59, which ended at 2026-01-01 00:01:00 UTC"),
+        (None, None, 3, "last closed tick: none; a tick closes when every source has a later row"),
+        (None, None, 0, None),
+        (99, 59, 3, None),
+    ],
+    ids=["closed", "open", "without state", "until"],
+)
+def test_run_once_prints_the_last_closed_tick(
+    until: int | None,
+    closed: int | None,
+    state: int,
+    line: str | None,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("pyspark")
+    from transom.runtime.progress import Progress
+    from transom.runtime.start import Order
+
+    calendar = Calendar(epoch=datetime(2026, 1, 1, tzinfo=UTC))
+    query: Any = SimpleNamespace(
+        catalog=SimpleNamespace(calendar=calendar), spark_state=lambda kernel: SimpleNamespace(rows=state)
+    )
+    running: Any = SimpleNamespace(
+        resumed=False,
+        order=Order("console", tmp_path, until=until, once=True),
+        wait=lambda: True,
+        progress=Progress,
+        closed_tick=lambda: closed,
+        query=query,
+        kernel="off",
+    )
+    run_query(query, running)
+    assert capsys.readouterr().err.splitlines()[1:] == ([] if line is None else [line])

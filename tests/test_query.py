@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -13,6 +14,7 @@ import pytest
 
 import transom
 from transom.errors import DataError, ParseError, QueryError, UsageError
+from transom.languages.sql.parse import DEEPEST
 from transom.model.answer import show
 
 ROADS = Path(__file__).parents[1] / "examples" / "roads"
@@ -38,7 +40,8 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 
 
 def test_public_names() -> None:
-    assert set(transom.__all__) == {"Answer", "Catalog", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"}
+    classes = {"Answer", "Catalog", "KernelWarning", "Query", "RdfAnswer", "RdfQuery", "TransomError"}
+    assert set(transom.__all__) == {*classes, "compile"}
     assert all(getattr(transom, name) for name in transom.__all__)
     with pytest.raises(AttributeError, match="has no attribute sparks"):
         _ = transom.sparks  # type: ignore[attr-defined]
@@ -204,18 +207,33 @@ def test_nothing_grows_without_limit() -> None:
     with pytest.raises(QueryError, match="more than 10,000 parts"):
         transom.compile(f"SELECT x FROM a WHERE {between}", CATALOG)
     nested = "SELECT x AS v FROM a"
-    for _ in range(25):
+    for _ in range(22):
         nested = f"SELECT v + v AS v FROM ({nested})"
     query = transom.compile(f"SELECT v FROM ({nested}) WHERE v > 0", CATALOG)
-    assert query.simulate({"a": [(0, 1, "")]}).elements[0].row == (2**25,)
+    assert query.simulate({"a": [(0, 1, "")]}).elements[0].row == (2**22,)
 
 
 def test_deep_nesting_is_an_error_of_the_query() -> None:
+    deepest = DEEPEST - 5  # the query, the list, the item and the column are levels, too
+    assert transom.compile(nested_case(deepest), CATALOG).columns == ("c",)
+    with pytest.raises(ParseError, match="nested more than"):
+        transom.compile(nested_case(deepest + 1), CATALOG)
+
+
+def test_too_little_stack_is_an_error_of_the_query() -> None:
+    def compile_below(frames: int) -> object:
+        return compile_below(frames - 1) if frames else transom.compile(nested_case(DEEPEST - 5), CATALOG)
+
+    frames = sys.getrecursionlimit() - len(inspect.stack(0)) - 250
+    with pytest.raises(ParseError, match="nested too deeply"):
+        compile_below(frames)
+
+
+def nested_case(levels: int) -> str:
     deep = "x"
-    for _ in range(115):
+    for _ in range(levels):
         deep = f"CASE {deep} WHEN 1 THEN 1 END"
-    with pytest.raises((ParseError, QueryError)):
-        transom.compile(f"SELECT {deep} AS c FROM a", CATALOG)
+    return f"SELECT {deep} AS c FROM a"
 
 
 def test_short_words_for_a_terminal(tmp_path: Path) -> None:

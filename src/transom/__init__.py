@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog
     from transom.compiling import compile
-    from transom.errors import TransomError
+    from transom.errors import KernelWarning, TransomError
     from transom.model.answer import Answer
     from transom.model.rdf.answer import RdfAnswer
     from transom.query import Query
     from transom.rdf_query import RdfQuery
 
-__all__ = ["Answer", "Catalog", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"]
+__all__ = ["Answer", "Catalog", "KernelWarning", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"]
 __version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Answer": "transom.model.answer",
     "Catalog": "transom.catalog.extents",
+    "KernelWarning": "transom.errors",
     "Query": "transom.query",
     "RdfAnswer": "transom.model.rdf.answer",
     "RdfQuery": "transom.rdf_query",

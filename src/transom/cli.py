@@ -1,27 +1,30 @@
-"""The command line: one verb per question a user asks. Exit codes: 0 fine, 1 the query is wrong, 2 used wrongly."""
+"""The command line: one verb per question a user asks. Exit codes: 0 fine, 1 the query is wrong, 2 used wrongly.
+
+Imports at the top of the `cli` modules are paid by `transom --help`. What a verb needs beyond them is imported in the
+function that uses it: `cli_files.load` imports the compiler.
+"""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from transom import __version__, cli_collecting, cli_rdf, cli_running
-from transom.algebra.tree import walk
-from transom.cli_answers import print_table
-from transom.cli_files import MapColour, load, load_rows, write_text
+from transom.cli_files import MapColour, garbage_collection_paused, is_over_rdf, load, load_rows, write_text
+from transom.cli_lines import say
 from transom.cli_words import show_warnings, tick_of
 from transom.errors import TransomError, UsageError
-from transom.query import Query
-from transom.rdf_query import RdfQuery
+
+if TYPE_CHECKING:
+    from transom.query import Query
 
 app = typer.Typer(
     name="transom",
@@ -87,6 +90,7 @@ Without = Annotated[list[str] | None, typer.Option("--without", help="An optimiz
 
 def main() -> None:
     """Run the command line."""
+    atexit.register(gc.freeze)  # the last collection of a process costs 0.1 s and frees what ends with it anyway
     with errors_shown():
         app()
 
@@ -106,6 +110,9 @@ def errors_shown() -> Iterator[None]:
 
 def fail(error: TransomError) -> NoReturn:
     """Show an error and stop: 2 for wrong use, 1 for all else."""
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     lines = error.render().split("\n")
     console.print(Text(f"error: {lines[0]}", style="bold red"))
@@ -133,17 +140,17 @@ def options(
 
 @app.command()
 def check(file: File, catalog: CatalogFile = None, parameters: Parameters = None) -> None:
-    """Say whether a query is right, what it gives and how much it must remember."""
+    """Say whether a query is right, what it gives, how much it must remember and which engines run it."""
     query = load(file, catalog, parameters=parameters)
-    console = Console(highlight=False, soft_wrap=True)
-    show_warnings(query, sys.stdout)
+    with garbage_collection_paused():
+        engines = query.engines
+    show_warnings(query, err=False)
     kind = {"tagged-tuples": "tagged tuples", "stream": "a stream", **cli_rdf.KINDS}.get(query.gives, query.gives)
-    unit = "statements and solutions" if isinstance(query, RdfQuery) else "rows"
-    console.print(Text(f"{file}: fine"))
-    console.print(Text(f"  gives {kind}: {', '.join(query.columns)}"))
-    console.print(Text(f"  remembers {query.state} {unit}"))
+    unit = "statements and solutions" if is_over_rdf(query) else "rows"
+    say(f"{file}: fine\n  gives {kind}: {', '.join(query.columns)}")
+    say(f"  remembers {query.state} {unit}\n  runs on: {engines}")
     for hint in query.state.hints:
-        console.print(Text(f"  hint: {hint}", style="green"))
+        say(f"  hint: {hint}", "green")
 
 
 @app.command()
@@ -178,7 +185,7 @@ def explain(
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without, parameters)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         cli_rdf.explain(query, stage.value, format.value, kernel.value)
         return
     session = cli_running.started(None) if stage is Stage.spark else None
@@ -206,9 +213,9 @@ def simulate(
 ) -> None:
     """Answer a query over the catalog's sources with the reference engine."""
     query = load(file, catalog, without, parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         cli_rdf.simulate(query, format.value, first, last)
         return
     cli_rdf.refuse_format(format.value)
@@ -216,6 +223,8 @@ def simulate(
         answer = query.simulate(until=last, start=first, watch=watch)
     match format:
         case AnswerFormat.table:
+            from transom.cli_answers import print_table
+
             print_table(answer)
         case AnswerFormat.csv:
             for line in answer.csv_lines():
@@ -238,9 +247,9 @@ def picture(
     if output.suffix.lower() != ".svg":
         raise UsageError(f"{output} is no name for a picture", hint="pictures are SVG: let the name end in .svg")
     query = load(file, catalog, parameters=parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         drawing = query.picture(until=last, start=first)
     else:
         with progress(query) as watch:
@@ -264,7 +273,7 @@ def draw_map(
     if output.suffix.lower() not in (".svg", ".html", ".geojson"):
         raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
     query = load_rows(file, catalog, "map", parameters=parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     with progress(query) as watch:
         first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
         last = tick_of(until, "--until", query)
@@ -290,13 +299,14 @@ def run(
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
     query = load(file, catalog, parameters=parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
         cli_rdf.run(query, master, sink, checkpoint, last, once, allow_unbounded, kernel)
         return
     spark = cli_running.started(master)
+    use, line = cli_running.kernel_line(query, spark, kernel)
     running = query.start(
         spark,
         sink,
@@ -307,8 +317,9 @@ def run(
         approximate_sums=approximate_sums,
         once=once,
         allow_unbounded=allow_unbounded,
-        kernel=kernel.value,
+        kernel=use,
     )
+    typer.echo(line, err=True)
     cli_running.run_query(query, running)
 
 
@@ -328,9 +339,9 @@ def replay(
 ) -> None:
     """Answer a query on Spark over the data that is there, as a batch; the answers of a live run."""
     query = load(file, catalog, parameters=parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         cli_rdf.refuse({"--index": index})
         cli_rdf.replay(query, master, out, first, last, kernel)
         return
@@ -353,9 +364,9 @@ def verify(
 ) -> None:
     """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
     query = load(file, catalog, parameters=parameters)
-    show_warnings(query, sys.stderr)
+    show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         fine = cli_rdf.verify(query, master, splits, first, last, kernel)
     else:
         spark = cli_running.started(master)
@@ -374,6 +385,11 @@ def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
     if not (sys.stderr.isatty() and sys.stdout.isatty()):
         yield None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from transom.algebra.tree import walk
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=len(query.reads) + sum(1 for _ in walk(query.plan)))

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from transom.catalog.extents import Catalog
+from transom.cli_lines import say
 from transom.errors import UsageError
-from transom.model.time import read_duration
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[EXTENT]...", help="Extents; default: all that can be.")]
 Place = Annotated[Path, typer.Option("--catalog", "-c", help="The catalog.")]
@@ -22,22 +19,23 @@ For = Annotated[str | None, typer.Option("--for", help="How long to collect; def
 
 def collect(catalog: Place, extents: Names = None, segment: Segment = "1 s", length: For = None) -> None:
     """Acquire rows from sensors and brokers into logs that queries read."""
+    from transom.catalog.extents import Catalog
+
     try:
         from transom.collector.run import collect as run
     except ImportError as error:
         raise UsageError(
-            "collecting needs pyarrow", hint="pip install 'transom[collect]'", detail=str(error)
+            "collecting needs pyarrow", hint="in a checkout of Transom: pip install '.[collect]'", detail=str(error)
         ) from error
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     counts = run(
         Catalog.load(catalog),
         extents or [],
         apart=seconds(segment, "--segment"),
         seconds=None if length is None else seconds(length, "--for"),
-        tell=lambda words: console.print(Text(words)),
+        tell=lambda words: say(words, err=True),
     )
     for name, found in counts.items():
-        console.print(Text(f"{name}: {told(found)}"))
+        say(f"{name}: {told(found)}", err=True)
 
 
 def init(
@@ -52,7 +50,9 @@ def init(
     try:
         from transom.collector.looks import first_catalog
     except ImportError as error:
-        raise UsageError("init needs pyarrow", hint="pip install 'transom[collect]'", detail=str(error)) from error
+        raise UsageError(
+            "init needs pyarrow", hint="in a checkout of Transom: pip install '.[collect]'", detail=str(error)
+        ) from error
     if output.exists():
         raise UsageError(f"{output} is there already", hint="name another file with --output")
     settings = dict(setting(words) for words in option or ())
@@ -76,6 +76,8 @@ def told(found: Counter[str]) -> str:
 
 def seconds(words: str, option: str) -> float:
     """A length of time in seconds."""
+    from transom.model.time import read_duration
+
     try:
         found = read_duration(words) / 1e6
     except ValueError as error:

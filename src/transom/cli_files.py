@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from transom.catalog.extents import Catalog
-from transom.compiling import OVER_RDF, compile, over_rdf
 from transom.errors import QueryError, UsageError
-from transom.languages.known import LANGUAGES
-from transom.model.types import Value
-from transom.query import Query
-from transom.rdf_query import RdfQuery
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from transom.model.types import Value
+    from transom.query import Query
+    from transom.rdf_query import RdfQuery
 
 
 class MapColour(StrEnum):
@@ -24,7 +29,28 @@ class MapColour(StrEnum):
 def load(
     file: Path, catalog: Path | None, without: list[str] | None = None, parameters: list[str] | None = None
 ) -> Query | RdfQuery:
-    """The compiled query of a file."""
+    """The compiled query of a file. This imports the compiler: the other verbs, and `--help`, do without."""
+    with garbage_collection_paused():
+        return _load(file, catalog, without, parameters)
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """No garbage collection while modules are imported: they make many objects, and all of them stay."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _load(
+    file: Path, catalog: Path | None, without: list[str] | None, parameters: list[str] | None
+) -> Query | RdfQuery:
+    from transom.catalog.extents import Catalog
+    from transom.compiling import OVER_RDF, compile, over_rdf
+    from transom.languages.known import LANGUAGES
+
     language = over_rdf(file) or file.suffix.removeprefix(".")
     if language not in LANGUAGES and language not in OVER_RDF:
         endings = ", ".join(f".{name}" for name in [*LANGUAGES, *(e for ends in OVER_RDF.values() for e in ends)])
@@ -39,12 +65,19 @@ def load(
     )
 
 
+def is_over_rdf(query: Query | RdfQuery) -> TypeIs[RdfQuery]:
+    """Whether a query is over RDF; a query over rows does not import RDF for this."""
+    from transom.compiling import OVER_RDF
+
+    return query.language in OVER_RDF
+
+
 def load_rows(
     file: Path, catalog: Path | None, verb: str, without: list[str] | None = None, parameters: list[str] | None = None
 ) -> Query:
     """The compiled query of a file that answers with rows, for verbs that know no RDF."""
     query = load(file, catalog, without, parameters)
-    if isinstance(query, RdfQuery):
+    if is_over_rdf(query):
         hint = "there are check, fmt, explain, simulate, picture, run, replay, verify"
         raise UsageError(f"`transom {verb}` takes no SPARQL", hint=hint)
     return query

@@ -8,33 +8,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from transom import cli_running
+from transom.cli_lines import say
 from transom.cli_running import KernelUse
 from transom.errors import DataError, UsageError
-from transom.model.rdf import formats
-from transom.model.rdf.answer import RdfAnswer
-from transom.model.rdf.short import short
-from transom.rdf_query import RdfQuery
+
+if TYPE_CHECKING:
+    from transom.model.rdf.answer import RdfAnswer
+    from transom.rdf_query import RdfQuery
 
 KINDS = {
     "solutions": "solutions",
     "sequences": "solutions in order",
     "triples": "statements",
     "boolean": "true or false",
-}
-_LINES = {
-    "csv": formats.csv_lines,
-    "jsonl": formats.json_lines,
-    "nq": formats.quad_lines,
-    "jsonld": formats.json_ld_lines,
 }
 ONLY_RDF = ("json", "nq", "jsonld")
 """Formats that only answers over RDF have."""
@@ -61,9 +52,17 @@ def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> Non
 
 def lines(format: str, whole: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
     """What of an answer is valid between two instants, in a format."""
+    from transom.model.rdf import formats
+
     if format == "json":
         return formats.results_lines(whole, start, until)
-    return _LINES[format](whole.during(start, until))
+    written = {
+        "csv": formats.csv_lines,
+        "jsonl": formats.json_lines,
+        "nq": formats.quad_lines,
+        "jsonld": formats.json_ld_lines,
+    }
+    return written[format](whole.during(start, until))
 
 
 def show_aside(answer: RdfAnswer) -> None:
@@ -75,12 +74,19 @@ def show_aside(answer: RdfAnswer) -> None:
 def say_aside(stream: str, counts: Mapping[str, int], first: str) -> None:
     """The words for it."""
     said = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text(f"warning: set aside of {stream}: {said}; the first is {first}", style="yellow"))
+    say(f"warning: set aside of {stream}: {said}; the first is {first}", "yellow", err=True)
 
 
 def print_table(answer: RdfAnswer, query: RdfQuery) -> None:
     """An answer for people: when it is valid, how often, and terms as the query's prefixes shorten them."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from transom.model.rdf import formats
+    from transom.model.rdf.short import short
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("start", "end", "n", *answer.columns):
         table.add_column(Text(name), overflow="fold")
@@ -148,7 +154,7 @@ def run(
     """Run a query live, and say at the end what it did."""
     query.physical()
     spark = cli_running.started(master)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    use, line = cli_running.kernel_line(query, spark, kernel)
     with data_errors():
         running = query.start(
             spark,
@@ -157,17 +163,20 @@ def run(
             until=until,
             once=once,
             allow_unbounded=allow_unbounded,
-            kernel=kernel.value,
+            kernel=use,
         )
-        done = cli_running.follow(query, running, console)
-    console.print(Text(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late"))
+        typer.echo(line, err=True)
+        done = cli_running.follow(query, running)
+    say(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late", err=True)
     for what, count in done.dead.items():
         stream, _, reason = what.partition(": ")
-        console.print(Text(f"warning: set aside of {stream}: {count:,} {reason}", style="yellow"))
+        say(f"warning: set aside of {stream}: {count:,} {reason}", "yellow", err=True)
+    cli_running.show_closed_tick(running)
 
 
 def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int | None, kernel: KernelUse) -> None:
     """Answer over the data that is there as a batch: intervals, or what the formats of RDF make of them."""
+    from transom.model.rdf.answer import RdfAnswer
     from transom.runtime.sinks import Sink
 
     query.physical()
@@ -180,10 +189,12 @@ def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int
     from transom.runtime.rdf_aside import SetAside
 
     aside = SetAside()
+    use, line = cli_running.kernel_line(query, spark, kernel)
+    typer.echo(line, err=True)
     try:
         with cli_running.doing("replaying"), data_errors():
             first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
-            frame = query.replay(spark, start=first, until=last, kernel=kernel.value, aside=aside)
+            frame = query.replay(spark, start=first, until=last, kernel=use, aside=aside)
             for stream, broken in aside.broken().items():
                 say_aside(stream, broken.counts, broken.first)
             if folder:
@@ -228,9 +239,11 @@ def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: 
     from transom.runtime.rdf_verify import verify as checks
 
     began, aside = time.monotonic(), SetAside()
+    use, line = cli_running.kernel_line(query, spark, kernel)
+    typer.echo(line, err=True)
     with cli_running.doing("verifying") as tell, data_errors():
         cuts = splits.split(",")
-        ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value, aside=aside)
+        ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use, aside=aside)
         fine = cli_running.agree(ways, PARTS[query.gives])
     for stream, broken in aside.seen.items():
         say_aside(stream, broken.counts, broken.first)

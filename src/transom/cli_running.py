@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
+from transom.cli_lines import say
 from transom.errors import UsageError
-from transom.query import Query
-from transom.rdf_query import RdfQuery
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from transom.physical.plan import Kernel
+    from transom.query import Query
+    from transom.rdf_query import RdfQuery
     from transom.runtime.progress import Progress
     from transom.runtime.sinks import Sink
     from transom.runtime.start import Running
@@ -34,7 +33,7 @@ Index = Annotated[bool, typer.Option("--index", help="Add the running index of t
 
 
 class KernelUse(StrEnum):
-    """Whether machines run in the JVM."""
+    """Whether stateful operators run in Java."""
 
     auto = "auto"
     on = "on"
@@ -42,7 +41,8 @@ class KernelUse(StrEnum):
 
 
 KernelOption = Annotated[
-    KernelUse, typer.Option("--kernel", help="Machines in the JVM: where the session allows it, always, or never.")
+    KernelUse,
+    typer.Option("--kernel", help="Stateful operators in Java: where the session takes it, always, or never."),
 ]
 Approximate = Annotated[
     bool, typer.Option("--approximate-sums", help="Sum floats fast; the last digits may then depend on the run.")
@@ -54,41 +54,69 @@ def started(master: str | None) -> Any:
     try:
         from transom.runtime.session import session
     except ImportError as error:
-        raise UsageError("PySpark is not installed", hint="pip install 'transom[spark]'", detail=str(error)) from error
+        raise UsageError(
+            "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
+        ) from error
     with doing("starting Spark"):
         return session(master)
+
+
+def kernel_line(query: Query | RdfQuery, spark: Any, wanted: KernelUse) -> tuple[Kernel, str]:
+    """Whether a query uses the kernel, decided once for all that a command does; and the line that says so."""
+    from transom.runtime.kernel import choose_kernel, describe
+
+    choice = choose_kernel(spark, wanted.value)
+    return "on" if choice.used else "off", describe(choice, lambda kernel: query.physical(kernel=kernel))
 
 
 @contextmanager
 def doing(what: str) -> Iterator[Callable[[str], None]]:
     """A line that says what takes so long, on a terminal only."""
-    console = Console(stderr=True)
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    with console.status(what) as status:
+    from rich.console import Console
+
+    with Console(stderr=True).status(what) as status:
         yield status.update
 
 
 def run_query(query: Query, running: Running) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    done = follow(query, running, console)
-    console.print(Text(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late"))
+    done = follow(query, running)
+    say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
     for what, count in done.dead.items():
-        console.print(Text(f"dead letters: {count:,} {what}"))
+        say(f"dead letters: {count:,} {what}", err=True)
     for extent, count in done.rejected.items():
-        console.print(Text(too_fast(extent, count)))
+        say(too_fast(extent, count), err=True)
+    show_closed_tick(running)
 
 
-def follow(query: Query | RdfQuery, running: Running, console: Console) -> Progress:
+def show_closed_tick(running: Running) -> None:
+    """Print up to which tick a run with --once has answered; with --until the user has named that tick."""
+    if not running.order.once or running.order.until is not None:
+        return
+    tick = running.closed_tick()
+    if tick is not None:
+        end = running.query.catalog.calendar.instant_of(tick + 1)
+        say(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
+    elif running.query.spark_state(running.kernel).rows != 0:
+        say("last closed tick: none; a tick closes when every source has a later row", err=True)
+
+
+def follow(query: Query | RdfQuery, running: Running) -> Progress:
     """Wait until a query ends or somebody stops it, and then say how to go on; what it did."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     if running.resumed:
-        console.print(Text(f"going on from {running.order.checkpoint}"))
+        say(f"going on from {running.order.checkpoint}", err=True)
     try:
         if running.order.once:
             running.wait()
         elif console.is_terminal:
+            from rich.live import Live
+
             with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
                 while not running.wait(0.5):
                     live.update(block(running.progress(), query, running.kernel))
@@ -97,7 +125,7 @@ def follow(query: Query | RdfQuery, running: Running, console: Console) -> Progr
                 pass
     except KeyboardInterrupt:
         running.stop()
-        console.print(Text(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on"))
+        say(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on", err=True)
     return running.progress()
 
 
@@ -110,6 +138,9 @@ def too_fast(extent: str, count: int | None) -> str:
 
 def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> Table:
     """The one block that a running query shows."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 2))
     lag = done.lag()
     bound = query.spark_state(kernel)
@@ -141,9 +172,11 @@ def replay_query(
     from transom.spark.rejected import Rejected
 
     sink = new_folder(out)
+    use, line = kernel_line(query, spark, kernel)
+    typer.echo(line, err=True)
     with doing("replaying"):
         found = Rejected()
-        frame = replay(query, spark, start=start, until=until, index=index, kernel=kernel.value, rejected=found)
+        frame = replay(query, spark, start=start, until=until, index=index, kernel=use, rejected=found)
     if sink.folder is None:
         frame.show(1000, truncate=False)
     else:
@@ -171,9 +204,11 @@ def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: in
 
     word = "windows" if query.gives == "windows" else "tuples"
     began = time.monotonic()
+    use, line = kernel_line(query, spark, kernel)
+    typer.echo(line, err=True)
     with doing("verifying") as tell:
         cuts = splits.split(",")
-        fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=kernel.value), word)
+        fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use), word)
     for rows in late(query, until):
         typer.echo(
             f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "

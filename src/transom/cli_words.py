@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
+from transom.cli_lines import say
 from transom.errors import LanguageRule, UsageError
 from transom.model.time import Calendar, read_duration
-from transom.query import Query
-from transom.rdf_query import RdfQuery
+
+if TYPE_CHECKING:
+    from transom.query import Query
+    from transom.rdf_query import RdfQuery
 
 
 def tick_of(words: str | None, option: str, query: Query | RdfQuery) -> int | None:
@@ -45,11 +45,10 @@ def length_or_instant(words: str, calendar: Calendar) -> int | None:
     return tick if tick >= 0 else None
 
 
-def show_warnings(query: Query | RdfQuery, stream: TextIO) -> None:
+def show_warnings(query: Query | RdfQuery, *, err: bool = True) -> None:
     """What is legal and probably not meant."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
     for remark in query.warnings:
         warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=query.name)
-        console.print(Text(warning.render(), style="yellow"))
+        say(warning.render(), "yellow", err=err)
     if not query.state.bounded:
-        console.print(Text(f"warning: this query needs memory without limit: {query.state.formula}", style="yellow"))
+        say(f"warning: this query needs memory without limit: {query.state.formula}", "yellow", err=err)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from transom.catalog.extents import Catalog
 from transom.errors import ParseError, Span, TransomError, UsageError
+from transom.languages.known import language_called, language_of, translated
 from transom.languages.over_rdf import ENDINGS
-from transom.languages.sparql.parse import parse
-from transom.languages.sparql.translate import translate
 from transom.model.types import Value
+from transom.optimizer.pipeline import check_names
+from transom.optimizer.pipeline import optimize as optimize_plan
 from transom.query import Query
-from transom.query import compile as compile_rows
-from transom.rdf_query import RdfQuery
+from transom.reference.expressions import constant
+
+if TYPE_CHECKING:
+    from transom.rdf_query import RdfQuery
 
 OVER_RDF = {"sparql": ENDINGS}
 """The languages over RDF, with the endings of their files; the others answer with rows."""
@@ -56,17 +60,42 @@ def compile(
     them. `name` is what messages call the text, for example its file name. Errors in the text are QueryErrors that
     point into it.
     """
-    if language is None or language not in OVER_RDF:
-        return compile_rows(
-            text, catalog, language=language, parameters=parameters, optimize=optimize, without=without, name=name
-        )
     if not isinstance(text, str) or not isinstance(catalog, Catalog):
         raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
-    if without or parameters:
-        raise UsageError("SPARQL has no optimizer rules and no parameters", hint="leave out `without` and `parameters`")
-    try:
+    if language is not None and language in OVER_RDF:
+        if without or parameters:
+            hint = "leave out `without` and `parameters`"
+            raise UsageError("SPARQL has no optimizer rules and no parameters", hint=hint)
+        return _over_rdf(text, catalog, language, name)
+    if isinstance(without, str) or not all(isinstance(rule, str) for rule in without):
+        raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
+    check_names(without)
+    spoken = language_of(name) if language is None else language_called(language)
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise UsageError("parameters are values by name", hint="write parameters={'mycar': 'o1'}")
+    with _errors_within(text, name):
+        syntax = spoken.parse(text)
+        translation = translated(spoken, syntax, catalog, parameters)
+        steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
+    return Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
+
+
+def _over_rdf(text: str, catalog: Catalog, language: str, name: str | None) -> RdfQuery:
+    from transom.languages.sparql.parse import parse
+    from transom.languages.sparql.translate import translate
+    from transom.rdf_query import RdfQuery
+
+    with _errors_within(text, name):
         syntax = parse(text)
         translation = translate(syntax, catalog)
+    return RdfQuery(text, language, catalog, syntax, translation.plan, translation.warnings, name)
+
+
+@contextmanager
+def _errors_within(text: str, name: str | None) -> Iterator[None]:
+    """Let errors point into the text of the query."""
+    try:
+        yield
     except TransomError as error:
         raise error.within(text, name) from None
     except RecursionError:
@@ -77,4 +106,3 @@ def compile(
             source=name,
             hint="compute the inner parts in a subquery",
         ) from None
-    return RdfQuery(text, language, catalog, syntax, translation.plan, translation.warnings, name)

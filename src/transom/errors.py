@@ -11,6 +11,7 @@
     |- Unsupported           a declared gap: an operator that an engine does not run
     |- UsageError            a function or command was called with arguments that do not fit
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
+    KernelWarning            a warning: the Java kernel could be used and is not
 
 A message is short and in lower case. `detail` says more, `hint` says what to do, and `span` is the place in the
 text that the user wrote; `text` and `source` are added by whoever knows them, so that `render` can show the line
@@ -141,14 +142,31 @@ class PlanError(TransomError):
     """An operator that cannot mean anything, or a rewrite that changed what a plan means."""
 
 
+class KernelWarning(UserWarning):
+    """A query runs without the Java kernel and would be faster with it; the message gives the reason."""
+
+
 GapKind = Literal["not yet", "never"]
 
 
 class Unsupported(TransomError):
-    """A declared gap: this engine does not run this operator, and why."""
+    """A declared gap: this engine does not run this operator, and why.
 
-    def __init__(self, operator: str, why: str, kind: GapKind = "not yet", *, hint: str | None = None) -> None:
-        super().__init__(f"{operator} is not supported here ({kind})", detail=why, hint=hint)
+    `construct` is what the user wrote, in words; a gap of Spark has it, and its message names it.
+    """
+
+    def __init__(
+        self,
+        operator: str,
+        why: str,
+        kind: GapKind = "not yet",
+        *,
+        hint: str | None = None,
+        construct: str | None = None,
+    ) -> None:
+        named = f"{operator} is not supported here ({kind})" if construct is None else f"not on Spark: {construct}"
+        super().__init__(named, detail=why, hint=hint)
         self.operator = operator
+        self.construct = construct or operator
         self.why = why
         self.kind: GapKind = kind

@@ -1,17 +1,18 @@
-"""The facade: `compile` makes a `Query`, which keeps every intermediate and answers questions about itself."""
+"""A compiled query: it keeps every intermediate and answers questions about itself.
+
+Planner, reference engine, connectors and runtime are imported by the methods that use them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
-from functools import cached_property
-from html import escape
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import bounds, explain
-from transom.algebra.expressions import Expression
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.state import (
     Arrivals,
@@ -27,82 +28,25 @@ from transom.algebra.state import (
     text,
 )
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
-from transom.algebra.windows import Coordinate, Every, Window
 from transom.catalog.extents import Catalog, Extent, Kind
-from transom.connectors.gather import gather
-from transom.errors import DataError, ParseError, Span, TransomError, UsageError
-from transom.languages.known import LANGUAGES, language_called, language_of, translated
-from transom.languages.sql.select import Remark
+from transom.errors import Unsupported, UsageError
+from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer, AnswerKind
-from transom.model.schema import Schema
-from transom.model.types import Value
-from transom.optimizer.pipeline import Step, check_names
-from transom.optimizer.pipeline import optimize as optimize_plan
-from transom.physical import show
-from transom.physical.arrange import arrange
-from transom.physical.plan import Kernel, Physical
-from transom.reference.evaluate import evaluate_stream, evaluate_window
-from transom.reference.expressions import Scope, value
-from transom.reference.sources import Inputs
-from transom.shown import Map, Picture, State, remarks
+from transom.shown import Engines, Map, Picture, State, is_syntax, remarks
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from transom.languages.sql.select import Remark
+    from transom.optimizer.pipeline import Step
+    from transom.physical.plan import Kernel, Physical
+    from transom.reference.sources import Inputs
     from transom.runtime.start import Running
     from transom.spark.rejected import Rejected
 
 Format = Literal["text", "json", "dot"]
-MOST_WINDOWS = 1_000_000
-"""Windows that one operator makes in a simulation."""
-
-
-def compile(
-    text: str,
-    catalog: Catalog,
-    *,
-    language: str | None = None,
-    parameters: Mapping[str, Value] | None = None,
-    optimize: bool = True,
-    without: Collection[str] = (),
-    name: str | None = None,
-) -> Query:
-    """A query from its text: parsed, translated, checked against the catalog and optimised.
-
-    `language` is sneeql or cql; if it is not given, the ending of `name` tells it. `parameters` are the values of names
-    that no source has. `without` switches optimizer rules off by name, `optimize=False` all of them. `name` is what
-    messages call the text, for example its file name. Errors in the text are QueryErrors that point into it.
-    """
-    if not isinstance(text, str) or not isinstance(catalog, Catalog):
-        raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
-    if isinstance(without, str) or not all(isinstance(name, str) for name in without):
-        raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
-    check_names(without)
-    spoken = language_of(name) if language is None else language_called(language)
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise UsageError("parameters are values by name", hint="write parameters={'mycar': 'o1'}")
-    try:
-        syntax = spoken.parse(text)
-        translation = translated(spoken, syntax, catalog, parameters)
-        steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
-    except TransomError as error:
-        raise error.within(text, name) from None
-    except RecursionError:
-        raise ParseError(
-            "nested too deeply",
-            span=Span(0, len(text)),
-            text=text,
-            source=name,
-            hint="compute the inner parts in a subquery",
-        ) from None
-    return Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
-
-
-def constant(expression: Expression) -> Value:
-    """The value of an expression that reads nothing."""
-    return value(expression, Scope(Schema(()), ()))
 
 
 @dataclass(frozen=True)
@@ -143,6 +87,8 @@ class Query:
 
     def spark_state(self, kernel: Kernel = "auto") -> State:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
+        from transom.physical import show
+
         return self.state_of(show.total(self.physical(kernel=kernel != "off")))
 
     def state_of(self, formula: Formula) -> State:
@@ -189,12 +135,14 @@ class Query:
         """
         match stage:
             case "syntax":
-                tree = explain.branch(self.syntax, _is_syntax)
+                tree = explain.branch(self.syntax, is_syntax)
             case "algebra":
                 tree = explain.branch(self.algebra, _is_operator, self._remark)
             case "optimized":
                 tree = explain.branch(self.plan, _is_operator, self._remark)
             case "plan":
+                from transom.physical import show
+
                 plan = self.physical(kernel=kernel != "off")
                 tree = show.tree(plan, lambda formula: remarks(self.state_of(formula)))
             case "spark" if spark is not None:
@@ -233,11 +181,26 @@ class Query:
         `kernel` is the plan for a session that takes the kernel. `given` are extents whose rows are handed over: a live
         run follows the logs of all other tables that are scanned; None is a replay, which follows none.
         """
+        from transom.physical.arrange import arrange
+
         late = max((extent.lateness for extent in self.reads), default=0)
         slack = late + 1 if slack is None else slack
         keys = {extent.name: extent.keys for extent in self.reads if extent.keys is not None}
         logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
-        return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
+        try:
+            return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
+        except Unsupported as gap:
+            from transom.languages.places import place_of
+
+            gap.span = place_of(self.syntax, gap.operator, logs)
+            raise gap.within(self.text, self.name) from None
+
+    @cached_property
+    def engines(self) -> Engines:
+        """Which engines run the query, and why the others do not; nothing is run to find out."""
+        from transom.engines import of_rows
+
+        return of_rows(self)
 
     def to_df(
         self,
@@ -255,19 +218,19 @@ class Query:
 
         `sources` maps extents to DataFrames with a time column; the others are opened as the catalog says, as batches
         if no given one streams. `tick` is the end of the tick and is event time; `index` adds the running index.
-        `kernel` says whether machines run in the JVM: `auto` where the session takes the jar, `on` or `off`. In a
-        batch `rejected` counts the rows beyond a speed limit.
+        `kernel` says whether stateful operators run in Java: `auto` where the session takes the jar, `on` or `off`. In
+        a batch `rejected` counts the rows beyond a speed limit.
         """
         from transom.runtime.dataframe import Options, dataframe, is_live
-        from transom.runtime.kernel import use_kernel
+        from transom.runtime.kernel import planned
 
-        fast = use_kernel(spark, kernel)
-        options = Options(start=start, until=until, approximate_sums=approximate_sums, kernel=fast)
+        options = Options(start=start, until=until, approximate_sums=approximate_sums)
         options = options if rejected is None else replace(options, rejected=rejected)
         given = tuple(sources or ()) if is_live(sources or {}, self.reads, options) else None
-        index = index and self.gives == "tagged-tuples"
-        plan = self.physical(start=start, index=index, kernel=fast, given=given)
-        return dataframe(plan, self.catalog, self.reads, spark, sources, options)
+        tagged = index and self.gives == "tagged-tuples"
+        arranged = partial(self.physical, start=start, index=tagged, given=given)
+        fast, plan = planned(spark, kernel, lambda fast: arranged(kernel=fast))
+        return dataframe(plan, self.catalog, self.reads, spark, sources, replace(options, kernel=fast))
 
     def start(
         self,
@@ -284,9 +247,11 @@ class Query:
         allow_unbounded: bool = False,
         kernel: Kernel = "auto",
     ) -> Running:
-        """Run the query: `sink` is console, parquet:DIR or jsonl:DIR; `checkpoint` is a folder to go on from later.
+        """Run the query and write its rows to `sink`; a restart with the same `checkpoint` resumes from there.
 
-        With `once` it takes what is there and stops. A changed query is refused on the checkpoint of another.
+        `sink` is console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
+        webhook:URL. With `once` the query stops after the available input. A changed query is refused on the
+        checkpoint of another.
         """
         from transom.runtime.start import Order, begin
 
@@ -312,8 +277,11 @@ class Query:
         tables rows, or rows by the tick from which they hold. Extents without an entry use the catalog's sources.
         `watch` is told what is being done.
         """
+        from transom.reference.evaluate import evaluate_stream, evaluate_window
+        from transom.reference.limits import check_windows
+
         given = self.inputs(inputs, until, start=start, watch=watch)
-        self._check_span(given.start, given.until)
+        check_windows(self.plan, given.start, given.until)
         plan = self.plan
         if is_stream(plan):
             return Answer(self.columns, self.gives, elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
@@ -329,20 +297,9 @@ class Query:
         watch: Callable[[str], None] | None = None,
     ) -> Inputs:
         """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
-        return gather(self.reads, self.catalog, inputs, until, start=start, watch=watch)
+        from transom.connectors.gather import gather
 
-    def _check_span(self, start: int, until: int) -> None:
-        """Refuse a run of so many windows that nobody meant it: rows of today, counted from an epoch long ago."""
-        for op in walk(self.plan):
-            slide = op.slide if isinstance(op, Window) else None
-            if isinstance(slide, Every) and slide.coordinate is Coordinate.TICK:
-                windows = (until - start) // slide.step
-                if windows > MOST_WINDOWS:
-                    raise DataError(
-                        f"a run from tick {start} to {until} has {windows:,} windows",
-                        detail="a whole number in a row counts ticks from the epoch; an instant is written in ISO 8601",
-                        hint="set `epoch` near the first instant, or give a later start or an earlier until",
-                    )
+        return gather(self.reads, self.catalog, inputs, until, start=start, watch=watch)
 
     def picture(
         self,
@@ -384,6 +341,8 @@ class Query:
         return tuple(self.catalog.extents[name] for name in dict.fromkeys(names))
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
         return (
             f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({escape(', '.join(self.columns))}); "
@@ -393,7 +352,3 @@ class Query:
 
 def _is_operator(content: Any) -> bool:
     return isinstance(content, OPERATORS)
-
-
-def _is_syntax(content: Any) -> bool:
-    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")

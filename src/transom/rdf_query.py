@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from html import escape
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -33,9 +33,11 @@ from transom.model.rdf.terms import Literal as LiteralTerm
 from transom.physical import show
 from transom.physical.plan import Kernel, Physical
 from transom.physical.rdf_arrange import arrange
+from transom.rdf_engines import of_rdf
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
-from transom.shown import Picture, State
+from transom.shown import Engines, Picture, State, is_syntax
+from transom.spark.function_gaps import refuse_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -120,7 +122,7 @@ class RdfQuery:
             plan = self.physical(kernel=kernel != "off")
             tree = show.tree(plan, lambda formula: {"remembers": f"{text(formula, calendar)} rows"})
         else:
-            tree = explain.branch(self.syntax, _is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
+            tree = explain.branch(self.syntax, is_syntax) if syntax else explain.branch(self.algebra, _is_operator)
         if format == "text":
             return explain.as_text(tree, roles=syntax)
         return explain.as_json(tree) if format == "json" else explain.as_dot(tree)
@@ -129,10 +131,17 @@ class RdfQuery:
         """The plan for Spark: representations, paths and bounds, without a JVM."""
         local = [extent.name for extent in self.reads if extent.local]
         try:
-            return arrange(self.algebra, kernel=kernel, local=local)
+            plan = arrange(self.algebra, kernel=kernel, local=local)
+            refuse_functions(self.algebra)
+            return plan
         except Unsupported as gap:
             gap.span = gap.span or place_of(self.syntax, gap.operator)
             raise gap.within(self.text, self.name) from None
+
+    @cached_property
+    def engines(self) -> Engines:
+        """Which engines run the query, and why the others do not; nothing is run to find out."""
+        return of_rdf(self)
 
     def to_df(
         self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
@@ -149,11 +158,11 @@ class RdfQuery:
         another, and `empty` where it has nothing. What only stored graphs say has the variables alone.
         """
         from transom.runtime.dataframe import Options
-        from transom.runtime.kernel import use_kernel
+        from transom.runtime.kernel import planned
         from transom.runtime.rdf_dataframe import dataframe
 
-        fast = use_kernel(spark, kernel)
-        return dataframe(self.physical(kernel=fast), self.catalog, self.reads, spark, sources, Options(kernel=fast))
+        fast, plan = planned(spark, kernel, lambda fast: self.physical(kernel=fast))
+        return dataframe(plan, self.catalog, self.reads, spark, sources, Options(kernel=fast))
 
     def replay(
         self,
@@ -276,6 +285,8 @@ class RdfQuery:
         return Picture(draw_answer(answer, calendar, start, until, prefixes=prefixes, title=name, text=self.text))
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
         columns = escape(", ".join(self.columns))
         return f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({columns})</p>"
@@ -283,7 +294,3 @@ class RdfQuery:
 
 def _is_operator(content: Any) -> bool:
     return isinstance(content, OPERATORS)
-
-
-def _is_syntax(content: Any) -> bool:
-    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")

@@ -1,12 +1,48 @@
-"""What a query says of itself beside its answers: how much it remembers, and drawings."""
+"""What a query says of itself beside its answers: which engines run it, how much it remembers, and drawings."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
+from typing import Any, Literal
 
-from transom.errors import UsageError
+from transom.errors import Unsupported, UsageError
+
+Engine = Literal["reference", "spark"]
+ENGINES: dict[Engine, str] = {"reference": "the reference engine", "spark": "Spark"}
+"""The engines, with their names in a sentence."""
+
+
+@dataclass(frozen=True)
+class Engines:
+    """The engines that run a query; `refusals` says of each other one why it does not.
+
+    With `replay_only` Spark runs the query over recorded rows, and `refusals` says why it does not run it live.
+    """
+
+    runs: tuple[Engine, ...]
+    refusals: Mapping[Engine, Unsupported] = field(default_factory=dict)
+    replay_only: bool = False
+
+    def __str__(self) -> str:
+        named = ", ".join(ENGINES[engine] for engine in self.runs) or "no engine"
+        if self.replay_only:
+            return f"{named} (replay only; not live: {_located(self.refusals['spark'])})"
+        refused = [f"not on {ENGINES[engine]}: {_located(gap)}" for engine, gap in self.refusals.items()]
+        return "; ".join([named, *refused])
+
+
+def _located(gap: Unsupported) -> str:
+    """What is not supported, and its line and column in the query."""
+    where = gap.position
+    return gap.construct if where is None else f"{gap.construct} ({where[0]}:{where[1]})"
+
+
+def is_syntax(content: Any) -> bool:
+    """Whether something is a node of a syntax tree."""
+    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,16 @@ def test_one_reading_per_site_and_what_is_missing(catalog, tmp_path):
     assert [(e.tick, e.row) for e in found] == [(2, (1, 20.5)), (4, (1, 20.5))]
 
 
+def test_warm_up_asks_a_silent_device_a_second_time(catalog, tmp_path):
+    one = poller(catalog, tmp_path, [[20.5], [None, 21.5], [ConnectionRefusedError("no")]])
+    asyncio.run(one.warm_up())
+    assert [station.asked for station in one.stations] == [1, 2, 2]
+    assert entries(tmp_path) == []
+    asyncio.run(one.acquire(2, None))
+    assert [station.asked for station in one.stations] == [2, 3, 3]  # failures of the warm-up make no device rest
+    assert one.counts == {"rows": 2, "no connection": 1}
+
+
 def test_who_fails_again_and_again_is_asked_less(catalog, tmp_path):
     one = poller(catalog, tmp_path, [[1.0], [ValueError("broken")], [2.0]])
     for tick in range(0, 40, 2):

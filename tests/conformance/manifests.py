@@ -1,6 +1,8 @@
 """The W3C test suites of SPARQL, read from their manifests.
 
-They are no part of the project: `TRANSOM_CONFORMANCE` says where they are, `../shared/conformance` where it does not.
+The suites are not part of the repository. `TRANSOM_CONFORMANCE` names the folder that contains them; the default is the
+folder `shared/conformance` beside the clone. Without the folder the tests are skipped with a reason, unless
+`TRANSOM_CONFORMANCE_REQUIRED` is set, as in continuous integration: then a missing folder is an error.
 """
 
 from __future__ import annotations
@@ -45,8 +47,11 @@ class Entry:
 
 
 def available() -> bool:
-    """Whether the suite is there."""
-    return SUITE.is_dir()
+    """Whether the suite is there; if it is required and missing, an error."""
+    found = SUITE.is_dir()
+    if not found and os.environ.get("TRANSOM_CONFORMANCE_REQUIRED"):
+        raise FileNotFoundError(MISSING)
+    return found
 
 
 def entries(version: str, manifest: str = "manifest.ttl") -> list[Entry]:

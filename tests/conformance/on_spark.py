@@ -53,8 +53,7 @@ def session() -> Any:
 def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
     from transom.runtime.dataframe import Options
-    from transom.runtime.rdf_answers import answers as read
-    from transom.runtime.rdf_answers import plain
+    from transom.runtime.rdf_answers import answer, plain
     from transom.runtime.rdf_dataframe import dataframe, statements
 
     syntax = parse(entry.text)
@@ -67,7 +66,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
     frame = dataframe(physical, catalog, query.reads, spark, given, Options())
     rows = plain(physical, frame, catalog.calendar).collect()
-    return answers.of(read(rows, physical, query.gives, query.columns, [0])[0])
+    return answers.of(answer(rows, physical, query.gives, query.columns))
 
 
 def failure(entry: Entry, spark: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,7 +11,10 @@ pytest.importorskip("pyspark")
 
 import pyarrow as pa
 
-from transom.connectors.kafka.aside import NEVER, late
+import transom
+from transom.catalog.servers import Kafka
+from transom.connectors.kafka.aside import NEVER, Aside, late
+from transom.errors import UsageError
 
 
 def naive(ticks: list[int | None], lateness: int, closed: int) -> list[bool]:
@@ -42,3 +46,37 @@ def test_nothing_is_late_by_itself() -> None:
     assert late(pa.array([5, 6, 4], pa.int64()), NEVER, 1, NEVER)[0].to_pylist() == [False, False, True]
     assert late(pa.array([5, 6, 7], pa.int64()), NEVER, 1, 6)[0].to_pylist() == [True, True, False]
     assert late(pa.array([], pa.int64()), 3, 1, 6)[1] == 3
+
+
+KAFKA = """
+extents:
+  power:
+    kind: pushed
+    attributes: {line: string, w: float}
+    lateness: 5 s
+    source: {kafka: {servers: "localhost:9092", topic: power, fields: {line: line, w: w}, dead: letters}}
+"""
+
+
+def of(folder: Path, *, waits: bool) -> Aside | None:
+    catalog = transom.Catalog.read(KAFKA, folder=folder)
+    extent = catalog.extents["power"]
+    assert isinstance(extent.source, Kafka)
+    return Aside.of(extent, extent.source, catalog.calendar, folder, folder / "state", waits=waits)
+
+
+def test_dead_letters_go_to_the_folder_of_the_catalog(tmp_path: Path) -> None:
+    aside = of(tmp_path, waits=True)
+    assert aside is not None
+    assert (aside.folder, aside.checkpoint) == (str(tmp_path / "letters"), str(tmp_path / "state"))
+    assert (aside.extent, aside.topic, aside.lateness) == ("power", "power", 5)
+    without_ticks = of(tmp_path, waits=False)
+    assert without_ticks is not None
+    assert without_ticks.lateness is None
+
+
+def test_a_folder_that_spark_wrote_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letters" / "_spark_metadata").mkdir(parents=True)
+    with pytest.raises(UsageError, match="begun by another version") as caught:
+        of(tmp_path, waits=True)
+    assert caught.value.hint == "name a new folder for dead letters"

@@ -245,4 +245,4 @@ def test_parquet_without_pyarrow(read, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="needs pyarrow") as caught:
         read("pushed (x:integer)", "a.parquet", a__parquet="x")
-    assert caught.value.hint == "pip install 'transom[parquet]'"
+    assert caught.value.hint == "in a checkout of Transom: pip install '.[parquet]'"

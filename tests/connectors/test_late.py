@@ -21,8 +21,7 @@ def test_rows_behind_by_more_than_the_lateness(tmp_path: Path, lateness: str, la
     extent = catalog.extent("a")
     assert isinstance(extent.source, Files)
     found = list(read_late(extent, extent.source, catalog.calendar, tmp_path))
-    assert [row.tick for row in found] == late
-    assert all(row.origin.unit == "line" for row in found)
+    assert [(row.tick, row.origin.unit) for row in found] == [(tick, "line") for tick in late]
     assert [r.tick for r in read_late(extent, extent.source, catalog.calendar, tmp_path, until=4)] == [
         tick for tick in late if tick <= 4
     ]

@@ -135,7 +135,7 @@ def test_without_pyais(read, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyais", None)
     with pytest.raises(UsageError, match="needs pyais") as caught:
         read(SHIPS, "a.nmea", a__nmea=FRONT + sentence(msg_type=1))
-    assert caught.value.hint == "pip install 'transom[ais]'"
+    assert caught.value.hint == "in a checkout of Transom: pip install '.[ais]'"
 
 
 def test_tracks_in_gpx(read):

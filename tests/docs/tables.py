@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
+from tests.docs.gap_examples import GRAPH, RDF, ROWS, STREAM
 from transom.algebra.functions import FUNCTIONS
 from transom.algebra.rdf.functions import FUNCTIONS as RDF_FUNCTIONS
 from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
@@ -18,6 +19,7 @@ from transom.model.answer import show
 from transom.model.bag import Element, Version
 from transom.model.types import Value
 from transom.optimizer.pipeline import RULES
+from transom.physical.gaps import GAPS, Gap
 from transom.reference.evaluate import evaluate_window
 from transom.reference.sources import Inputs
 
@@ -149,6 +151,26 @@ def rules() -> str:
     return table(("rule", "meaning"), [(code(rule.name), rule.meaning.rstrip(".")) for rule in RULES])
 
 
+def gaps_in_rows() -> str:
+    """What Spark does not run of SNEEql and CQL."""
+    return refused(ROWS)
+
+
+def gaps_in_rdf() -> str:
+    """What Spark does not run of SPARQL."""
+    return refused(RDF)
+
+
+def refused(examples: Mapping[Gap, str]) -> str:
+    """Gaps of the planner, each with a query that it refuses."""
+
+    def shown(gap: Gap) -> str:
+        return code(examples[gap].replace(STREAM, "FROM STREAM ...").replace(GRAPH, "FROM ..."))
+
+    rows = [(gap.construct.replace("*", "\\*"), shown(gap), gap.why) for gap in GAPS if gap in examples]
+    return table(("not on Spark", "for example", "because"), rows)
+
+
 TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/sneeql.md", "null-logic"): null_logic,
     ("docs/sneeql.md", "functions"): functions,
@@ -158,5 +180,7 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/operators.md", "windows"): windows,
     ("docs/engine.md", "rules"): rules,
     ("docs/sparql.md", "rdf-functions"): rdf_functions,
+    ("docs/engines.md", "gaps-in-rows"): gaps_in_rows,
+    ("docs/engines.md", "gaps-in-rdf"): gaps_in_rdf,
 }
 """The tables by page and by the marker that stands before them; the marker `end` stands after each."""

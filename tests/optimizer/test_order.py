@@ -17,8 +17,8 @@ from transom.algebra.windows import Window
 from transom.optimizer.pipeline import optimize
 from transom.optimizer.rule import Context
 from transom.optimizer.table_on_the_right import table_on_the_right
-from transom.query import constant
 from transom.reference.evaluate import evaluate_stream
+from transom.reference.expressions import constant
 
 SCHEMA = {
     "a": {"kind": "pushed", "attrs": ["x:integer"]},

@@ -12,7 +12,7 @@ from transom.algebra.expressions import unchanged
 from transom.algebra.streams import StreamProject
 from transom.errors import PlanError
 from transom.optimizer.pipeline import RULES, Rule, Step, check_step, optimize
-from transom.query import constant
+from transom.reference.expressions import constant
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
 CATALOG = transom.Catalog.read("""

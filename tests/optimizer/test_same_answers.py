@@ -14,8 +14,8 @@ from tests.oracle.generate import generate
 from transom.algebra.tree import Plan, is_stream
 from transom.model.bag import Bag, Element, row_key
 from transom.optimizer.pipeline import RULES, optimize
-from transom.query import constant
 from transom.reference.evaluate import evaluate_stream, evaluate_window
+from transom.reference.expressions import constant
 from transom.reference.sources import Inputs
 
 NAMES = [rule.name for rule in RULES]

@@ -26,7 +26,7 @@ from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.plan import Form, Path, Physical, Read
 from transom.physical.rdf_arrange import arrange
-from transom.physical.rdf_plan import Fan, Graph, Mate, Mating, Stand, Unfold, Within
+from transom.physical.rdf_plan import Fan, Graph, Match, Mate, Mating, Stand, Unfold, Within
 from transom.physical.walk import walk
 
 STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
@@ -95,8 +95,12 @@ def test_what_is_stored_needs_no_machine() -> None:
     assert machines(joined) == []
     swapped = arrange(Join(STORED, bgp("?x :p ?y")))
     assert isinstance(swapped, Mate)
-    assert isinstance(swapped.right, Graph) or swapped.right is not None
+    assert machines(swapped) == []
     assert swapped.left.form is Form.CHANGES
+    assert swapped.right is not None
+    assert swapped.right.form is Form.TABLE
+    assert [type(node) for node in walk(swapped.right)] == [Match, Graph]
+    assert [each.name for each in swapped.schema.attributes] == ["x", "w", "y"]
 
 
 def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:

@@ -62,3 +62,8 @@ def test_floats_are_summed_by_spark_where_there_is_no_kernel() -> None:
     text = f"SELECT RStream(R.id, SUM(w)) FROM R={FAR}"
     assert nodes(text) == {Tally}
     assert nodes(text, kernel=False) == {Lines}
+
+
+@pytest.mark.parametrize("aggregate", ["SUM(v)", "AVG(v)", "MAX(w)", "COUNT(w)"])
+def test_only_sums_of_floats_need_the_rows_without_the_kernel(aggregate: str) -> None:
+    assert nodes(f"SELECT RStream(R.id, {aggregate}) FROM R={FAR}", kernel=False) == {Tally}

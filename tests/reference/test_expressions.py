@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -93,8 +96,10 @@ def test_value(text: str, expected: Any, optimize: bool) -> None:
 
 def test_every_function_was_called() -> None:
     words = " ".join(text for text, _ in EXPRESSIONS)
-    for name in FUNCTIONS:
-        assert name in words or name == "NEG"
+    for name in FUNCTIONS.keys() - {"NEG"}:
+        # <= is not <, and MIN is not IN
+        whole = rf"\b{name}\b" if name[0].isalpha() else rf"(?<![<>=|]){re.escape(name)}(?![<>=|])"
+        assert re.search(whole, words), name
 
 
 def test_three_valued_logic() -> None:
@@ -118,7 +123,7 @@ def total(function: AggregateFunction, kind: Type, values: list) -> Any:
 
 def test_aggregates_are_exact_and_rounded_once() -> None:
     tenths = [0.1] * 10
-    assert sum(tenths) != 1.0
+    assert functools.reduce(operator.add, tenths) != 1.0  # the built-in sum compensates from Python 3.12 on
     assert total(AggregateFunction.SUM, Type.FLOAT, tenths) == 1.0
     assert total(AggregateFunction.AVG, Type.FLOAT, [*tenths, None]) == 0.1
     assert total(AggregateFunction.SUM, Type.FLOAT, [1e308, 1e308]) is None

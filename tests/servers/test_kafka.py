@@ -78,6 +78,7 @@ def plain(row):
     return str([value if value is None or isinstance(value, str) else float(value) for value in row])
 
 
+@pytest.mark.covers("source:kafka")
 def test_live_replay_and_reference(kafka, spark, tmp_path):
     place = f"127.0.0.1:{kafka}"
     make_topic(place, "power")

@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 import transom
 from tests.servers.start import make_topic
 from transom.connectors.rdf_payloads import counts
-from transom.runtime.rdf_answers import answers, plain
+from transom.runtime.rdf_answers import answer, plain
 from transom.runtime.rdf_aside import SetAside
 from transom.runtime.rdf_verify import difference, gathered, up_to
 
@@ -74,10 +74,11 @@ def publish(place: str, topic: str, form: str) -> None:
     [
         ("nt", "", "join"),
         ("ttl", "    subjects: local", "join"),
-        ("jsonld", "", "latest"),
-        ("trig", "    time: http://ex/at", "warm"),
+        pytest.param("jsonld", "", "latest", marks=pytest.mark.nightly),
+        pytest.param("trig", "    time: http://ex/at", "warm", marks=pytest.mark.nightly),
     ],
 )
+@pytest.mark.covers("source:rdf messages")
 def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     place = f"127.0.0.1:{kafka}"
     make_topic(place, f"rdf-{form}")
@@ -101,6 +102,6 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     running = query.start(spark, f"parquet:{sink}", tmp_path / "state", until=LAST, once=True)
     running.wait()
     told = plain(query.physical(kernel=True), spark.read.parquet(str(sink)), query.catalog.calendar).collect()
-    live = answers(told, query.physical(kernel=True), query.gives, query.columns, [0])[0]
+    live = answer(told, query.physical(kernel=True), query.gives, query.columns)
     assert difference(up_to(whole, LAST), live) is None
     assert running.progress().dead == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}

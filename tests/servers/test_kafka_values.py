@@ -110,7 +110,9 @@ def lines(kafka: int) -> int:
     return kafka
 
 
-@pytest.mark.parametrize("words", [SUMS, ROWS], ids=["sums", "rows"])
+@pytest.mark.parametrize(
+    "words", [pytest.param(SUMS, id="sums"), pytest.param(ROWS, id="rows", marks=pytest.mark.nightly)]
+)
 def test_lines_of_csv(lines, spark, tmp_path, words):
     catalog = transom.Catalog.read(LINES.format(port=lines), folder=tmp_path)
     dead = agree(catalog, words, spark, tmp_path, 65)
@@ -217,7 +219,9 @@ def records(kafka: int) -> int:
     return kafka
 
 
-@pytest.mark.parametrize("words", [SUMS, ROWS], ids=["sums", "rows"])
+@pytest.mark.parametrize(
+    "words", [pytest.param(SUMS, id="sums"), pytest.param(ROWS, id="rows", marks=pytest.mark.nightly)]
+)
 def test_records_of_avro(records, spark, tmp_path, words):
     (tmp_path / "power.avsc").write_text(json.dumps(SCHEMA))
     catalog = transom.Catalog.read(RECORDS.format(port=records), folder=tmp_path)

@@ -24,8 +24,11 @@ ROW_BY_ROW = int(os.environ.get("TRANSOM_LATE_ROWS", "100"))
 
 @pytest.mark.parametrize(
     ("count", "most", "partitions"),
-    [(100_000, 20_000, 2), (100_000, 1_000_000, 1), (ROW_BY_ROW, 1, 1)],
-    ids=["big", "one", "rows"],
+    [
+        pytest.param(100_000, 20_000, 2, id="big"),
+        pytest.param(100_000, 1_000_000, 1, id="one", marks=pytest.mark.nightly),
+        pytest.param(ROW_BY_ROW, 1, 1, id="rows", marks=pytest.mark.nightly),
+    ],
 )
 def test_used_and_dead_are_all(kafka, spark, tmp_path, count, most, partitions):
     place, topic = f"127.0.0.1:{kafka}", f"late-{count}-{most}"
@@ -73,6 +76,7 @@ def test_answers_that_go_to_a_server(kafka, spark, tmp_path):
     assert put_aside(spark, tmp_path, "late-there") == sent.late
 
 
+@pytest.mark.nightly
 def test_killed_again_and_again(kafka, spark, jars, tmp_path):
     place = f"127.0.0.1:{kafka}"
     sent = send(place, "late-killed", 20_000, 2)

@@ -48,6 +48,7 @@ def subscribed(collector, port, client_id, version):
 
 
 @pytest.mark.parametrize("version", ["3.1.1", "5"])
+@pytest.mark.covers("source:mqtt", "kill:collector")
 def test_killed_again_and_again(collector, broker, version):
     subscribed(collector, broker, f"kills-{version}", version)
     client = publisher(broker)

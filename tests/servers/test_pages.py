@@ -14,5 +14,6 @@ SHOWN = [page for page in PAGES if any(block.servers for block in blocks_of(page
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=name_of)
+@pytest.mark.covers("pages:servers")
 def test_page_says_what_happens(page: Path, tmp_path: Path) -> None:
     compare(page, Session.begin(tmp_path), False, servers=True)

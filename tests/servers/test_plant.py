@@ -25,6 +25,7 @@ def scanned(plant, kind):
     return [tick for found, tick in entries(plant, "tariff", "_kind", "_tick") if found == kind]
 
 
+@pytest.mark.nightly
 def test_answers_at_the_end_of_the_chain(plant):
     layout = Layout(**{**vars(SMALL), "ports": {name: free_port() for name in SMALL.names}})
     with installed():

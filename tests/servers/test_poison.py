@@ -101,6 +101,7 @@ def publish(place: str) -> dict[tuple[int, int], str]:
     return broken
 
 
+@pytest.mark.nightly
 def test_broken_messages_change_no_answer_and_are_all_put_aside(kafka, spark, tmp_path):
     broken = publish(f"127.0.0.1:{kafka}")
     assert len(broken) == MESSAGES // EVERY

@@ -112,6 +112,7 @@ async def serve(ports):
     return stop
 
 
+@pytest.mark.covers("source:modbus", "source:opcua", "source:http")
 def test_every_tick_is_complete_whoever_hangs(collector, plant):
     collector.catalog(CATALOG.format(**plant))
     collector.start("--for", "9 s", ROOM_KEY="k3y")

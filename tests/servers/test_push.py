@@ -34,6 +34,7 @@ def door(collector):
         yield client
 
 
+@pytest.mark.covers("source:http push")
 def test_push(collector, door):
     def send(key, **content):
         return door.post("/cars", json=content, headers={"Idempotency-Key": key})

@@ -79,6 +79,7 @@ def test_changes_and_versions(table, database, tmp_path):
 
 
 @pytest.mark.spark
+@pytest.mark.covers("source:postgresql")
 def test_replay_is_the_reference(table, database, tmp_path, spark):
     catalog, _ = scanned(table, database, tmp_path)
     query = transom.compile(QUERY, catalog)
@@ -119,7 +120,7 @@ def test_a_database_that_is_away(table, database, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("kernel", ["on", "off"])
+@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
 def test_a_large_table_of_which_little_changes(database, tmp_path, spark, kernel):
     """The benchmark itself, small: it compares the log, a replay and a live run with snapshots by the database."""
     url = f"postgresql://test@127.0.0.1:{database}/postgres"

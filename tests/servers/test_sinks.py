@@ -71,6 +71,7 @@ def crash(query, spark, sink, folder, monkeypatch, name):
         run(query, spark, sink, folder)
 
 
+@pytest.mark.covers("sink:postgresql")
 def test_postgresql_exactly_once(query, spark, database, tmp_path, monkeypatch):
     place = f"127.0.0.1:{database}"
     sink = f"postgresql://test@{place}/postgres/public.answers"
@@ -85,6 +86,7 @@ def test_postgresql_exactly_once(query, spark, database, tmp_path, monkeypatch):
     assert batches[0] == batches[1] > 0
 
 
+@pytest.mark.covers("sink:kafka")
 def test_kafka_with_ids(query, spark, kafka, tmp_path, monkeypatch):
     place = f"127.0.0.1:{kafka}"
     make_topic(place, "answers")
@@ -108,6 +110,7 @@ def test_kafka_with_ids(query, spark, kafka, tmp_path, monkeypatch):
     assert found[0][0].endswith("Z")
 
 
+@pytest.mark.covers("sink:mqtt")
 def test_mqtt_with_ids(query, spark, broker, tmp_path, monkeypatch):
     monkeypatch.setenv("ALARM_WORD", "s3cret")
     heard = []
@@ -151,6 +154,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.covers("sink:webhook")
 def test_webhook_with_ids(query, spark, tmp_path, monkeypatch):
     Hook.calls = []
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)

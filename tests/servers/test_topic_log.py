@@ -183,6 +183,7 @@ extents:
 """
 
 
+@pytest.mark.nightly
 def test_mqtt_killed_again_and_again(collector, broker, place):
     collector.catalog(METER.format(port=broker, log=place))
     options = ("--segment", "100 ms")
@@ -232,6 +233,7 @@ def test_mqtt_killed_again_and_again(collector, broker, place):
     assert ticks == sorted(ticks)
 
 
+@pytest.mark.nightly
 def test_ticks_while_it_was_down_are_missed_and_not_made_up(collector, plant, place):  # noqa: F811
     text = PLANT.format(**plant).replace(
         "fields: {temp: body.temp}", f"fields: {{temp: body.temp}}\n        log: {place}"

@@ -70,6 +70,7 @@ def answers(frame):
     )
 
 
+@pytest.mark.covers("log:kafka")
 def test_live_replay_and_reference(kafka, spark, tmp_path):
     place = Topic(f"127.0.0.1:{kafka}", "spark-log")
     catalog = transom.Catalog.read(CATALOG.format(log=place), folder=tmp_path)

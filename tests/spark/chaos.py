@@ -29,8 +29,8 @@ from tests.spark import others
 from tests.spark.chaos_child import begin, session
 from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
-from transom.runtime.answers import answers, difference, plain
-from transom.runtime.recut import Split, write_streams
+from transom.runtime.answers import answer, difference, plain
+from transom.runtime.micro_batches import Split, write_streams
 
 ROOT = Path(__file__).parents[2]
 TICKS = 40
@@ -201,7 +201,7 @@ def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     given = query.inputs(asked.inputs(seed, TICKS), TICKS - 1)
     rows = sum(len(elements) for elements in given.streams.values())
     for way in ("killed", "calm"):
-        write_streams(folder / way / shape / "in", query.reads, {0: given}, Split(-(-rows // files)), False)
+        write_streams(folder / way / shape / "in", query.reads, given, Split(-(-rows // files)))
 
 
 def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
@@ -218,8 +218,8 @@ def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> Non
     schema, calendar = query.plan.schema, query.catalog.calendar
     found = {way: plain(frame, schema, calendar).collect() for way, frame in written.items()}
     outcome.tuples = len(found["killed"])
-    answer = answers(found["killed"], query.plan.schema, query.columns, query.gives, [0])[0]
-    outcome.wrong = _unlike(found) or difference(expected, answer, index=False)
+    made = answer(found["killed"], query.plan.schema, query.columns, query.gives)
+    outcome.wrong = _unlike(found) or difference(expected, made, index=False)
     if not len(expected):
         outcome.wrong = "nothing was expected, so nothing is shown"
 

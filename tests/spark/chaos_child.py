@@ -19,7 +19,7 @@ from tests.spark.classes import options
 from tests.spark.conftest import SETTINGS
 from tests.spark.shapes_rdf import ALL, Linked
 from transom.physical.plan import Kernel
-from transom.runtime.recut import read_streams, table_frames
+from transom.runtime.micro_batches import read_streams, table_frames
 from transom.runtime.start import Running
 
 
@@ -48,8 +48,8 @@ def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int
     query, inputs = asked.query(), asked.inputs(seed, ticks)
     given = query.inputs(inputs, ticks - 1)
     paths = {name: folder / "in" / name for name in asked.streams}
-    sources = read_streams(spark, query.reads, paths, False, live=True)
-    sources |= table_frames(spark, query.reads, {0: given}, False)
+    sources = read_streams(spark, query.reads, paths, live=True)
+    sources |= table_frames(spark, query.reads, given)
     return query.start(
         spark, sink, checkpoint, sources=sources, until=ticks - 1, once=True, kernel=kernel, allow_unbounded=True
     )

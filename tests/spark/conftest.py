@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.spark.classes import options
+from tests.spark.memory import scratch
 from tests.spark.quick import use_quick_python
 
 use_quick_python()
@@ -35,15 +36,19 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[object]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").appName("transom tests")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # py4j closes its sockets late
-        session.stop()
+    tmp_path_factory.getbasetemp()  # before the temporary folder is another: `tmp_path` stays on disk
+    with scratch() as folder:
+        builder = (
+            SparkSession.builder.master("local[2]").appName("transom tests").config("spark.local.dir", str(folder))
+        )
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # py4j closes its sockets late
+            session.stop()

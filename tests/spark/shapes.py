@@ -131,7 +131,7 @@ class Load:
     seed: int = 1
 
     def write(self, shape: Shape, folder: Path) -> dict[str, Path]:
-        """Files in the form of `recut.write_streams`, with its last row that ends the run."""
+        """Files in the form of `micro_batches.write_streams`, with its last row that ends the run."""
         rng = np.random.default_rng(self.seed)
         count = self.per_tick * BATCH_TICKS
         ticks = np.repeat(np.arange(BATCH_TICKS, dtype=np.int64), self.per_tick)

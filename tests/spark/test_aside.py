@@ -23,6 +23,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
+from tests.gate.thin import thinned
 from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read, until_true
 from transom.connectors.kafka import spark as topics
 
@@ -117,7 +118,7 @@ def right(rows: Sequence[Row], *, waits: bool = True) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("kernel", ["on", "off"])
-@pytest.mark.parametrize("text", [COUNTS, GROUPS, BY_ROW], ids=["windows", "groups", "rows"])
+@pytest.mark.parametrize("text", thinned([COUNTS, GROUPS, BY_ROW], 3, 1), ids=["windows", "groups", "rows"])
 def test_the_same_for_any_micro_batches(
     spark: SparkSession, tmp_path: Path, on_files: Path, text: str, kernel: Any
 ) -> None:
@@ -141,6 +142,7 @@ def test_the_same_for_any_micro_batches(
                 file.unlink()
 
 
+@pytest.mark.nightly
 def test_one_row_at_a_time_with_stops(spark: SparkSession, tmp_path: Path, on_files: Path) -> None:
     rows = drawn(40)
     query = transom.compile(GROUPS, transom.Catalog.read(CATALOG, folder=tmp_path))

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tests.gate.thin import thinned
 from transom.machines.aggregates import SlideAggregate
 from transom.machines.buckets import Bucket, Maker
 from transom.machines.distance import PlaceSpec
@@ -76,7 +77,7 @@ def through(frame: DataFrame, spec: LineageSpec, run: Run) -> DataFrame:
 
 
 @pytest.mark.parametrize("java", [False, True], ids=["python", "java"])
-@pytest.mark.parametrize("name", list(SPECS))
+@pytest.mark.parametrize("name", thinned(SPECS, 3))
 def test_buckets(spark: SparkSession, tmp_path: Path, name: str, java: bool) -> None:
     spec, rows = SPECS[name], journeys()
     if java and (why := kernel.refusal(spark)):

@@ -17,6 +17,11 @@ from transom.physical.walk import walk
 
 FLAT, SOME = list(KILLED), list(SHAPES)
 TRIED: list[tuple[list[str], Kernel]] = [
+    (FLAT[:1], "on"),
+    (["rdf_join"], "on"),
+    (SOME[1:2], "off"),
+]
+NIGHTLY: list[tuple[list[str], Kernel]] = [
     (FLAT[:4], "on"),
     (FLAT[4:], "on"),
     (list(MOVING), "on"),
@@ -26,8 +31,11 @@ TRIED: list[tuple[list[str], Kernel]] = [
 ]
 
 
+@pytest.mark.covers("kill:kernel", "kill:python", "kill:sparql")
 @pytest.mark.parametrize(
-    ("shapes", "kernel"), TRIED, ids=lambda given: given if isinstance(given, str) else "-".join(given)
+    ("shapes", "kernel"),
+    [*TRIED, *(pytest.param(*group, marks=pytest.mark.nightly) for group in NIGHTLY)],
+    ids=lambda given: given if isinstance(given, str) else "-".join(given),
 )
 def test_killed_queries_go_on_as_if_nothing_had_been(spark: Any, shapes: list[str], kernel: Kernel) -> None:
     seed = int(os.environ.get("TRANSOM_CHAOS_SEED", "1"))

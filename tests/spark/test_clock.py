@@ -42,13 +42,15 @@ def test_spans_put_together_are_the_whole(first, periods, until):
         assert parts == whole
 
 
-def run(spark, frame, tmp_path, name: str, **trigger: object) -> list[int]:
+def run(spark, frame, tmp_path, name: str, *, heartbeats: bool = True) -> list[int]:
+    """The ticks that a clock has shown in all runs so far, with the rows that only move the watermark or without."""
     options = {"checkpointLocation": str(tmp_path / "check"), "path": str(tmp_path / "out")}
     writer = frame.writeStream.format("parquet").options(**options).queryName(name)
-    query = writer.trigger(**(trigger or {"availableNow": True})).start()
+    query = writer.trigger(availableNow=True).start()
     query.awaitTermination(60)
     query.stop()
-    return sorted(row.t for row in spark.read.schema("t long").parquet(str(tmp_path / "out")).collect())
+    rows = spark.read.schema("t long, beat boolean").parquet(str(tmp_path / "out")).collect()
+    return sorted(row.t for row in rows if heartbeats or not row.beat)
 
 
 @pytest.mark.parametrize(("first", "periods", "until"), [CASES[1], CASES[3]])
@@ -64,27 +66,29 @@ def test_going_on_from_a_checkpoint(spark, tmp_path):
     """The wall clock first, then an end that lies ahead: no tick twice, none left out."""
     calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=5))
     wall = ticks(spark, first=2, periods=(3,), until=None, live=True, calendar=calendar)
-    seen = run(spark, wall, tmp_path, "first_half")
+    seen = run(spark, wall, tmp_path, "first_half", heartbeats=False)
     assert seen == expected(2, (3,), seen[-1])
     assert len(seen) > 10
     ended = ticks(spark, first=2, periods=(3,), until=400, live=True, calendar=calendar)
-    assert run(spark, ended, tmp_path, "second_half") == [*expected(2, (3,), 400), 401]
+    assert run(spark, ended, tmp_path, "second_half", heartbeats=False) == expected(2, (3,), 400)
 
 
-def watched(spark, query, batches: int) -> list[int]:
+def watched(spark, query, batches: int) -> list[tuple[int, bool]]:
     """What a query on the wall clock has shown after some batches."""
     deadline = time.monotonic() + 60
     while sum(p["numInputRows"] > 0 for p in query.recentProgress) < batches and time.monotonic() < deadline:
         time.sleep(0.2)
     query.stop()
-    return sorted(row.t for row in spark.table(query.name).collect())
+    return sorted((row.t, row.beat) for row in spark.table(query.name).collect())
 
 
 def test_the_wall_clock(spark):
     calendar = Calendar(100_000, datetime.now(UTC))
     frame = ticks(spark, first=0, periods=(1,), until=None, live=True, calendar=calendar)
     query = frame.writeStream.format("memory").queryName("wall_clock").start()
-    seen = watched(spark, query, 2)
+    shown = watched(spark, query, 2)
+    seen = [tick for tick, beat in shown if not beat]
+    assert max(shown) == (seen[-1], True)
     assert seen == list(range(len(seen)))
     assert 5 <= len(seen) <= completed(calendar) + 1
     assert len(query.recentProgress) > 1
@@ -94,7 +98,7 @@ def test_heartbeats(spark):
     calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=10))
     frame = beats(spark, behind=20, calendar=calendar, live=True, first=0)
     query = frame.writeStream.format("memory").queryName("beats").start()
-    seen = watched(spark, query, 1)
+    seen = [tick for tick, beat in watched(spark, query, 1) if beat]
     batches = [p for p in query.recentProgress if p["numInputRows"]]
     assert len(seen) == len(set(seen)) >= len(batches) >= 1
     assert all(p["numInputRows"] == 1 for p in batches)
@@ -105,9 +109,37 @@ def test_heartbeats(spark):
 
 def test_a_reader_never_goes_back():
     past = ClockReader(_setting(5, (1,), None, Calendar(epoch=datetime(2200, 1, 1, tzinfo=UTC))))
-    assert past.initialOffset() == past.latestOffset() == {"tick": 4}
-    assert past.latestOffset({"tick": 9}, None) == {"tick": 9}
+    assert past.initialOffset() == {"tick": 4}
+    start = past.latestOffset()
+    assert start["tick"] == 4
+    assert [row for span in past.partitions({"tick": 4}, start) for row in past._shown(span)] == []
+    assert past.latestOffset({"tick": 9}, None) == {"tick": 9, "started": start["started"]}
     assert past.partitions({"tick": 9}, {"tick": 9}) == []
+
+
+@pytest.mark.parametrize("behind", [None, 20], ids=["ticks", "heartbeats"])
+def test_available_now_pins_the_wall_clock(behind: int | None) -> None:
+    """Otherwise each micro-batch would find new ticks, and the query would not end."""
+    calendar = Calendar(1, datetime.now(UTC) - timedelta(seconds=10))  # a tick is a microsecond
+    free, pinned = (ClockReader(_setting(0, (1,), None, calendar, behind)) for _ in range(2))
+    pinned.prepareForTriggerAvailableNow()
+    moving, fixed = free.latestOffset(), pinned.latestOffset()
+    time.sleep(0.001)
+    assert free.latestOffset()["tick"] > moving["tick"]
+    assert pinned.latestOffset() == fixed
+    later = {**fixed, "tick": fixed["tick"] + 5}
+    assert pinned.latestOffset(later) == later  # of a run whose clock was ahead
+
+
+@pytest.mark.parametrize(("behind", "until", "last"), [(None, None, 9), (4, None, 5), (None, 6, 7)])
+def test_available_now_ends_with_the_last_tick_that_is_over(
+    monkeypatch: pytest.MonkeyPatch, behind: int | None, until: int | None, last: int
+) -> None:
+    """A tick that is not over could still get rows, so the pinned end must not include it."""
+    monkeypatch.setattr("transom.spark.clock.completed", lambda calendar: 9)
+    reader = ClockReader(_setting(0, (1,), until, CALENDAR, behind))
+    reader.prepareForTriggerAvailableNow()
+    assert reader.latestOffset()["tick"] == last
 
 
 def test_what_lies_between_two_offsets_never_changes():
@@ -119,8 +151,19 @@ def test_what_lies_between_two_offsets_never_changes():
         shown = [
             [t for part in reader.partitions(*ends) for t in reader._shown(part)] for ends in ((begin, one), (one, two))
         ]
-        assert shown == [[6, 8, 9], [9]]
+        assert shown == [[(6, False), (8, False), (9, True)], [(9, True)]]
         assert reader.partitions(one, one) == []
+
+
+def test_each_start_shows_the_last_tick_of_the_wall_clock_again():
+    """With long periods there may be no tick for hours, and Spark would not know the watermark of the clock."""
+    calendar = Calendar(epoch=datetime.now(UTC) - timedelta(seconds=100))
+    first, later = (ClockReader(_setting(0, (60,), None, calendar)) for _ in range(2))
+    first._target = later._target = 90
+    later._started = first._started + 1
+    begin, one, two = first.initialOffset(), first.latestOffset(), later.latestOffset()
+    shown = [[row for s in later.partitions(*ends) for row in later._shown(s)] for ends in ((begin, one), (one, two))]
+    assert shown == [[(0, False), (60, False), (90, True)], [(90, True)]]
 
 
 def test_a_tick_is_over_when_its_end_has_passed():

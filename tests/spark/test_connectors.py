@@ -218,6 +218,7 @@ def test_files_that_do_not_fit_are_refused_at_once(folder):
                 folder.frame(folder.catalog("pushed (x:integer)", name), live=live)
 
 
+@pytest.mark.covers("source:files")
 def test_a_live_run_goes_on_with_files_that_come_later(folder):
     folder.write(a__csv="tick,s,x\n0,a,1\n")
     catalog = folder.catalog(FEW, "*.csv")
@@ -269,6 +270,7 @@ def test_versions_in_files_even_empty_ones(folder):
     assert rows_of_table(folder, catalog) == (plain_table(catalog), [0, 7, 9])
 
 
+@pytest.mark.covers("source:table")
 def test_an_inline_table(folder):
     entry = {"declare": "stored (d:decimal, at:timestamp, s:string)"}
     rows = [["2.50", "2009-01-01T01:00:00Z", "é"], [None, None, None]]

@@ -29,18 +29,21 @@ def check(said: str, place: str, ways: Sequence[str] = ("on", "off")) -> None:
     assert place in first
     assert all(": right (" in line for line in rest), said
     for kernel in ways:
-        tried = PORTABLE if kernel == "off" else CASES
+        tried = CASES if kernel == "on" else PORTABLE
         assert {line[:3] for line in rest if f"kernel {kernel}:" in line} == set(tried), said
 
 
+@pytest.mark.nightly
 def test_on_a_cluster() -> None:
     check(run("cluster", sys.executable), "local-cluster[2,1,1024]")
 
 
+@pytest.mark.covers("spark:connect")
 def test_over_spark_connect() -> None:
     check(run("connect", sys.executable), "connect, ", ["auto"])
 
 
+@pytest.mark.covers("spark:oldest")
 def test_on_the_oldest_pyspark() -> None:
     python = os.environ.get(OLDEST)
     if not python:

@@ -131,10 +131,12 @@ def test_every_function_has_a_lowering() -> None:
     assert LOWERINGS.keys() == FUNCTIONS.keys()
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 6))])
-def test_random_expressions(spark: Any, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 24), *(pytest.param(seed, 70, marks=pytest.mark.deep) for seed in range(2, 7))]
+)
+def test_random_expressions(spark: Any, seed: int, count: int) -> None:
     garden = Garden(seed)
-    expressions = garden.roots(3, 70)
+    expressions = garden.roots(3, count)
     compare(spark, expressions, garden.rows(200))
     assert all(garden.used[name] >= 3 for name in FUNCTIONS)
 

@@ -24,8 +24,8 @@ from tests.test_faults import Fault, seeded
 from transom.machines import change, order, product, steps, window
 from transom.model.answer import Answer
 from transom.physical import stays
-from transom.runtime.answers import answers, difference, plain
-from transom.runtime.recut import Split
+from transom.runtime.answers import answer, difference, plain
+from transom.runtime.micro_batches import Split
 from transom.spark import marks, relations, runner, sources, streams, windows
 
 IN_WORKERS = (steps, product, order, change, window, marks, runner)
@@ -291,7 +291,7 @@ def backwards(query: transom.Query, spark: Any, inputs: dict[str, Any], until: i
     index = query.gives == "tagged-tuples"
     result = query.to_df(spark, {extent.name: frame}, index=index, until=until, kernel="off")
     found = plain(result, query.plan.schema, query.catalog.calendar).collect()
-    return answers(found, query.plan.schema, query.columns, query.gives, [0])[0]
+    return answer(found, query.plan.schema, query.columns, query.gives)
 
 
 def notices(spark: Any, name: str, way: str, *, falls: bool = False) -> str | None:
@@ -301,17 +301,17 @@ def notices(spark: Any, name: str, way: str, *, falls: bool = False) -> str | No
     """
     query, rows, until = ask(name)
     index = query.gives == "tagged-tuples" and way == "backwards"
-    inputs = {0: query.inputs(rows, until=until)}
+    inputs = query.inputs(rows, until=until)
     try:
         match way:
             case "replay":
-                found = replay(query, spark, inputs, kernel="off")[0]
+                found = replay(query, spark, inputs, kernel="off")
             case "stream":
-                found = stream(query, spark, inputs, AT_ONCE, kernel="off")[0]
+                found = stream(query, spark, inputs, AT_ONCE, kernel="off")
             case "backwards":
                 found = backwards(query, spark, rows, until)
             case _:
-                found = stream(query, spark, inputs, Split(1), kernel="off")[0]
+                found = stream(query, spark, inputs, Split(1), kernel="off")
     except AnalysisException as error:
         if not falls:
             raise
@@ -339,11 +339,13 @@ def test_enough_faults_of_every_kind() -> None:
         assert inspect.getsource(fault.module).count(fault.right) == 1, fault.name
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "way"), TRIES)
 def test_without_a_fault_nothing_is_noticed(spark: Any, name: str, way: str) -> None:
     assert notices(spark, name, way) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sown_fault", SOWN, ids=lambda s: s.fault.name)
 def test_fault_is_noticed(spark: Any, sown_fault: Sown) -> None:
     with sown(sown_fault.fault):
@@ -351,6 +353,7 @@ def test_fault_is_noticed(spark: Any, sown_fault: Sown) -> None:
     assert any(found), found
 
 
+@pytest.mark.nightly
 def test_the_engine_is_whole_again(spark: Any) -> None:
     assert notices(spark, "s12", "replay") is None
     assert notices(spark, "s07", "replay") is None

@@ -19,7 +19,7 @@ from transom.machines import buckets, distance, lineage
 from transom.model.answer import Answer
 from transom.reference.sources import Inputs
 from transom.runtime.answers import difference
-from transom.runtime.recut import Split
+from transom.runtime.micro_batches import Split
 from transom.spark import places, regions, relate, runner, tracks
 
 IN_WORKERS = (distance, lineage, buckets, runner)
@@ -171,9 +171,9 @@ def notices(spark: Any, name: str, way: str) -> str | None:
     """How an answer without the kernel differs from the right one."""
     query, inputs, expected = asked(name)
     if way == "replay":
-        found = replay(query, spark, {0: inputs}, kernel="off")[0]
+        found = replay(query, spark, inputs, kernel="off")
     else:
-        found = stream(query, spark, {0: inputs}, Split(2), kernel="off")[0]
+        found = stream(query, spark, inputs, Split(2), kernel="off")
     return difference(expected, found, index=False)
 
 
@@ -183,12 +183,14 @@ def test_enough_faults_of_every_kind() -> None:
         assert inspect.getsource(fault.module).count(fault.right) == 1, fault.name
 
 
+@pytest.mark.nightly
 def test_without_a_fault_nothing_is_noticed(spark: Any) -> None:
     assert all(len(asked(name)[2]) for name, _ in TRIES)
     found = side_by_side([partial(notices, spark, name, way) for name, way in TRIES])
     assert dict(zip(TRIES, found, strict=True)) == dict.fromkeys(TRIES)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", SOWN, ids=lambda one: one.fault.name)
 def test_fault_is_noticed(spark: Any, one: Sown) -> None:
     for name, _ in one.tries:

@@ -25,7 +25,7 @@ from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.rdf_query import RdfQuery
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.rdf_trial import try_replay, try_stream
+from transom.runtime.rdf_harness import replay_answer, stream_answer
 from transom.spark import rdf_mates, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
 IN_WORKERS = (mates, cover, steps, runner)
@@ -292,10 +292,10 @@ def notices(spark: Any, name: str, way: str) -> str | None:
     """How an answer without the kernel differs from the right one; an engine that falls over is an error."""
     query, inputs, expected, until = asked(name)
     if way == "replay":
-        found = patiently(lambda: try_replay(query, spark, {0: inputs}, "off"))
+        found = patiently(lambda: replay_answer(query, spark, inputs, "off"))
     else:
-        found = patiently(lambda: try_stream(query, plain(spark), {0: inputs}, ONE_ROW, until, "off"))
-    return difference(expected, found[0])
+        found = patiently(lambda: stream_answer(query, plain(spark), inputs, ONE_ROW, until, "off"))
+    return difference(expected, found)
 
 
 def tries(faults: list[Sown]) -> list[tuple[str, str]]:
@@ -322,10 +322,12 @@ def test_enough_faults_of_every_kind() -> None:
         assert inspect.getsource(fault.module).count(fault.right) == 1, fault.name
 
 
+@pytest.mark.nightly
 def test_without_a_fault_nothing_is_noticed(spark: Any) -> None:
     nothing_is_noticed(spark, tries(SOWN))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", SOWN, ids=lambda one: one.fault.name)
 def test_fault_is_noticed(spark: Any, one: Sown) -> None:
     is_noticed(spark, one)

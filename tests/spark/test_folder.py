@@ -63,6 +63,7 @@ def begun(spark: SparkSession, out: Path, kind: str = "parquet") -> Folder:
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 @pytest.mark.parametrize("after", [False, True])
+@pytest.mark.covers("sink:parquet", "sink:jsonl")
 def test_killed_at_every_step(spark: SparkSession, tmp_path: Path, kind: str, after: bool) -> None:
     """The second micro-batch dies at one step after the other, and is repeated in other tasks."""
     steps = 0

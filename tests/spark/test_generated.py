@@ -1,10 +1,10 @@
-"""Generated queries on Spark against the reference engine: (query, stream, split) by (query, stream, split)."""
+"""Generated queries on Spark against the reference engine: each on a long stream, and on tiny ones."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
@@ -13,62 +13,91 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tests.spark.drawn import ALL_NODES, WANTED, Drawn, chosen, draw, is_short, marks, rounds
-from tests.spark.trying import replay, side_by_side, stream
+from tests.gate.thin import thinned
+from tests.spark.drawn import ALL_NODES, WANTED, Drawn, Given, chosen, draw, is_short, marks, rounds
+from tests.spark.together import Relational, differences, found_answers
+from tests.spark.trying import side_by_side
 from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
-from transom.runtime.recut import Split
+from transom.runtime.micro_batches import Split
 
 QUERIES, STREAMS = 56, 16
 TOGETHER = 8
-LEAST = 600
+LEAST_ROWS = 6000
 
 SOAK_QUERIES, SOAK_STREAMS = 256, 24
+SOAK_PARTS = 8
 SOAK_TOGETHER, SOAK_AHEAD = 4, 40
-SOAK_LEAST, SOAK_DISTINCT = 6000, 250
+SOAK_LEAST, SOAK_DISTINCT = 30_000, 250
 BOTH: tuple[Kernel, ...] = ("off", "on")
 SOAK_SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "10000"))
 
 
 @cache
-def ours() -> list[tuple[Drawn, Split, int]]:
+def ours() -> list[tuple[Drawn, Split, list[Given]]]:
     return list(rounds(chosen(QUERIES, STREAMS)))
 
 
-def failures(spark: Any, drawn: Drawn, split: Split | None, lanes: int, kernel: Kernel | None = None) -> list[str]:
-    """Every difference of a run, each with all that is needed to see it again; without a split it is a replay."""
-    given = {lane: drawn.given(lane) for lane in range(lanes)}
+def failures(
+    spark: Any, drawn: Drawn, split: Split | None, given: Sequence[Given], kernel: Kernel | None = None
+) -> list[str]:
+    """Every difference of a run, each with all that is needed to repeat it; without a split it is a replay."""
     kernel = kernel or drawn.kernel
+    cases = [asked(drawn, one, str(number)) for number, one in enumerate(given)]
     try:
-        if split is None:
-            found = replay(drawn.query, spark, given, index=drawn.index, kernel=kernel)
-        else:
-            found = stream(drawn.query, spark, given, split, index=drawn.index, kernel=kernel)
-        seen = {lane: difference(drawn.expected(lane), found[lane], index=drawn.index) for lane in given}
-    except Exception as error:  # a query that falls over is a difference as well, and the others go on
-        seen = {0: f"{type(error).__name__}: {str(error)[:2000]}"}
-    return [describe(drawn, split, lanes, lane, what, kernel) for lane, what in seen.items() if what is not None]
+        found = found_answers(spark, cases, split, kernel)
+        seen = [differs(drawn, one, found[case.name]) for case, one in zip(cases, given, strict=True)]
+    except Exception as error:  # a query that fails is a difference as well, and the others go on
+        seen = [f"{type(error).__name__}: {str(error)[:2000]}"] * len(given)
+    return [
+        describe(drawn, split, one, what, kernel) for one, what in zip(given, seen, strict=True) if what is not None
+    ]
 
 
-def describe(drawn: Drawn, split: Split | None, lanes: int, lane: int, what: str, kernel: Kernel) -> str:
+def asked(drawn: Drawn, given: Given, name: str) -> Relational:
+    return Relational(name, drawn.query, given.inputs, drawn.index)
+
+
+def differs(drawn: Drawn, given: Given, found: Any) -> str | None:
+    return found if isinstance(found, str) else difference(given.expected, found, index=drawn.index)
+
+
+def describe(drawn: Drawn, split: Split | None, given: Given, what: str, kernel: Kernel) -> str:
     way = f"{split or 'replay'}, kernel {kernel}, index {drawn.index}"
+    rows = {name: [(e.tick, *e.row) for e in elements] for name, elements in given.inputs.streams.items()}
     return (
-        f"seed {drawn.seed}, stream {lane} of {lanes}, {way}, start {drawn.start}, until {drawn.lanes.until}\n"
+        f"seed {drawn.seed}, {given.rows} rows, {way}, start {drawn.start}, until {given.inputs.until}\n"
         f"{drawn.query.text}\n{drawn.query.explain('plan', kernel=kernel)}\n"
-        f"inputs: {drawn.lanes.inputs[lane]}\n{what}\n"
+        f"inputs: {rows}, tables {given.inputs.tables}\n{what}\n"
     )
 
 
-@pytest.mark.parametrize("part", range(QUERIES // TOGETHER))
+@pytest.mark.parametrize("part", thinned(range(QUERIES // TOGETHER), 4))
 def test_equal(spark: Any, part: int) -> None:
     jobs = [partial(failures, spark, *one) for one in ours()[part * TOGETHER : (part + 1) * TOGETHER]]
     assert len(jobs) == TOGETHER
     assert not (found := [text for texts in side_by_side(jobs) for text in texts]), "\n\n".join(found)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", BOTH)
+def test_tiny_streams(spark: Any, kernel: Kernel) -> None:
+    """Streams without rows and with one row: as replays of all queries that take this path, as streams of some."""
+    tiny = {
+        f"seed {drawn.seed}, {given.rows} rows": (drawn, given)
+        for drawn, _, _ in ours()
+        for given in drawn.tiny
+        if drawn.kernel == kernel
+    }
+    cases = [asked(drawn, given, name) for name, (drawn, given) in tiny.items()]
+    assert len(cases) >= 40
+    for some, split in ((cases, None), (cases[::5], Split())):
+        assert differences(spark, some, split, kernel, lambda name, got: differs(*tiny[name], got)) == {}
+
+
 def test_the_choice_shows_everything() -> None:
-    """Enough triples, every node of the planner several times, every kind of split, with the index and without."""
-    assert sum(lanes for _, _, lanes in ours()) >= LEAST
+    """Enough rows, every node of the planner several times, every kind of split, with the index and without."""
+    assert sum(one.rows for _, _, given in ours() for one in given) >= LEAST_ROWS
     seen = Counter(mark for drawn, _, _ in ours() for mark in marks(drawn.plan()))
     assert {mark: count for mark, count in seen.items() if count < WANTED and mark in ALL_NODES} == {}
     assert set(seen) >= ALL_NODES
@@ -107,23 +136,26 @@ def test_the_choice_shows_everything() -> None:
 
 def test_a_difference_is_told_in_full(spark: Any) -> None:
     """A report names the seed, the split, the query, the plan and the difference; an empty answer would be noticed."""
-    drawn = next(d for d, _, _ in ours() if len(d.expected(0)) and d.query.gives == "tagged-tuples")
-    text = describe(drawn, Split(1), 1, 0, "tuple 1: expected this, found that", "off")
+    drawn = next(d for d, _, _ in ours() if len(d.short[0].expected) and d.query.gives == "tagged-tuples")
+    text = describe(drawn, Split(1), drawn.short[0], "tuple 1: expected this, found that", "off")
     for part in (f"seed {drawn.seed},", "1 row per micro-batch", drawn.query.text, "path", "tuple 1: expected this"):
         assert part in text
-    right = drawn.expected(0)
+    right = drawn.short[0].expected
     wrong = type(right)(right.columns, right.kind, elements=right.elements[1:])
     assert difference(right, wrong, index=drawn.index) is not None
 
 
-def soaking() -> Iterator[tuple[Drawn, Split | None]]:
-    """Other queries than those above, cut in four ways by turns; every fourth is replayed, every third starts later."""
+def soaking(part: int) -> Iterator[tuple[Drawn, Split | None]]:
+    """One part of other queries, cut in four ways by turns; every fourth is replayed, every third starts later."""
     found, seed = 0, SOAK_SEED
     while found < SOAK_QUERIES:
         drawn = draw(seed, streams=SOAK_STREAMS, index=seed % 2 == 0, started=seed % 3 == 0)
         if drawn is not None and is_short(drawn):
             found += 1
-            rows = sum(len(rows) for lane in range(SOAK_STREAMS) for rows in drawn.given(lane).streams.values())
+            if (found - 1) * SOAK_PARTS // SOAK_QUERIES != part:
+                seed += 1
+                continue
+            rows = max(given.rows for given in drawn.long)
             uneven = [Split(seed=seed + parts, times=max(1, rows // parts)) for parts in (14, 24)]
             ways = [Split(max(1, rows // 5)), uneven[0], Split(), uneven[1]]
             yield drawn, ways[found % 4]
@@ -133,31 +165,32 @@ def soaking() -> Iterator[tuple[Drawn, Split | None]]:
 
 
 @pytest.mark.soak
-def test_soak(spark: Any, capfd: Any) -> None:
-    """Thousands of triples, each on both paths; says how far it is, and goes on after a difference."""
+@pytest.mark.parametrize("part", range(SOAK_PARTS))
+def test_soak(spark: Any, capfd: Any, part: int) -> None:
+    """Tens of thousands of rows, on both paths; says how far it is, and goes on after a difference."""
     found: list[str] = []
     texts: set[str] = set()
-    triples = 0
+    rows = 0
     waiting: deque[tuple[Drawn, Split | None, Kernel, Future[list[str]]]] = deque()
 
     def settle() -> None:
-        nonlocal triples
+        nonlocal rows
         drawn, split, kernel, job = waiting.popleft()
         found.extend(job.result())
         texts.add(drawn.query.text)
-        triples += SOAK_STREAMS * (split is not None and kernel == "on")
+        rows += sum(given.rows for given in drawn.long) * (split is not None and kernel == "on")
         with capfd.disabled():
-            print(f"\rseed {drawn.seed}: {triples} triples, {len(found)} differences", end="", flush=True)
+            print(f"\rseed {drawn.seed}: {rows} rows, {len(found)} differences", end="", flush=True)
 
     with ThreadPoolExecutor(SOAK_TOGETHER) as pool:
-        for drawn, split in soaking():
+        for drawn, split in soaking(part):
             for kernel in BOTH:
-                job = pool.submit(failures, spark, drawn, split, SOAK_STREAMS, kernel)
+                job = pool.submit(failures, spark, drawn, split, drawn.long, kernel)
                 waiting.append((drawn, split, kernel, job))
             while len(waiting) > SOAK_AHEAD or (waiting and waiting[0][-1].done()):
                 settle()
         while waiting:
             settle()
     assert not found, "\n\n".join(found)
-    assert triples >= SOAK_LEAST
-    assert len(texts) >= SOAK_DISTINCT
+    assert rows >= SOAK_LEAST // SOAK_PARTS // 2  # queries differ in how many rows they read
+    assert len(texts) >= SOAK_DISTINCT // SOAK_PARTS - 1

@@ -14,7 +14,9 @@ from tests.spark.reading import Folder, ordered, row_of
 from transom import connectors
 from transom.catalog import Catalog
 from transom.connectors import spark as on_spark
+from transom.connectors.generate.spark import GeneratedStreamReader, _Setting
 from transom.errors import DataError, UsageError
+from transom.model.time import Calendar
 
 
 @pytest.fixture
@@ -55,7 +57,20 @@ MADE = {
 }
 
 
+def test_available_now_pins_the_wall_clock() -> None:
+    """Otherwise each micro-batch would find new rows, and the query would not end."""
+    extent = Catalog.from_dict(MADE).extents["car"]
+    calendar = Calendar(100, datetime.now(UTC))  # a tick is 100 microseconds
+    free, pinned = (GeneratedStreamReader(_Setting(extent, calendar, None)) for _ in range(2))
+    pinned.prepareForTriggerAvailableNow()
+    moving, fixed = free.latestOffset(), pinned.latestOffset()
+    time.sleep(0.002)
+    assert free.latestOffset()["tick"] > moving["tick"]
+    assert pinned.latestOffset() == fixed
+
+
 @pytest.mark.parametrize("name", ["road", "car"])
+@pytest.mark.covers("source:generate")
 def test_generated_rows(folder, name):
     catalog = Catalog.from_dict(MADE)
     extent = catalog.extent(name)

@@ -17,9 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import transom
+from tests.gate.thin import thinned
 from transom import Catalog, Query
-from transom.runtime.recut import Split
-from transom.runtime.trial import stream_of
+from transom.runtime.harness import stream_of
+from transom.runtime.micro_batches import Split
 
 UNTIL = 39
 CATALOG = Catalog.from_dict(
@@ -47,7 +48,7 @@ def answer(query: Query) -> list[tuple[int, tuple[Any, ...]]]:
 
 
 def streamed(query: Query, spark: SparkSession, split: Split, folder: Path) -> DataFrame:
-    return stream_of(query, spark, {0: query.inputs({"traffic": rows_of(1)}, UNTIL)}, split, folder)
+    return stream_of(query, spark, query.inputs({"traffic": rows_of(1)}, UNTIL), split, folder)
 
 
 def collect(spark: SparkSession, frame: DataFrame, folder: Path) -> Counter[tuple[Any, ...]]:
@@ -67,7 +68,7 @@ def second(instant: str) -> Any:
     return (F.unix_micros(F.col(instant)) / 1_000_000).cast("long") - F.lit(int(EPOCH.timestamp()))
 
 
-@pytest.mark.parametrize("split", SPLITS, ids=str)
+@pytest.mark.parametrize("split", thinned(SPLITS, 2), ids=str)
 @pytest.mark.parametrize("text", [NATIVE, BY_ROW], ids=["native", "machine"])
 def test_a_window_of_ones_own(spark: SparkSession, tmp_path: Path, text: str, split: Split) -> None:
     query = transom.compile(text, CATALOG)
@@ -106,7 +107,7 @@ def sensors(spark: SparkSession, folder: Path, pieces: int) -> tuple[DataFrame, 
     return reader.parquet(str(folder)).withWatermark("at", "1 second"), events
 
 
-@pytest.mark.parametrize("split", SPLITS, ids=str)
+@pytest.mark.parametrize("split", thinned(SPLITS, 2), ids=str)
 @pytest.mark.parametrize("reach", [0, 3], ids=["equal", "range"])
 def test_a_join_with_another_stream(spark: SparkSession, tmp_path: Path, reach: int, split: Split) -> None:
     query = transom.compile(NATIVE, CATALOG)
@@ -126,3 +127,13 @@ def test_a_join_with_another_stream(spark: SparkSession, tmp_path: Path, reach: 
     )
     assert collect(spark, pairs, tmp_path) == expected
     assert len(expected) > 15
+
+
+def test_a_union_of_two_answers(spark: SparkSession, tmp_path: Path) -> None:
+    """Two queries over one extent run as one streaming query."""
+    queries = [transom.compile(text, CATALOG) for text in (NATIVE, BY_ROW)]
+    frames = [streamed(one, spark, Split(9), tmp_path / str(n)) for n, one in enumerate(queries)]
+    both = frames[0].select(second("tick"), "n").union(frames[1].select(second("tick"), "n"))
+    expected = Counter((tick + 1, row[-1]) for query in queries for tick, row in answer(query))
+    assert collect(spark, both, tmp_path) == expected
+    assert len(expected) > 30

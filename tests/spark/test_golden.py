@@ -1,10 +1,9 @@
-"""The hand-derived cases on Spark: as streams cut in four ways and as a replay, with the index and without."""
+"""The hand-derived cases on Spark: as streams that are cut in several ways and as replays; see `golden.py`."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace as changed
-from functools import partial
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,28 +11,36 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
-from tests.cases import Case, catalog_of, golden_cases, inputs_of
+from tests.cases import Case, catalog_of, inputs_of
+from tests.covering import cases
+from tests.gate.thin import thinned
 from tests.oracle.compare import same
-from tests.spark.trying import SPLITS, replay, side_by_side, stream
+from tests.spark.golden import KERNEL, WHOLE, replayed, splits_of, streams
+from tests.spark.together import Relational, differences, found_answers
+from tests.spark.trying import AT_ONCE, SPLITS, replay
 from transom.model.answer import Answer
 from transom.physical.plan import Kernel
-from transom.reference.sources import Inputs
-from transom.runtime.recut import Split
 
-CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
-KERNEL = ("off", "on")
-TUPLES = [c for c in CASES if c.expected["kind"] == "tagged-tuples"]
-WHOLE = os.environ.get("TRANSOM_GOLDEN") == "whole"
-"""`just golden`: all cases and splits on both paths. Else the path without the kernel takes one cut of a third."""
+CASES = cases("sneeql")
+TUPLES = [case for case in CASES if case.expected["kind"] == "tagged-tuples"]
 
 
-def splits_of(kernel: Kernel) -> dict[str, Split]:
-    return {name: split for name, split in SPLITS.items() if WHOLE or kernel == "on" or name == "uneven-8"}
-
-
-def asked(case: Case) -> tuple[transom.Query, Inputs]:
+@cache
+def asked(case_name: str) -> Relational:
+    """A case, with the index of its tuples."""
+    case = case_of(case_name)
     query = transom.compile(case.text, catalog_of(case.schema))
-    return query, query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
+    inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
+    return Relational(case.name, query, inputs, query.gives == "tagged-tuples")
+
+
+def case_of(name: str) -> Case:
+    return next(case for case in CASES if case.name == name)
+
+
+def wrong(name: str, answer: Answer) -> str | None:
+    """The first difference of an answer with its index, if the case has one."""
+    return differs(case_of(name), answer, index=asked(name).index)
 
 
 def differs(case: Case, answer: Answer, *, index: bool) -> str | None:
@@ -55,56 +62,62 @@ def _without_index(rows: list[Any]) -> list[Any]:
     return sorted(plain, key=lambda row: [(value is not None, value) for value in row])
 
 
-BOTH_PATHS = pytest.mark.parametrize(
-    ("case", "kernel"),
-    [(case, way) for n, case in enumerate(CASES) for way in KERNEL if WHOLE or way == "on" or n % 3 == 0],
-    ids=lambda given: getattr(given, "name", given),
-)
-
-
 def test_no_case_is_lost() -> None:
     assert len(CASES) >= 35
     assert len(TUPLES) >= 14
-    assert len(SPLITS) == len(splits_of("on")) == 4
-    assert len(splits_of("off")) == (4 if WHOLE else 1)
+    for kernel in KERNEL:
+        ways = splits_of("sneeql", CASES, kernel)
+        assert set(ways) == set(SPLITS)
+        assert all(len(ways[name]) >= 3 for name in SPLITS)
+        assert len(replayed(CASES, kernel)) >= len(CASES) // 3
+    assert {case.name for some in splits_of("sneeql", CASES, "on").values() for case in some} == {
+        case.name for case in CASES
+    }
 
 
-@BOTH_PATHS
-def test_stream(spark: Any, case: Case, kernel: Kernel) -> None:
-    query, inputs = asked(case)
-    index = query.gives == "tagged-tuples"
-    splits = splits_of(kernel)
-    jobs = [partial(stream, query, spark, {0: inputs}, split, index=index, kernel=kernel) for split in splits.values()]
-    found = zip(splits, side_by_side(jobs), strict=True)
-    assert {name: differs(case, answers[0], index=index) for name, answers in found} == dict.fromkeys(splits)
+@pytest.mark.parametrize(("kernel", "split"), streams("sneeql", CASES))
+def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
+    some = [asked(case.name) for case in splits_of("sneeql", CASES, kernel)[split]]
+    assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
 
 
-@BOTH_PATHS
-def test_replay(spark: Any, case: Case, kernel: Kernel) -> None:
-    query, inputs = asked(case)
-    index = query.gives == "tagged-tuples"
-    assert differs(case, replay(query, spark, {0: inputs}, index=index, kernel=kernel)[0], index=index) is None
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_replay(spark: Any, kernel: Kernel) -> None:
+    some = [asked(case.name) for case in replayed(CASES, kernel)]
+    assert differences(spark, some, None, kernel, wrong) == {}
 
 
-@pytest.mark.parametrize(
-    ("case", "kernel"),
-    [(case, way) for n, case in enumerate(TUPLES) for way in (KERNEL if WHOLE else KERNEL[n % 2 :][:1])],
-    ids=lambda given: getattr(given, "name", given),
-)
-def test_without_the_index(spark: Any, case: Case, kernel: Kernel) -> None:
+@pytest.mark.parametrize("kernel", thinned(KERNEL, 2))
+def test_without_the_index(spark: Any, kernel: Kernel) -> None:
     """Without the index other plans are chosen, mostly native ones; a query for windows has no index to leave out."""
-    query, inputs = asked(case)
-    jobs = [
-        partial(stream, query, spark, {0: inputs}, SPLITS["uneven-3"], kernel=kernel),
-        partial(replay, query, spark, {0: inputs}, kernel=kernel),
-    ]
-    assert [differs(case, answers[0], index=False) for answers in side_by_side(jobs)] == [None, None]
+    some = [case.name for case in (TUPLES if WHOLE else TUPLES[KERNEL.index(kernel) :: 2])]
+    plain = [changed(asked(name), index=False) for name in some]
+    for split in (SPLITS["uneven-3"], None):
+        found = differences(spark, plain, split, kernel, lambda name, got: differs(case_of(name), got, index=False))
+        assert found == {}
+
+
+@pytest.mark.nightly
+def test_a_failing_case_of_a_group_is_named(spark: Any) -> None:
+    """One case gives a wrong answer, and one cannot be run at all; the others of their groups are right."""
+    right, other, third = (asked(case.name) for case in TUPLES[:3])
+    lost = changed(other, inputs=changed(other.inputs, streams={name: [] for name in other.inputs.streams}))
+    for split in (AT_ONCE, None):
+        assert set(differences(spark, [right, lost], split, "on", wrong)) == {other.name}
+
+    class Broken(Relational):
+        def replay(self, *given: Any) -> Any:
+            return super().replay(*given).selectExpr("*", "CAST(raise_error('broken') AS INT) AS more")
+
+    broken = Broken(third.name, third.query, third.inputs, third.index)
+    found = found_answers(spark, [right, broken], None, "on")
+    assert "broken" in str(found[third.name])
+    assert wrong(right.name, found[right.name]) is None  # type: ignore[arg-type]
 
 
 def test_a_wrong_answer_is_noticed(spark: Any) -> None:
     case = next(c for c in CASES if c.name.startswith("s17"))
-    query, inputs = asked(case)
-    found = replay(query, spark, {0: inputs}, index=True)[0]
+    found = replay(asked(case.name).query, spark, asked(case.name).inputs, index=True)
     assert differs(case, found, index=True) is None
     for place, element in enumerate(found.elements):
         others = found.elements[:place] + found.elements[place + 1 :]

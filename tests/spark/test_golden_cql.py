@@ -1,11 +1,8 @@
-"""The hand-derived cases of CQL on Spark, with the kernel and without: as a stream and as a replay.
-
-`just golden` cuts the stream in four ways on both paths; else one cut with the kernel, and replays, a third without it.
-"""
+"""The hand-derived cases of CQL on Spark: as streams that are cut in several ways and as replays; see `golden.py`."""
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,49 +10,56 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
-from tests.cases import Case, catalog_of, golden_cases, inputs_of
-from tests.spark.test_golden import WHOLE
-from tests.spark.trying import SPLITS, replay, side_by_side, stream
+from tests.cases import catalog_of, inputs_of
+from tests.covering import cases
+from tests.spark.golden import KERNEL, replayed, splits_of, streams
+from tests.spark.together import Relational, differences
+from tests.spark.trying import SPLITS, replay
 from transom.model.answer import Answer
 from transom.physical.plan import Kernel
-from transom.reference.sources import Inputs
 from transom.runtime.answers import difference
 
-CASES = [c for c in golden_cases("cql") if c.expected["kind"] != "error"]
+CASES = cases("cql")
 
 
-def asked(case: Case) -> tuple[transom.Query, Inputs, Answer]:
-    """The query, what it reads, and the reference's answer, which another test holds against the one in the file."""
+@cache
+def asked(name: str) -> tuple[Relational, Answer]:
+    """A case, and the reference's answer, which another test compares with the one in the file."""
+    case = next(case for case in CASES if case.name == name)
     query = transom.compile(case.text, catalog_of(case.schema), language="cql")
     rows = inputs_of(case.schema, case.inputs)
-    return query, query.inputs(rows, until=case.until), query.simulate(rows, until=case.until)
+    inputs = query.inputs(rows, until=case.until)
+    return Relational(case.name, query, inputs), query.simulate(rows, until=case.until)
+
+
+def wrong(name: str, answer: Answer) -> str | None:
+    return difference(asked(name)[1], answer, index=False)
 
 
 def test_no_case_is_lost() -> None:
     assert len(CASES) == 24
-    assert len(SPLITS) == 4
+    assert all(set(splits_of("cql", CASES, kernel)) == set(SPLITS) for kernel in KERNEL)
+    ways = splits_of("cql", CASES, "on")
+    assert {case.name for some in ways.values() for case in some} == {case.name for case in CASES}
 
 
-@pytest.mark.parametrize(
-    ("case", "kernel"),
-    [(case, way) for n, case in enumerate(CASES) for way in ("on", "off") if WHOLE or way == "on" or n % 3 == 0],
-    ids=lambda given: getattr(given, "name", given),
-)
-def test_stream_and_replay(spark: Any, case: Case, kernel: Kernel) -> None:
-    query, inputs, expected = asked(case)
-    wanted = SPLITS if WHOLE else ("uneven-3",) if kernel == "on" else ()
-    splits = {name: split for name, split in SPLITS.items() if name in wanted}
-    jobs = {name: partial(stream, query, spark, {0: inputs}, split, kernel=kernel) for name, split in splits.items()}
-    jobs["replay"] = partial(replay, query, spark, {0: inputs}, kernel=kernel)
-    found = dict(zip(jobs, side_by_side(list(jobs.values())), strict=True))
-    assert {name: difference(expected, one[0], index=False) for name, one in found.items()} == dict.fromkeys(jobs)
+@pytest.mark.parametrize(("kernel", "split"), streams("cql", CASES))
+def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
+    some = [asked(case.name)[0] for case in splits_of("cql", CASES, kernel)[split]]
+    assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
+
+
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_replay(spark: Any, kernel: Kernel) -> None:
+    some = [asked(case.name)[0] for case in replayed(CASES, kernel)]
+    assert differences(spark, some, None, kernel, wrong) == {}
 
 
 def test_a_wrong_answer_is_noticed(spark: Any) -> None:
-    case = next(c for c in CASES if c.name.startswith("c09"))
-    query, inputs, expected = asked(case)
+    name = next(case.name for case in CASES if case.name.startswith("c09"))
+    case, expected = asked(name)
     assert len(expected.elements) == 4
-    found = replay(query, spark, {0: inputs})[0]
+    found = replay(case.query, spark, case.inputs)
     assert difference(expected, found, index=False) is None
     less = Answer(found.columns, found.kind, elements=found.elements[1:])
     assert difference(expected, less, index=False) is not None

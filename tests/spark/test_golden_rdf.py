@@ -1,9 +1,11 @@
-"""The hand-derived cases of Streaming SPARQL on Spark: as streams cut in four ways and as a replay."""
+"""The hand-derived cases of Streaming SPARQL on Spark: as streams that are cut in several ways and as replays.
+
+`golden.py` says which case runs in which way.
+"""
 
 from __future__ import annotations
 
-import os
-from functools import partial
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,22 +14,23 @@ pytest.importorskip("pyspark")
 
 import transom
 from tests.cases import Case
+from tests.covering import cases
 from tests.rdf.build import rows, wanted
-from tests.spark.trying import AT_ONCE, SPLITS, patiently, plain, side_by_side
-from tests.sparql.test_golden import ANSWERS, catalog_of
+from tests.spark.golden import KERNEL, replayed, splits_of, streams
+from tests.spark.together import OverRdf, differences
+from tests.spark.trying import SPLITS
+from tests.sparql.test_golden import catalog_of
 from transom.connectors.statements import graph_statements, stream_statements
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
-from transom.rdf_query import RdfQuery
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.rdf_trial import try_replay, try_stream
-from transom.runtime.recut import Split
 
-WHOLE = os.environ.get("TRANSOM_GOLDEN") == "whole"
-KERNEL: tuple[Kernel, ...] = ("off", "on")
+ANSWERS = cases("sparql")
 
 
-def asked(case: Case) -> tuple[RdfQuery, Inputs]:
+@cache
+def asked(name: str) -> OverRdf:
+    case = case_of(name)
     query = transom.compile(case.text, catalog_of(case), language="sparql")
     streams: dict[str, Any] = {}
     graphs: dict[str, Any] = {}
@@ -36,7 +39,12 @@ def asked(case: Case) -> tuple[RdfQuery, Inputs]:
             streams[extent.name] = stream_statements(extent, case.inputs[extent.name], query.catalog)
         else:
             graphs[extent.name] = graph_statements(extent, case.inputs[extent.name], query.catalog)
-    return query, Inputs(streams, graphs)
+    inputs = Inputs(streams, graphs)
+    return OverRdf(case.name, query, inputs, last_change(case, inputs))
+
+
+def case_of(name: str) -> Case:
+    return next(case for case in ANSWERS if case.name == name)
 
 
 def shown(answer: RdfAnswer) -> list[Any]:
@@ -53,40 +61,29 @@ def last_change(case: Case, inputs: Inputs) -> int:
     return max([0, *ends, *(tick for given in inputs.streams.values() for tick, _ in given)])
 
 
-def stream(spark: Any, case: Case, query: RdfQuery, inputs: Inputs, split: Split, kernel: Kernel) -> RdfAnswer:
-    session = spark if split == AT_ONCE else plain(spark)
-    until = last_change(case, inputs)
-    return patiently(lambda: try_stream(query, session, {0: inputs}, split, until, kernel))[0]
+def wrong(name: str, answer: RdfAnswer) -> str | None:
+    found, right = shown(answer), expected(case_of(name))
+    return None if found == right else f"expected {right}, found {found}"
 
 
-def pairs(turn: int) -> list[tuple[Case, Kernel]]:
-    """All cases on both paths with `just golden`, else a third of them, mostly with the kernel."""
-    some = [(n, case) for n, case in enumerate(ANSWERS) if WHOLE or n % 3 == turn]
-    return [(case, way) for n, case in some for way in KERNEL if WHOLE or (way == "on") == (n % 4 != 0)]
-
-
-def splits_of(number: int) -> dict[str, Split]:
-    """All of them with `just golden`, else one each, in turn."""
-    return dict(SPLITS if WHOLE else [list(SPLITS.items())[number % len(SPLITS)]])
+STREAMED = [case for case in ANSWERS if any(entry.get("kind") == "rdf-stream" for entry in case.schema.values())]
 
 
 def test_no_case_is_lost() -> None:
     assert len(ANSWERS) == 42
-    assert {case.name for turn in range(3) for case, _ in pairs(turn)} == {case.name for case in ANSWERS}
+    assert {case.name for case in STREAMED} == {case.name for case in ANSWERS if asked(case.name).inputs.streams}
+    assert all(set(splits_of("sparql", STREAMED, kernel)) == set(SPLITS) for kernel in KERNEL)
+    ways = splits_of("sparql", STREAMED, "on")
+    assert {case.name for some in ways.values() for case in some} == {case.name for case in STREAMED}
 
 
-@pytest.mark.parametrize(("case", "kernel"), pairs(0), ids=lambda given: getattr(given, "name", given))
-def test_stream(spark: Any, case: Case, kernel: Kernel) -> None:
-    query, inputs = asked(case)
-    if not inputs.streams:
-        pytest.skip("it reads no stream")
-    splits = splits_of(ANSWERS.index(case))
-    jobs = [partial(stream, spark, case, query, inputs, split, kernel) for split in splits.values()]
-    found = dict(zip(splits, map(shown, side_by_side(jobs)), strict=True))
-    assert found == dict.fromkeys(splits, expected(case))
+@pytest.mark.parametrize(("kernel", "split"), streams("sparql", STREAMED))
+def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
+    some = [asked(case.name) for case in splits_of("sparql", STREAMED, kernel)[split]]
+    assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
 
 
-@pytest.mark.parametrize(("case", "kernel"), pairs(1), ids=lambda given: getattr(given, "name", given))
-def test_replay(spark: Any, case: Case, kernel: Kernel) -> None:
-    query, inputs = asked(case)
-    assert shown(patiently(lambda: try_replay(query, spark, {0: inputs}, kernel))[0]) == expected(case)
+@pytest.mark.parametrize("kernel", KERNEL)
+def test_replay(spark: Any, kernel: Kernel) -> None:
+    some = [asked(case.name) for case in replayed(ANSWERS, kernel)]
+    assert differences(spark, some, None, kernel, wrong) == {}

@@ -17,6 +17,7 @@ from benchmarks.joins import latency
 from pyspark.sql import SparkSession
 
 import transom
+from tests.gate.thin import thinned
 from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, Rows, catalog, expected, finished, read, source, write
 from transom.physical.plan import Kernel
 
@@ -66,7 +67,7 @@ def test_one_row_in_twenty_is_late() -> None:
     assert waiting > rows - len(in_time(1))  # some come later than others, and in time
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", thinned(TEXTS, 3, 2))
 def test_the_same_rows_are_late_on_both_paths(spark: SparkSession, tmp_path: Path, name: str) -> None:
     text, apart = TEXTS[name]
     query = transom.compile(text, catalog(lateness=f"{LATENESS} s"))

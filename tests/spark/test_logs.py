@@ -67,6 +67,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> transom.Catalog:
 
 
 @pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.covers("log:files")
 def test_live_and_replay_are_the_reference(spark, catalog, tmp_path, name):
     query = transom.compile(QUERIES[name], catalog)
     until = 40

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 import transom
 from tests.cases import Case, catalog_of, golden_cases, inputs_of
+from tests.gate.thin import thinned
 from tests.spark.trying import plain
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
@@ -30,8 +31,8 @@ from transom.physical import choices
 from transom.physical.plan import Clock, Compare, Cut, Form, Number, Product, Read, Stay
 from transom.physical.plan import Path as Way
 from transom.physical.walk import walk
-from transom.runtime.recut import Split
-from transom.runtime.trial import stream_of
+from transom.runtime.harness import stream_of
+from transom.runtime.micro_batches import Split
 from transom.spark import marks, windows
 from transom.spark.frames import Run
 from transom.spark.marks import TICK, TickTime, ceil_to, floor_to, unmarked, watermarked, with_table
@@ -125,11 +126,11 @@ def operators(frame: DataFrame) -> tuple[Counter[str], list[str]]:
     return names, sources
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", thinned(CASES, 8), ids=lambda c: c.name)
 def test_python_only_where_the_plan_says_so(spark: Any, case: Case, tmp_path: Path) -> None:
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
-    names, sources = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, kernel="off"))
+    names, sources = operators(stream_of(query, spark, inputs, Split(), tmp_path, kernel="off"))
     declared = [node for node in walk(query.physical()) if node.choice.path is Way.MACHINE]
     assert all(isinstance(node, Cut | Clock | Product | Compare) and node.choice.reason for node in declared)
     clocks = sum(isinstance(node, Clock) for node in declared)
@@ -140,12 +141,12 @@ def test_python_only_where_the_plan_says_so(spark: Any, case: Case, tmp_path: Pa
     assert (names[MACHINE], clocks) == IN_PYTHON.get(case.name[:3], (0, 0))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", thinned(CASES, 8, 4), ids=lambda c: c.name)
 def test_no_python_at_all_with_the_kernel(spark: Any, case: Case, tmp_path: Path) -> None:
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
     index = query.gives == "tagged-tuples"
-    names, sources = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, index=index, kernel="on"))
+    names, sources = operators(stream_of(query, spark, inputs, Split(), tmp_path, index=index, kernel="on"))
     plan = list(walk(query.physical(index=index, kernel=True)))
     declared = [node for node in plan if node.choice.path is Way.KERNEL]
     clocks = sum(isinstance(node, Clock) for node in declared)
@@ -167,7 +168,7 @@ def test_the_index_costs_a_machine_and_says_so(spark: Any, tmp_path: Path) -> No
     case = next(c for c in CASES if c.name.startswith("s01"))
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = query.inputs(inputs_of(case.schema, case.inputs), until=case.until)
-    names, _ = operators(stream_of(query, spark, {0: inputs}, Split(), tmp_path, index=True, kernel="off"))
+    names, _ = operators(stream_of(query, spark, inputs, Split(), tmp_path, index=True, kernel="off"))
     assert names[MACHINE] == 1
     assert [type(n) for n in walk(query.physical(index=True)) if n.choice.path is Way.MACHINE] == [Number]
 

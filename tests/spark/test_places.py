@@ -14,7 +14,7 @@ from tests.model.steps import EVERY
 from transom.algebra.expressions import Call, Case, Column, Expression, InRegion, Literal, call
 from transom.algebra.functions import SPACE_FUNCTIONS
 from transom.algebra.tracks import Track, TrackFunction
-from transom.errors import Unsupported
+from transom.errors import PlanError
 from transom.model.bag import Row
 from transom.model.grid import UNSURE
 from transom.model.schema import Attribute, Schema
@@ -29,7 +29,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from transom.runtime.answers import answers, plain
+from transom.runtime import answers
 from transom.spark.expressions import lower
 from transom.spark.places import SPACE_LOWERINGS, make
 from transom.spark.regions import certain, is_rectangle
@@ -195,7 +195,7 @@ def test_places_and_their_text(spark: Any) -> None:
 
 
 def test_a_measure_is_a_constant() -> None:
-    with pytest.raises(Unsupported, match="constant"):
+    with pytest.raises(PlanError, match="constant"):
         lower(call("DISTANCE", A, B, COLUMNS["m"]), column, tag)
 
 
@@ -321,8 +321,8 @@ def test_answers_with_places(spark: Any) -> None:
     for n, (spot, line) in enumerate(zip(spots, lines)):
         assert by_number[n] == (spot and str(spot), line and str(line))
     calendar = Calendar()
-    rows = plain(shown, schema, calendar).collect()
-    found = answers(rows, schema, ("spot", "way", "n"), "tagged-tuples", [0])[0]
+    rows = answers.plain(shown, schema, calendar).collect()
+    found = answers.answer(rows, schema, ("spot", "way", "n"), "tagged-tuples")
     again = sorted((element.row for element in found.elements), key=lambda row: row[2])  # type: ignore[arg-type,return-value]
     assert again == [(s, w, n) for n, (s, w) in enumerate(zip(spots, lines))]
     assert {type(row[1]) for row in again} == {Line, type(None)}

@@ -19,7 +19,7 @@ from transom.catalog.extents import Catalog
 from transom.errors import UsageError
 from transom.rdf_query import RdfQuery
 from transom.runtime.kernel import use_kernel
-from transom.runtime.rdf_answers import answers, plain
+from transom.runtime.rdf_answers import answer, plain
 
 STAR = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
           WHERE { ?x :a ?a ; :b ?b ; :c ?c ; :d ?d ; :e ?e ; :f ?f }"""
@@ -83,7 +83,7 @@ def run(spark: Any, asked: RdfQuery, given: Any, folder: Path) -> tuple[Any, Any
     finally:
         running.stop()
     rows = spark.table(folder.name).collect()
-    return answers(rows, physical, asked.gives, asked.columns, [0])[0], plan, reports
+    return answer(rows, physical, asked.gives, asked.columns), plan, reports
 
 
 @pytest.mark.parametrize("local", [False, True])

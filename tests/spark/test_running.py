@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import transom
 from transom import Catalog, Query
-from transom.errors import UsageError
+from transom.errors import KernelWarning, UsageError
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.start import Running
 
@@ -178,15 +178,16 @@ def test_a_session_without_rocksdb_is_refused_by_name(spark: SparkSession, tmp_p
     kept = spark.conf.get(name)
     spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
     try:
-        with pytest.raises(UsageError, match="lacks settings") as caught:
+        with pytest.raises(UsageError, match="lacks settings") as caught, pytest.warns(KernelWarning, match="RocksDB"):
             started(query := transom.compile(BY_ROW, catalog()), spark, tmp_path)
         assert f"{name}=" in (caught.value.detail or "")
         assert "RocksDB" in (caught.value.detail or "")
         assert not (tmp_path / "checkpoint").exists()
-        finished(started(transom.compile(GROUPS, catalog()), spark, tmp_path / "native"))  # needs no machine
+        with pytest.warns(KernelWarning, match="stateful operators run as Spark's own operators"):
+            finished(started(transom.compile(GROUPS, catalog()), spark, tmp_path / "native"))
         with pytest.raises(UsageError) as refused:
             query.to_df(spark, kernel="on")
-        assert "elsewhere than in RocksDB" in (refused.value.detail or "")
+        assert "does not keep its state in RocksDB" in (refused.value.detail or "")
     finally:
         spark.conf.set(name, kept)
 

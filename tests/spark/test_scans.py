@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 import transom
+from tests.gate.thin import thinned
 from tests.spark.chaos import ROOT, is_inside
 from tests.spark.scans_story import CATALOG, CQL, METER, NOW, QUERIES, UNTIL, Logs, story
 from transom.errors import Unsupported
@@ -103,7 +104,7 @@ def run(spark, tmp_path: Path, text: str, language: str, *, cut: str, seed: int,
     assert found(spark, out) == wanted
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", thinned(QUERIES, 12))
 def test_the_answer_is_a_replay_of_what_the_log_recorded(spark, tmp_path, name):
     number = list(QUERIES).index(name)
     cut = list(CUTS)[number % len(CUTS)]
@@ -111,12 +112,13 @@ def test_the_answer_is_a_replay_of_what_the_log_recorded(spark, tmp_path, name):
     run(spark, tmp_path, QUERIES[name], "sneeql", cut=cut, seed=number, kernel=kernel)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("cut", CUTS)
 def test_any_cut(spark, tmp_path, cut):
     run(spark, tmp_path, QUERIES["join"], "sneeql", cut=cut, seed=77, kernel="auto")
 
 
-@pytest.mark.parametrize("name", CQL)
+@pytest.mark.parametrize("name", thinned(CQL, 2))
 def test_a_table_of_cql(spark, tmp_path, name):
     run(spark, tmp_path, CQL[name], "cql", cut="in thirds", seed=3, kernel="auto")
 
@@ -163,26 +165,28 @@ def test_answers_wait_for_the_log(spark, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("name", "kernel"), [("groups", "on"), ("join", "off")])
-def test_killed_while_the_log_grows(spark, tmp_path, name, kernel):
-    """Three kills, each inside a micro-batch if one can be met; the logs go on meanwhile."""
+@pytest.mark.parametrize(
+    ("name", "kernel", "kills"), thinned([("groups", "on", 1), ("groups", "on", 3), ("join", "off", 3)], 3)
+)
+def test_killed_while_the_log_grows(spark, tmp_path, name, kernel, kills):
+    """Each kill is inside a micro-batch if one can be met; the logs go on meanwhile."""
     rng = Random(name)
     catalog = transom.Catalog.read(CATALOG, folder=tmp_path)
     logs, events = Logs(catalog, tmp_path), story(11)
-    quarter = len(events) // 4
+    part = len(events) // (kills + 1)
     command = [sys.executable, "-m", "tests.spark.scans_child", str(tmp_path), name, kernel]
     inside = 0
     try:
-        for life in range(4):
+        for life in range(kills + 1):
             with open(tmp_path / "child.log", "ab") as log:
                 child = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
             try:
-                for number, event in enumerate(events[life * quarter : (life + 1) * quarter if life < 3 else None]):
+                for number, event in enumerate(events[life * part : (life + 1) * part if life < kills else None]):
                     logs.write(*event)
                     if number % 4 == 3:
                         _wait(lambda: (tmp_path / "state/spark/commits/0").exists(), child, tmp_path)
                         time.sleep(rng.uniform(0, 1))
-                if life == 3:
+                if life == kills:
                     (tmp_path / "enough").touch()
                     assert child.wait(240) == 0, (tmp_path / "child.log").read_text()[-3000:]
                     break
@@ -199,7 +203,7 @@ def test_killed_while_the_log_grows(spark, tmp_path, name, kernel):
     finally:
         logs.close()
     query = transom.compile(QUERIES[name], catalog)
-    print(f"{name}, kernel {kernel}: 3 kills, {inside} inside a micro-batch")
+    print(f"{name}, kernel {kernel}: {kills} kills, {inside} inside a micro-batch")
     assert found(spark, tmp_path / "out") == expected(query, 0)
 
 

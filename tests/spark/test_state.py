@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.gate.thin import thinned
 from tests.spark.remembered import Remembered, measure
 from tests.spark.shapes import BATCH_TICKS, SHAPES, Load, Shape
 from transom import Query
 from transom.physical.plan import Cut, Kernel, Meet, Meeting, Slide
 from transom.physical.show import total
 from transom.physical.walk import walk
-from transom.runtime.recut import read_streams, table_frames
+from transom.runtime.micro_batches import read_streams, table_frames
 from transom.spark.relations import slide_specification
 
 ROWS = int(os.environ.get("TRANSOM_STATE_ROWS", "40000"))
@@ -36,10 +37,10 @@ def load_of(shape: Shape) -> Load:
 
 def run(spark: SparkSession, shape: Shape, query: Query, load: Load, folder: Path, kernel: Kernel) -> Remembered:
     paths = load.write(shape, folder / "in")
-    sources = read_streams(spark, query.reads, paths, False, live=True)
+    sources = read_streams(spark, query.reads, paths, live=True)
     if shape.stored:
         given = query.inputs({"traffic": [], **load.tables(shape)}, load.until)
-        sources |= table_frames(spark, query.reads, {0: given}, False)
+        sources |= table_frames(spark, query.reads, given)
     frame = query.to_df(spark, sources, until=load.until, kernel=kernel)
     checkpoint = folder / "checkpoint"
     stream = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
@@ -66,7 +67,7 @@ def specifications(query: Query, kernel: Kernel) -> list[str]:
 
 
 @pytest.mark.parametrize("kernel", ["off", "on"])
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", thinned(SHAPES, 3))
 def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: str, kernel: Kernel) -> None:
     shape = SHAPES[name].as_stream
     load = load_of(shape)

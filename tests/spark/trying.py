@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
@@ -14,8 +14,8 @@ import transom
 from transom.model.answer import Answer
 from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
-from transom.runtime.recut import Split
-from transom.runtime.trial import try_replay, try_stream
+from transom.runtime.harness import replay_answer, stream_answer
+from transom.runtime.micro_batches import Split
 
 T = TypeVar("T")
 SLOW_START = "Python worker failed to connect back"
@@ -41,30 +41,35 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
         return [done.result() for done in [pool.submit(job) for job in jobs]]
 
 
+def interpreted(spark: SparkSession, split: Split) -> SparkSession:
+    """The session for a split: micro-batches of few rows run without generated code."""
+    return spark if split == AT_ONCE else plain(spark)
+
+
 def stream(
     query: transom.Query,
     spark: SparkSession,
-    lanes: Mapping[int, Inputs],
+    inputs: Inputs,
     split: Split,
     *,
     index: bool = False,
     kernel: Kernel = "auto",
-) -> dict[int, Answer]:
-    """The answers as a stream."""
-    session = spark if split == AT_ONCE else plain(spark)
-    return patiently(lambda: try_stream(query, session, lanes, split, index=index, kernel=kernel))
+) -> Answer:
+    """The answer as a stream."""
+    session = interpreted(spark, split)
+    return patiently(lambda: stream_answer(query, session, inputs, split, index=index, kernel=kernel))
 
 
 def replay(
     query: transom.Query,
     spark: SparkSession,
-    lanes: Mapping[int, Inputs],
+    inputs: Inputs,
     *,
     index: bool = False,
     kernel: Kernel = "auto",
-) -> dict[int, Answer]:
-    """The answers as a batch."""
-    return patiently(lambda: try_replay(query, spark, lanes, index=index, kernel=kernel))
+) -> Answer:
+    """The answer as a batch."""
+    return patiently(lambda: replay_answer(query, spark, inputs, index=index, kernel=kernel))
 
 
 def patiently(job: Callable[[], T]) -> T:

@@ -87,11 +87,16 @@ def test_forbidden(text: str) -> None:
 
 @pytest.mark.parametrize("text", ALLOWED)
 def test_allowed(text: str) -> None:
-    check(parse(text))
+    query = parse(text)
+    check(query)
+    assert parse(unparse(query)) == query
 
 
 def test_the_catalog_declares_prefixes() -> None:
-    check(parse("SELECT * WHERE { ?s my:name ?o }"), {"my": "http://my/"})
+    query = parse("SELECT * WHERE { ?s my:name ?o }")
+    check(query, {"my": "http://my/"})
+    with pytest.raises(QueryError, match="my:"):
+        check(query, {"your": "http://my/"})
 
 
 def test_a_union_needs_no_braces_around_it() -> None:

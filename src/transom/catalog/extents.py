@@ -9,8 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from transom.catalog.rdf import Rdf
-from transom.catalog.servers import Postgres
-from transom.catalog.sources import Source
+from transom.catalog.sources import Growing, Source
 from transom.catalog.wording import did_you_mean, quoted, show
 from transom.errors import CatalogError, NameProblem, UsageError
 from transom.model.regions import Region
@@ -84,7 +83,7 @@ class Extent:
     @property
     def grows(self) -> bool:
         """Whether it is a table whose log goes on while a query runs."""
-        return isinstance(self.source, Postgres)
+        return isinstance(self.source, Growing)
 
     @property
     def declaration(self) -> str:

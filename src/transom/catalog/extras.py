@@ -14,4 +14,6 @@ def needed(module: str, what: str, extra: str = "collect") -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise UsageError(f"{what} needs {name}", hint=f"pip install 'transom[{extra}]'", detail=str(error)) from error
+        raise UsageError(
+            f"{what} needs {name}", hint=f"in a checkout of Transom: pip install '.[{extra}]'", detail=str(error)
+        ) from error

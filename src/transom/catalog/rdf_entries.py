@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry
 from transom.catalog.extent_entries import _ticks
-from transom.catalog.kafka_entries import read_rdf_topic
 from transom.catalog.places import At, Misfit
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.wording import quoted, show
 from transom.model.time import Calendar
+
+if TYPE_CHECKING:
+    from transom.catalog.server_shapes import TopicEntry
+    from transom.catalog.servers import Kafka
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*")
 _PREFIX = re.compile(r"|[^\W\d_]([\w.-]*[\w-])?")
@@ -63,7 +67,7 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent
             format=entry.format,
             time=time,
             local=local,
-            topic=None if entry.kafka is None else read_rdf_topic(entry.kafka, at.then("kafka")),
+            topic=_topic(entry.kafka, at.then("kafka")),
             lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
         )
     for key, value in (
@@ -80,6 +84,14 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent
     graph = entry.graph or ""
     iri_of_graph = None if graph == "default" else _absolute(graph, at.then("graph"))
     return RdfExtent(name, iri_of_graph, is_stream=False, files=files)
+
+
+def _topic(entry: TopicEntry | None, at: At) -> Kafka | None:
+    if entry is None:
+        return None
+    from transom.catalog.kafka_entries import read_rdf_topic
+
+    return read_rdf_topic(entry, at)
 
 
 def _check_stream(entry: RdfEntry, at: At) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from transom.catalog.sources import Growing
 from transom.model.types import Value
 
 
@@ -161,7 +162,7 @@ class Mqtt:
 
 
 @dataclass(frozen=True, slots=True)
-class Postgres:
+class Postgres(Growing):
     """A table of PostgreSQL that is read every so many ticks; its log holds what appeared and what left."""
 
     url: str

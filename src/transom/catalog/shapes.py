@@ -19,7 +19,8 @@ class UnknownEntry(ValueError):
 class Entry(BaseModel):
     """Entries that are all known, with values of exactly the type they should have."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    # defer_build: one validator for the whole catalog is built when one is read, not one for each of 30 classes
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def expand(cls, data: object) -> object:

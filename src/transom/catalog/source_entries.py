@@ -10,9 +10,7 @@ from pathlib import Path
 from transom.catalog.checked import typed
 from transom.catalog.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.kafka_entries import read_kafka
 from transom.catalog.places import At, Misfit
-from transom.catalog.server_entries import read_postgres, read_server
 from transom.catalog.signal_entries import read_generate
 from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, FromQuery, Source, Table
 from transom.catalog.ticks import read_tick
@@ -33,11 +31,17 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar, 
         raise Misfit(said, at, hint)
     here = at.then(given[0])
     if entry.kafka is not None:
+        from transom.catalog.kafka_entries import read_kafka
+
         return read_kafka(extent, entry.kafka, here, folder)
     if entry.postgresql is not None:
+        from transom.catalog.server_entries import read_postgres
+
         return read_postgres(extent, entry.postgresql, here, calendar)
     server = entry.mqtt or entry.modbus or entry.opcua or entry.http
     if server is not None:
+        from transom.catalog.server_entries import read_server
+
         return read_server(extent, server, here, calendar)
     if entry.table is not None:
         if extent.kind is not Kind.STORED:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from transom.catalog.servers import Collected, Kafka
 from transom.model.bag import Version
 from transom.model.time import Rate
 from transom.model.types import Value
+
+if TYPE_CHECKING:
+    from transom.catalog.servers import Collected, Kafka
 
 
 class Format(Enum):
@@ -69,6 +71,12 @@ class Table:
     """A stored table whose rows stand in the catalog."""
 
     versions: tuple[Version, ...]
+
+
+class Growing:
+    """A stored table whose log goes on while a query runs."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,5 +171,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery
+Source: TypeAlias = "Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery"
 """Any source of rows."""

@@ -87,8 +87,14 @@ class Poller:
             await station.close()
 
     async def warm_up(self) -> None:
-        """Connect before the first tick, as far as that goes."""
-        await asyncio.gather(*(self._read(place, {}) for place in range(len(self.stations))))
+        """Connect to every device before the first tick, those that do not answer in a second attempt.
+
+        The first attempt of all devices at once runs much code for the first time, and may take longer than a deadline.
+        """
+        silent = list(range(len(self.stations)))
+        for _ in range(2):
+            await asyncio.gather(*(self._read(place, {}) for place in silent))
+            silent = [place for place in silent if self._failures[place]]
         self._failures = [0] * len(self.stations)
         self._resting = [0] * len(self.stations)
 

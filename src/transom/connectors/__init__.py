@@ -1,4 +1,7 @@
-"""Sources of rows: `open_stream` and `open_table` read whatever source the catalog gives an extent."""
+"""Sources of rows: `open_stream` and `open_table` read whatever source the catalog gives an extent.
+
+The reader of a source is imported when an extent has that source.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,6 @@ from typing import assert_never
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
-from transom.connectors.files.read import read_elements, read_versions
-from transom.connectors.generate.read import read_generated
-from transom.connectors.kafka.read import read_topic
-from transom.connectors.log.read import read_changes, read_log
 from transom.connectors.rows import elements, ordered_versions, versions
 from transom.errors import UsageError
 from transom.model.bag import Element, Version
@@ -28,6 +27,8 @@ def open_stream(
         case None:
             raise _no_source(extent)
         case Files() as source if extent.kind is not Kind.STORED:
+            from transom.connectors.files.read import read_elements
+
             return read_elements(extent, source, calendar, folder, until)
         case Generate() as source if extent.kind is not Kind.STORED:
             if until is None:
@@ -35,10 +36,16 @@ def open_stream(
                     f"{extent.name} is generated without end",
                     hint="say until which tick, with until=600 or --until 600",
                 )
+            from transom.connectors.generate.read import read_generated
+
             return read_generated(extent, source, calendar, until)
         case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
+            from transom.connectors.log.read import read_log
+
             return read_log(extent, log, folder, until)
         case Kafka() as source:
+            from transom.connectors.kafka.read import read_topic
+
             return read_topic(extent, source, calendar, until)
         case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
@@ -54,8 +61,12 @@ def open_table(
         case None:
             raise _no_source(extent)
         case (Files() | FileVersions()) as source if extent.kind is Kind.STORED:
+            from transom.connectors.files.read import read_versions
+
             return read_versions(extent, source, calendar, folder, until)
         case Postgres(log=log):
+            from transom.connectors.log.read import read_changes
+
             return read_changes(extent, log, folder, until)
         case Table(versions=found) if extent.kind is Kind.STORED:
             return ordered_versions(found, until)

@@ -7,7 +7,6 @@ from typing import Any
 
 from transom.catalog.extents import Catalog, Extent, Kind
 from transom.connectors import open_stream, open_table
-from transom.connectors.rdf_rows import read_solutions
 from transom.connectors.rows import elements, versions
 from transom.errors import UsageError
 from transom.languages.over_rdf import is_over_rdf
@@ -49,6 +48,8 @@ def gather(
         elif extent.name in rows_of:
             streams[extent.name] = elements(extent, rows_of[extent.name], catalog.calendar, until)
         elif is_over_rdf(extent):
+            from transom.connectors.rdf_rows import read_solutions
+
             streams[extent.name] = read_solutions(extent, catalog, until)
         else:
             streams[extent.name] = open_stream(extent, catalog.calendar, catalog.folder, until)

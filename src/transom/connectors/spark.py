@@ -19,8 +19,9 @@ from transom.connectors.kafka import spark as kafka
 from transom.connectors.kafka.aside import Aside
 from transom.connectors.log import spark as logs
 from transom.connectors.log.read import log_folder
-from transom.errors import Unsupported, UsageError
+from transom.errors import UsageError
 from transom.model.time import Calendar
+from transom.physical import gaps
 from transom.spark.types import spark_type
 
 __all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
@@ -63,8 +64,7 @@ def open_stream(
                 aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=waits)
             return kafka.stream(spark, extent, source, calendar, live=live, position=position, aside=aside)
         case FromQuery():
-            why = "the answer of a query over RDF is an extent of the reference engine only"
-            raise Unsupported("FromQuery", why, hint=f"give the rows of {extent.name} as a DataFrame")
+            raise gaps.RDF_SOURCE.refusal()
         case Files() | FileVersions() | Generate() | Table() | Postgres():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:

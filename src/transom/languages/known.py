@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transom.algebra.expressions import Cast, Column, Item
 from transom.algebra.sources import StreamReceive
@@ -14,39 +15,47 @@ from transom.algebra.tree import Plan, Stream, is_stream
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
-from transom.languages.cql import parse as cql_parse
-from transom.languages.cql import translate as cql_translate
-from transom.languages.cql import unparse as cql_unparse
 from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of
-from transom.languages.sneeql import parse as sneeql_parse
-from transom.languages.sneeql import translate as sneeql_translate
-from transom.languages.sneeql import unparse as sneeql_unparse
-from transom.languages.sql.select import Translation, Views
 from transom.model.answer import AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value, common_type
 
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Translation, Views
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language: text to syntax, syntax to algebra, text to canonical text, and what its streams are called."""
+    """A language: text to syntax, syntax to algebra, text to canonical text, and what its streams are called.
+
+    Its package is `transom.languages.NAME`. Each module of it is imported on first use, so that a command line that
+    compiles one language does not pay for the others.
+    """
 
     name: str
-    parse: Callable[[str], Any]
-    translate: Callable[[Any, Catalog, Mapping[str, Value], Views], Translation]
-    format_text: Callable[[str, Any], str]
     stream: AnswerKind
 
+    def parse(self, text: str) -> Any:
+        """The syntax tree of a text."""
+        return self._module("parse").parse(text)
 
-def _without_parameters(syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: Views) -> Translation:
-    if parameters:
-        raise UsageError("SNEEql has no parameters", hint="write the value into the query")
-    return sneeql_translate.translate(syntax, catalog, views)
+    def translate(self, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: Views) -> Translation:
+        """The algebra of a syntax tree."""
+        translation: Translation = self._module("translate").translate(syntax, catalog, parameters, views)
+        return translation
+
+    def format_text(self, text: str, syntax: Any) -> str:
+        """The text in canonical form, with its comments."""
+        formatted: str = self._module("unparse").format_text(text, syntax)
+        return formatted
+
+    def _module(self, part: str) -> Any:
+        return import_module(f"transom.languages.{self.name}.{part}")
 
 
 LANGUAGES = {
-    "sneeql": Language("sneeql", sneeql_parse.parse, _without_parameters, sneeql_unparse.format_text, "tagged-tuples"),
-    "cql": Language("cql", cql_parse.parse, cql_translate.translate, cql_unparse.format_text, "stream"),
+    "sneeql": Language("sneeql", stream="tagged-tuples"),
+    "cql": Language("cql", stream="stream"),
 }
 """Every language by its name, which is also the ending of its files."""
 

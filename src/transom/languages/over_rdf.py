@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.tree import Solutions
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError
-from transom.languages.sparql.parse import parse
-from transom.languages.sparql.translate import translate
+
+if TYPE_CHECKING:
+    from transom.algebra.rdf.tree import Solutions
 
 ENDINGS = ("rq", "sparql")
 """The endings of files with such queries."""
@@ -23,6 +23,10 @@ def is_over_rdf(extent: Extent) -> bool:
 
 def solutions_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Solutions:
     """What an extent's query means; errors point into its text."""
+    from transom.algebra.rdf.forms import Ask, Construct, Describe
+    from transom.languages.sparql.parse import parse
+    from transom.languages.sparql.translate import translate
+
     try:
         plan = translate(parse(text), catalog).plan
         if isinstance(plan, Ask | Construct | Describe):

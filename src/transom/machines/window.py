@@ -38,7 +38,7 @@ class WindowSpec:
         if isinstance(op.input, StoredTable) or not isinstance(op.range, Between):
             raise Unsupported("Window", "a window machine cuts streams by ranges")
         if op.range.coordinate is Coordinate.DISTANCE:
-            raise Unsupported("Window", "rows carry no distance until the spatial language comes")
+            raise Unsupported("Window", "a window machine ranges by tick or by index")
         low, high = op.range.low, op.range.high
         match op.slide:
             case Every(coordinate=Coordinate.TICK | Coordinate.INDEX as coordinate, step=step, first=first):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -91,14 +90,16 @@ class Answer:
         return dict(zip(self.columns, row, strict=True))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header)
+        from html import escape
+
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
         lines = []
         for count, record in enumerate(self.records()):
             if count == 200:
                 rest = sum(1 for _ in self.records()) - count
                 lines.append(f'<tr><td colspan="{len(self.header)}">and {rest:,} more</td></tr>')
                 break
-            cells = "".join(f"<td>{html.escape(show(value))}</td>" for value in record)
+            cells = "".join(f"<td>{escape(show(value))}</td>" for value in record)
             lines.append(f"<tr>{cells}</tr>")
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Expression, Tag, conjuncts, parts
@@ -29,13 +29,13 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tree import Plan, Stream, Windows, is_stream, keyed
+from transom.algebra.tree import Plan, Relations, Stream, Windows, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
-from transom.errors import Unsupported
+from transom.errors import PlanError
 from transom.machines.window import WindowSpec
-from transom.physical import choices, pairing, relate, scans, stays, tally
+from transom.physical import choices, pairing, routes, scans, stays
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
-from transom.physical.lines import Net
+from transom.physical.constants import refuse_long_decimals
 from transom.physical.plan import (
     Changes,
     Clock,
@@ -58,6 +58,9 @@ from transom.physical.plan import (
 )
 from transom.physical.schedule import Schedule
 from transom.physical.walk import rewrite, walk
+
+if TYPE_CHECKING:
+    from transom.physical.relate import Rest
 
 WITHOUT_TICKS = (Form.STAYS, Form.TABLE, Form.SCANS)
 """Forms in which a row does not say of every window that it is in it."""
@@ -93,6 +96,7 @@ def arrange(
     once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them. `keys` says how
     many keys an extent has, where that is declared; `growing` are the tables whose logs are followed.
     """
+    refuse_long_decimals(plan)
     planner = Planner(start, Span(slack), kernel, keys or {}, frozenset(growing))
     if is_stream(plan):
         found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
@@ -135,6 +139,8 @@ class Planner:
                 return self._numbered(op, self.change(input, "went", want.ordered), want)
             case WithoutJumps(input=input):
                 below = self.stream(input, Want(order=True, index=True))
+                from transom.physical import relate
+
                 return relate.steady(self, op, below)
             case _:
                 assert_never(op)
@@ -146,17 +152,28 @@ class Planner:
 
     def emit(self, op: Windows, ordered: bool, last: bool) -> Physical:
         """RSTREAM: every row of every window."""
-        rows = tally.windows(self, op, ordered) or self.windows(op, ordered, last)
+        rows = self._tallied(op, ordered) or self.windows(op, ordered, last)
         if rows.form in WITHOUT_TICKS:
             rows = self.spread(op, rows)
         return Emit(rows, rows.schema, ordered, STATELESS)
 
+    def _tallied(self, op: Windows, ordered: bool) -> Physical | None:
+        if not routes.by_key(op):
+            return None
+        from transom.physical import tally
+
+        return tally.windows(self, op, ordered)
+
     def change(self, op: Windows, report: str, ordered: bool) -> Physical:
         """ISTREAM and DSTREAM: natively where at most one window comes per tick and no order is asked for."""
-        if not ordered and relate.by_changes(op):
+        if not ordered and routes.by_changes(op):
+            from transom.physical import relate
+
             return relate.net(self, op, report)
         rows = self.windows(op, ordered)
         if rows.form is Form.SCANS:
+            from transom.physical.lines import Net
+
             return Net(rows, report, rows.schema, choices.net(op, self.span))
         several = rows.form is Form.WINDOWS
         if not several and not ordered:
@@ -176,7 +193,7 @@ class Planner:
     def answer(self, op: Windows) -> Physical:
         """A window query as it is asked for: rows with their windows, the empty ones flagged."""
         if keyed(op):
-            raise Unsupported("Window", "Spark answers with windows of keys only as a stream: use RStream", "not yet")
+            raise PlanError("windows of keys are merged before they are an answer (C14)")
         rows = self.windows(op, ordered=False)
         clock = None
         if rows.form is not Form.WINDOWS:
@@ -189,7 +206,7 @@ class Planner:
         """A relation, in the form that it takes by itself."""
         match op:
             case Window(input=StoredTable(), slide=Change()):
-                return relate.windows(self, WindowMerge(op), ordered)
+                return self._related(WindowMerge(op), ordered)
             case Window(input=StoredTable(extent=extent, schema=schema)):
                 schedule = self.schedule(op)
                 assert schedule is not None  # noqa: S101 - tables are scanned by tick
@@ -211,20 +228,30 @@ class Planner:
             case WindowJoin(left=left, right=right, predicate=predicate):
                 return pairing.pair(self, op, (left, right), conjuncts(predicate), ordered=ordered, last=last)
             case TrackAggregation() | WindowDistinct() | WindowFirst() | WindowGrown() | WindowMerge():
-                return relate.windows(self, op, ordered)
-            case RelationJoin(left=left, right=right, predicate=predicate) if relate.by_time(self, op):
+                return self._related(op, ordered)
+            case RelationJoin(left=left, right=right, predicate=predicate) if routes.by_time(self, op):
                 return pairing.pair(self, op, (left, right), conjuncts(predicate), ordered=ordered, last=last)
             case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
-                return relate.relation(self, op, ordered)
+                return self._related(op, ordered)
             case RelationUnion() | RelationExcept() | RelationIntersect():
-                return relate.relation(self, op, ordered)
+                return self._related(op, ordered)
             case _:
                 assert_never(op)
+
+    def _related(self, op: Relations | Rest, ordered: bool) -> Physical:
+        """Operators on whole relations; only plans that have one import their nodes."""
+        from transom.physical import relate
+
+        if isinstance(op, Relations):
+            return relate.relation(self, op, ordered)
+        return relate.windows(self, op, ordered)
 
     def window(self, op: Window, ordered: bool) -> Physical:
         """A window over a stream: by time natively, by rows, by key and in space in a machine."""
         assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller takes tables
-        if relate.takes(op):
+        if routes.takes(op):
+            from transom.physical import relate
+
             return relate.lines(self, op, Form.WINDOWS, ordered=ordered)
         indexed = any(tag.name == "index" for tag in op.tags)
         match op.slide, op.range:
@@ -239,7 +266,7 @@ class Planner:
                 choice = choices.cut(op.input, bounds.remembered(op), self.span)
                 return Cut(below, WindowSpec.of(op, self.start), op.schema, ordered, choice)
             case _:
-                raise Unsupported("Window", "Spark runs windows that slide and range by tick, or by row", "not yet")
+                raise PlanError("a window slides and ranges by tick, or by row", detail=str(op))
 
     def spread(self, op: Windows, rows: Physical) -> Physical:
         """One row per window."""
@@ -283,7 +310,7 @@ class Planner:
                 return one.with_other(other) if one and other else None
             case TrackAggregation(input=input) | WindowDistinct(input=input) | WindowFirst(input=input):
                 return self.schedule(input)
-            case RelationJoin(left=left, right=right) if relate.by_time(self, op):
+            case RelationJoin(left=left, right=right) if routes.by_time(self, op):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
             case WindowGrown() | WindowMerge() | RelationJoin() | RelationLeftJoin() | RelationSemiJoin():

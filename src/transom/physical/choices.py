@@ -120,11 +120,14 @@ def _panes(op: WindowAggregation, schedule: Schedule, span: Span) -> Formula:
     return per_slide if not op.groups else times(per_slide, bounds.size(op))
 
 
-def meet(state: Formula, static: bool, cell: int, last: bool) -> tuple[Meeting, Choice]:
-    """Overlapping stays, natively: by ranges of event time where nothing after it waits, else by spans of time."""
+def meet(state: Formula, static: bool, cell: int, by_ranges: bool) -> tuple[Meeting, Choice]:
+    """Overlapping stays, natively: by ranges of event time if nothing after it waits and keys are equal, else by spans.
+
+    Spark refuses a join of two streams without an equality. A shared span is one, a range of event time is not.
+    """
     if static:
         return Meeting.STATIC, Choice(Path.NATIVE, "static join", "one side is known beforehand: no state", NOTHING)
-    if last:
+    if by_ranges:
         why = "nothing after it keeps state, so nothing waits for the join to be sure: each row is kept once"
         return Meeting.RANGES, Choice(Path.NATIVE, "join by ranges of time", why, state)
     why = (

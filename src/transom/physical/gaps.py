@@ -1,22 +1,135 @@
-"""Operators over RDF that Spark does not run yet, each with what it waits for."""
+"""Every construct that Spark does not run, declared once: its words for users, the reason and what to do instead.
+
+The planner and the lowering refuse a query with one of these gaps and with nothing else. docs/engines.md lists them,
+each with a query that a test compiles.
+"""
 
 from __future__ import annotations
 
-from transom.algebra.rdf.patterns import PathPattern
-from transom.algebra.rdf.solutions import Aggregation
-from transom.algebra.rdf.tree import Operator
-from transom.errors import Unsupported
+from dataclasses import dataclass
 
-GAPS: dict[type[Operator], str] = {
-    PathPattern: "a path that repeats needs a machine that is not built",
-    Aggregation: "aggregates of solutions are not built",
-}
-"""The operators that Spark does not run, and why; all others are arranged."""
+from transom.errors import GapKind, Unsupported
 
-HINT = "the reference engine answers it: `transom simulate`"
+SIMULATE = "the reference engine answers it: `transom simulate`"
+REPLAY = "`transom replay` runs it on Spark"
 
 
-def refusal(op: Operator) -> Unsupported:
-    """Says of an operator why Spark does not run it."""
-    why = GAPS.get(type(op), "it stands where Spark does not expect it")
-    return Unsupported(type(op).__name__, why, "not yet", hint=HINT)
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A construct that Spark does not run, the operator or function that it is planned from, and the reason."""
+
+    construct: str
+    operator: str
+    why: str
+    kind: GapKind = "not yet"
+    hint: str = SIMULATE
+
+    def refusal(self, operator: str | None = None, *, detail: str = "") -> Unsupported:
+        """The error for a query that has this gap; `operator` names the function where a gap has several."""
+        why = f"{self.why}: {detail}" if detail else self.why
+        return Unsupported(operator or self.operator, why, self.kind, hint=self.hint, construct=self.construct)
+
+
+# --- SNEEql and CQL --------------------------------------------------------------------------------
+
+ROW_ORDER = Gap(
+    "a row window over a join, a set operation, a table, DISTINCT or FIRST in CQL",
+    "Window",
+    "Spark does not keep the order of these rows, and a row window counts them in order",
+)
+TRACK_ORDER = Gap(
+    "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE over a join or a condition with a subquery",
+    "TrackAggregation",
+    "they follow the rows of an object in order, and Spark does not keep the order of joined rows",
+)
+JOINED_AGGREGATE = Gap(
+    "a join of a stream with an aggregate in a subquery",
+    "WindowJoin",
+    "Spark joins windows of rows, not aggregates of windows",
+)
+FOLLOWED_ORDER = Gap(
+    "a row window, or --index, over a PostgreSQL table",
+    "Window",
+    "a live run follows the table's log, which does not record the order of rows",
+    hint=REPLAY,
+)
+FOLLOWED_ONCE = Gap(
+    "a PostgreSQL table without SCAN, joined with another table",
+    "WindowCrossProduct",
+    "a live run follows the table's log from scan to scan, so the table needs a SCAN interval",
+    hint=f"write [SCAN n unit] after the table; {REPLAY}",
+)
+LONG_DECIMAL = Gap(
+    "a decimal constant with more than 19 digits before the point or 18 after it",
+    "Literal",
+    "a decimal on Spark is decimal(38,18)",
+    "never",
+)
+RDF_SOURCE = Gap(
+    "an extent whose rows are the answer of a SPARQL query",
+    "FromQuery",
+    "only the reference engine reads the answer of a SPARQL query as an extent",
+    hint="give its rows as a DataFrame: `query.to_df(spark, {name: frame})`",
+)
+
+# --- SPARQL ----------------------------------------------------------------------------------------
+
+AGGREGATES = Gap("GROUP BY and aggregates", "Aggregation", "Spark has no operator for aggregates of solutions")
+REPEATED_PATH = Gap(
+    "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
+)
+NEW_BLANK_NODES = Gap(
+    "blank nodes in CONSTRUCT over a stream",
+    "Construct",
+    "Spark does not number the blank nodes of solutions that come and go",
+)
+EXISTS_IN_CONDITION = Gap(
+    "EXISTS inside another condition, for example with ||",
+    "Exists",
+    "Spark joins the pattern of EXISTS, so EXISTS or NOT EXISTS must be a condition by itself",
+)
+EXISTS_AS_VALUE = Gap(
+    "EXISTS as a value, for example in BIND",
+    "Exists",
+    "Spark joins the pattern of EXISTS, and so has no value for it",
+)
+EXISTS_IN_OPTIONAL = Gap(
+    "EXISTS in the FILTER of an OPTIONAL",
+    "Exists",
+    "Spark evaluates this FILTER on pairs of solutions, where it cannot join a third pattern",
+)
+EXISTS_IN_ORDER = Gap("EXISTS in ORDER BY", "Exists", "Spark sorts by values, and has no value for EXISTS")
+NESTED_EXISTS = Gap(
+    "EXISTS around OPTIONAL, MINUS, BIND, a property path, a subquery or another EXISTS",
+    "Exists",
+    "inside EXISTS, Spark runs triple patterns, joins, UNION, VALUES and FILTER only",
+)
+BNODE = Gap(
+    "BNODE()",
+    "BNODE",
+    "a new blank node depends on its solution and not on arguments, so Spark cannot compute it again",
+)
+VOLATILE = Gap(
+    "NOW(), RAND(), UUID() and STRUUID()",
+    "NOW",
+    "Spark may compute a value again, and these functions then return another one",
+    "never",
+)
+VARIABLE_PATTERN = Gap(
+    "REGEX or REPLACE with a pattern, flags or a replacement that is not constant",
+    "REGEX",
+    "the pattern must be translated from XPath to Java before the query runs",
+)
+FOREIGN_PATTERN = Gap(
+    "REGEX or REPLACE with a pattern that Java reads differently",
+    "REGEX",
+    "the pattern has no translation from XPath to Java",
+)
+BASED_IRI = Gap(
+    "IRI() in a query with BASE",
+    "IRI",
+    "Spark has no function that resolves a relative IRI",
+)
+
+GAPS: tuple[Gap, ...] = tuple(gap for gap in list(globals().values()) if isinstance(gap, Gap))
+"""All of them, in the order above."""

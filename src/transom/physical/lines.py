@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.algebra.tracks import Track
 from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec
 from transom.model.schema import Attribute, Schema
-from transom.physical.forms import Choice, Form
+from transom.physical.forms import Choice, Form, Node
 from transom.physical.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Relating(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Node):
     """The windows of each key: their rows, or their changes. Rows of which the flag is not true are in no window."""
 
     input: Physical
@@ -51,7 +51,7 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Steady:
+class Steady(Node):
     """A stream without the rows that no object can have reached in time."""
 
     input: Physical
@@ -65,7 +65,7 @@ class Steady:
 
 
 @dataclass(frozen=True, slots=True)
-class Come:
+class Come(Node):
     """Stays, tick rows or the versions of a table as changes; the clock says at which ticks there are windows."""
 
     input: Physical
@@ -78,7 +78,7 @@ class Come:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Node):
     """Windows as changes, window by window."""
 
     input: Physical
@@ -89,7 +89,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(Node):
     """Only the windows to which a row was added."""
 
     input: Physical
@@ -100,7 +100,7 @@ class Grown:
 
 
 @dataclass(frozen=True, slots=True)
-class Relate:
+class Relate(Node):
     """What two relations make together at every tick at which one of them has a window."""
 
     left: Physical
@@ -116,7 +116,7 @@ class Relate:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Node):
     """Each row of a window once."""
 
     input: Physical
@@ -127,7 +127,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class First(Node):
     """The first so many rows of a window, or of each group of its rows, by a value."""
 
     input: Physical
@@ -141,7 +141,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class Follow(Node):
     """Aggregates of which some follow the places of rows, per window or per group of its rows."""
 
     input: Physical
@@ -155,7 +155,7 @@ class Follow:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Node):
     """Aggregates of the windows of each key, from the machine that makes these: no row of a window leaves it.
 
     `cells` go into it, the flag of a window in space last; `tags` come behind the columns of the input.
@@ -175,7 +175,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Net:
+class Net(Node):
     """What came or went at each tick: changes of equal rows added up."""
 
     input: Physical
@@ -184,3 +184,7 @@ class Net:
     choice: Choice
     form: Form = Form.STREAM
     ordered: bool = False
+
+
+LineNode: TypeAlias = Lines | Steady | Come | Turn | Grown | Relate | Distinct | First | Follow | Tally | Net
+"""Nodes that only CQL and scans of tables need."""

@@ -12,9 +12,8 @@ from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
-from transom.errors import Unsupported
 from transom.model.schema import Schema
-from transom.physical import choices, scans, stays
+from transom.physical import choices, gaps, scans, stays
 from transom.physical.choices import BUCKETS
 from transom.physical.plan import Form, Meet, Meeting, Physical, Product
 
@@ -48,10 +47,10 @@ def pair(
             choice = choices.pairs(plus(*found))
             return Meet(one, other, equal, rest, Meeting.PAIRS, cell, longest, op.schema, form, ordered, choice)
         states = [_kept(planner, side, node, cell) for side, node in ((left, one), (right, other))]
-        how, choice = choices.meet(plus(*states), Form.TABLE in forms, cell, last)
+        how, choice = choices.meet(plus(*states), Form.TABLE in forms, cell, last and bool(equal))
         return Meet(one, other, equal, rest, how, cell, longest, op.schema, form, ordered, choice)
     if Form.TICKS in forms:
-        raise Unsupported("WindowJoin", "Spark joins windows, not aggregates of windows", "not yet")
+        raise gaps.JOINED_AGGREGATE.refusal()
     state = plus(bounds.remembered(op), *(fed(planner, side, node) for side, node in ((left, one), (right, other))))
     clocks = [
         None if node.form is Form.WINDOWS else planner.clock(side, "windows pair at every tick at which one comes")

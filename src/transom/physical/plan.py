@@ -14,7 +14,7 @@ A relation travels in one of these forms:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.machines.window import WindowSpec
@@ -23,14 +23,17 @@ from transom.physical.forms import Choice as Choice
 from transom.physical.forms import Form as Form
 from transom.physical.forms import Kernel as Kernel
 from transom.physical.forms import Meeting as Meeting
+from transom.physical.forms import Node
 from transom.physical.forms import Path as Path
-from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
-from transom.physical.rdf_plan import RdfNode
 from transom.physical.schedule import Schedule
+
+if TYPE_CHECKING:
+    from transom.physical.lines import LineNode
+    from transom.physical.rdf_plan import RdfNode
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Read(Node):
     """The rows of a streamed extent, each with its tick; `ordered` adds what puts rows of one tick in order (E1)."""
 
     extent: str
@@ -41,7 +44,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTable:
+class ReadTable(Node):
     """The versions of a stored table as stays between the scans that see them."""
 
     extent: str
@@ -53,7 +56,7 @@ class ReadTable:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadScans:
+class ReadScans(Node):
     """What appears in a table and leaves it, as its log grows, each at the first scan of the query that sees it."""
 
     extent: str
@@ -65,7 +68,7 @@ class ReadScans:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Node):
     """Ticks that no row carries (E3)."""
 
     schedule: Schedule
@@ -76,7 +79,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Node):
     """The rows of a stream with their position in it, from 1."""
 
     input: Physical
@@ -87,7 +90,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Node):
     """The rows for which a predicate is true; rows that only say that a window exists pass."""
 
     input: Physical
@@ -99,7 +102,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class Map(Node):
     """Each row made into another."""
 
     input: Physical
@@ -111,7 +114,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(Node):
     """A time window: each tuple with the window it enters and the one that no longer holds it."""
 
     input: Physical
@@ -131,7 +134,7 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Node):
     """Windows cut by counting rows."""
 
     input: Physical
@@ -143,7 +146,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Node):
     """Stays as one row per window; the clock gives the ticks of a table. Scans may become stays instead."""
 
     input: Physical
@@ -156,7 +159,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Exist:
+class Exist(Node):
     """Stays or tick rows as windows: one more row per window says that it exists."""
 
     input: Physical
@@ -168,7 +171,7 @@ class Exist:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Node):
     """Aggregates per window, or per group of its rows; the clock brings the windows that hold nothing.
 
     `length` is how long all rows stay, if as long as each other: a pane is then known by its first window alone.
@@ -188,7 +191,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Slide:
+class Slide(Node):
     """Aggregates per window and group, group by group in the kernel; `copies` windows hold a row, if as many each."""
 
     input: Physical
@@ -203,7 +206,7 @@ class Slide:
 
 
 @dataclass(frozen=True, slots=True)
-class Meet:
+class Meet(Node):
     """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes.
 
     With scans these are the spans between two of them: the pairs of one scan end at the next, and 0 is for one scan.
@@ -223,7 +226,7 @@ class Meet:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(Node):
     """Pairs of current windows, at every tick at which a side has new ones."""
 
     left: Physical
@@ -240,7 +243,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Node):
     """The rows of all windows as a stream."""
 
     input: Physical
@@ -251,7 +254,7 @@ class Emit:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Node):
     """What came or went from one window to the next, by adding up comings and goings per tick."""
 
     input: Physical
@@ -264,7 +267,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Node):
     """What came or went from one window to the next, window by window."""
 
     input: Physical
@@ -277,7 +280,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Collect:
+class Collect(Node):
     """The windows of an answer: an empty one is one flagged row (E5)."""
 
     input: Physical
@@ -288,7 +291,7 @@ class Collect:
     ordered: bool = False
 
 
-Physical: TypeAlias = (
+RowNode: TypeAlias = (
     Read
     | ReadTable
     | ReadScans
@@ -308,18 +311,13 @@ Physical: TypeAlias = (
     | Changes
     | Compare
     | Collect
-    | Lines
-    | Steady
-    | Come
-    | Turn
-    | Grown
-    | Relate
-    | Distinct
-    | First
-    | Follow
-    | Tally
-    | Net
-    | RdfNode
 )
+"""Nodes over rows that every language needs."""
 
-NODES: tuple[type[Physical], ...] = get_args(Physical)
+Physical: TypeAlias = "RowNode | LineNode | RdfNode"
+"""All nodes. A plan imports the nodes of `lines` and of `rdf_plan` only where it has some."""
+
+
+def is_node(value: object) -> TypeGuard[Physical]:
+    """Whether a value is a node of a plan."""
+    return isinstance(value, Node)

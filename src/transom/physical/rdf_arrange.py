@@ -26,13 +26,12 @@ from transom.algebra.rdf.solutions import (
     ordered,
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, Solutions, Statements, reads_streams, volatile_calls
-from transom.errors import Unsupported
+from transom.algebra.rdf.tree import Question, Solutions, Statements, volatile_calls
+from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
-from transom.physical import choices, rdf_choices, rdf_join
+from transom.physical import choices, gaps, rdf_choices, rdf_join
 from transom.physical.choices import STATELESS
-from transom.physical.gaps import refusal
 from transom.physical.lines import Lines
 from transom.physical.plan import Choice, Clock, Form, Physical, Read
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
@@ -68,8 +67,8 @@ def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: 
 
     `local` are the streams whose messages hold all statements about their subjects.
     """
-    if reads_streams(question) and (calls := volatile_calls(question)):
-        raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
+    if calls := volatile_calls(question):
+        raise gaps.VOLATILE.refusal(calls[0].function)
     found = Planner(slack, frozenset(local)).question(question)
     return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
@@ -92,8 +91,7 @@ class Planner:
                 below = self.solutions(input)
                 nodes = [p for line in template for p in (line.subject, line.predicate, line.object)]
                 if below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes):
-                    why = "new blank nodes of solutions that come and go need numbers that are not built"
-                    raise Unsupported("Construct", why, "not yet")
+                    raise gaps.NEW_BLANK_NODES.refusal()
                 return Make(below, template, below.form, STATELESS)
             case Describe():
                 return self.describe(op)
@@ -137,10 +135,10 @@ class Planner:
                 return Last(self.stream(stream, order=False), width, slide, rdf_choices.WINDOW)
             case ElementWindow(input=below):
                 if isinstance(below, TriplePattern):
-                    raise Unsupported("ElementWindow", "it holds solutions, not statements", "never")
+                    raise PlanError("an element window over a pattern holds solutions, not statements")
                 return self.elements(op, self.stream(below, order=True))
             case RangeWindow():
-                raise Unsupported("RangeWindow", "a window stands on streams", "never")
+                raise PlanError("a range window over something that is no stream")
             case _:
                 assert_never(op)
 
@@ -155,7 +153,7 @@ class Planner:
                     found = Both(found, self.stream(part, order=order), STATEMENT, Form.STREAM, order, STATELESS)
                 return found
             case _:
-                raise Unsupported(type(op).__name__, "a window stands on streams", "never")
+                raise PlanError(f"a window over {type(op).__name__}, which is no stream")
 
     def elements(self, op: ElementWindow, below: Physical) -> Physical:
         """The last so many elements: they are counted in order (R5, R6, R8)."""
@@ -199,13 +197,13 @@ class Planner:
                 return rdf_join.join(self, left, right, Mating.JOIN, None)
             case LeftJoin(left=left, right=right, condition=asking):
                 if has_exists(asking):
-                    raise Unsupported("Exists", "in the condition of an OPTIONAL it is not built", "not yet")
+                    raise gaps.EXISTS_IN_OPTIONAL.refusal()
                 return rdf_join.join(self, left, right, Mating.OUTER, asking)
             case Minus(left=left, right=right):
                 return rdf_join.minus(self, left, right)
             case Extend(input=input, binding=binding):
                 if has_exists(binding.expression):
-                    raise Unsupported("Exists", "as a value it is not built", "not yet")
+                    raise gaps.EXISTS_AS_VALUE.refusal()
                 below = self.solutions(input)
                 return Bind(below, binding, schema, below.form, STATELESS)
             case Values(rows=rows):
@@ -224,8 +222,12 @@ class Planner:
                 return self.solutions(input)
             case PathPattern() if (patterns := as_patterns(op)) is not None:
                 return self.solutions(patterns)
-            case PathPattern() | Aggregation() | RangeWindow() | ElementWindow() | Slice():
-                raise refusal(op)
+            case PathPattern():
+                raise gaps.REPEATED_PATH.refusal()
+            case Aggregation():
+                raise gaps.AGGREGATES.refusal()
+            case RangeWindow() | ElementWindow() | Slice():
+                raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
             case _:
                 assert_never(op)
 
@@ -243,7 +245,7 @@ class Planner:
             if found_pattern is not None:
                 patterns.append(found_pattern)
             elif has_exists(one):
-                raise Unsupported("Exists", "inside another condition it is not built", "not yet")
+                raise gaps.EXISTS_IN_CONDITION.refusal()
             else:
                 plain.append(one)
         found = self.solutions(input)
@@ -253,8 +255,7 @@ class Planner:
         for pattern, there in patterns:
             inner = plain_pattern(pattern)
             if inner is None:
-                why = "its pattern looks at which variables are bound: that is not built"
-                raise Unsupported("Exists", why, "not yet")
+                raise gaps.NESTED_EXISTS.refusal()
             how = Mating.MATCHED if there else Mating.LONE
             found = rdf_join.with_pattern(self, (input, found), inner[0], how, conjunction(inner[1]))
         return found
@@ -271,10 +272,10 @@ class Planner:
                 case Slice(input=input, offset=offset, limit=limit):
                     after.append(Cut(offset, limit))
                 case _:
-                    raise Unsupported(type(op).__name__, "it has no order", "never")
+                    raise PlanError(f"{type(op).__name__} has no order")
             op = input
         if any(has_exists(key.expression) for key in op.keys):
-            raise Unsupported("Exists", "in an order it is not built", "not yet")
+            raise gaps.EXISTS_IN_ORDER.refusal()
         below = self.solutions(op.input)
         kept = next((step.names for step in after if isinstance(step, Pick)), names(op.variables))
         form = Form.TABLE if below.form is Form.TABLE else Form.WINDOWS

@@ -9,7 +9,7 @@ from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_pl
 from transom.algebra.rdf.solutions import Filter
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
 from transom.algebra.rdf.tree import Solutions
-from transom.errors import Unsupported
+from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
 from transom.physical.choices import STATELESS
@@ -250,5 +250,5 @@ def _branch(
     part: TriplePattern, window: tuple[int, int] | None, condition: Expression | None, kept: tuple[str, ...]
 ) -> Branch:
     if not set(kept) <= set(names(of_places(part.places))):
-        raise Unsupported("BasicGraphPattern", "a branch keeps what its pattern has not", "never")
+        raise PlanError("a branch keeps what its pattern has not")
     return Branch(part.places, window, condition, solutions(kept))

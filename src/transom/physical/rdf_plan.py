@@ -17,7 +17,7 @@ from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
-from transom.physical.forms import Choice, Form
+from transom.physical.forms import Choice, Form, Node
 
 if TYPE_CHECKING:
     from transom.physical.plan import Clock, Physical
@@ -50,7 +50,7 @@ class Mating(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Node):
     """The statements of stored graphs, each once."""
 
     extents: tuple[str, ...]
@@ -61,7 +61,7 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Written(Node):
     """Solutions that the query itself says."""
 
     rows: tuple[tuple[Term | None, ...], ...]
@@ -72,7 +72,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Node):
     """What is stored as changes: all of it comes at tick 0."""
 
     input: Physical
@@ -84,7 +84,7 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class Last(Node):
     """A time window: every statement comes at its tick, and goes when the window has moved on."""
 
     input: Physical
@@ -97,7 +97,7 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(Node):
     """The statements that fit a triple pattern, as solutions."""
 
     input: Physical
@@ -122,7 +122,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Fan:
+class Fan(Node):
     """Several patterns over one scan: each row says of which of them it is a solution."""
 
     input: Physical
@@ -134,7 +134,7 @@ class Fan:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Within(Node):
     """Patterns of one subject, matched inside each message."""
 
     input: Physical
@@ -147,7 +147,7 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Node):
     """The solutions for which a condition is true."""
 
     input: Physical
@@ -159,7 +159,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Node):
     """One more variable."""
 
     input: Physical
@@ -171,7 +171,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Node):
     """Some variables; those that are not there are unbound."""
 
     input: Physical
@@ -182,7 +182,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class Both(Node):
     """The rows of two sides; in order, those of the left come first."""
 
     left: Physical
@@ -194,7 +194,7 @@ class Both:
 
 
 @dataclass(frozen=True, slots=True)
-class Mate:
+class Mate(Node):
     """Compatible solutions of two sides, or of all branches of a fan.
 
     They meet where the variables of `equal` are the same, which are bound on all sides; those of `loose` may be
@@ -227,7 +227,7 @@ class Mate:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class Once(Node):
     """Every solution once."""
 
     input: Physical
@@ -270,7 +270,7 @@ After: TypeAlias = Cut | Pick | Single
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Node):
     """The solutions of each tick in order, and what is taken of the sequence."""
 
     input: Physical
@@ -284,7 +284,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfold:
+class Unfold(Node):
     """The solutions of a sequence as changes, or as they are."""
 
     input: Physical
@@ -295,7 +295,7 @@ class Unfold:
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
+class Make(Node):
     """Statements made of solutions."""
 
     input: Physical

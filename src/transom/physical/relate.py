@@ -27,42 +27,23 @@ from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
 from transom.algebra.tree import Relations, Windows
-from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Inside, Passing, Window, parts
-from transom.errors import Unsupported
+from transom.algebra.windows import Arrival, Between, Change, Every, Inside, Passing, Window, parts
+from transom.errors import PlanError, Unsupported
 from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.space import Position, Speed
-from transom.physical import choices, scans
+from transom.physical import choices, gaps, scans
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
 from transom.physical.pairing import equalities
 from transom.physical.plan import Clock, Filter, Form, Map, Physical, ReadTable
+from transom.physical.routes import by_changes
 from transom.physical.schedule import Schedule
 
 if TYPE_CHECKING:
     from transom.physical.arrange import Planner
 
 Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
-
-
-def takes(op: Window) -> bool:
-    """Whether a window needs the machine that follows keys: by time or by SNEEql's rows it does not."""
-    if op.key or op.in_space or isinstance(op.slide, Arrival | Change | Passing):
-        return True
-    if not isinstance(op.slide, Every) or not isinstance(op.range, Between):
-        return True
-    return op.slide.coordinate is not op.range.coordinate
-
-
-def by_changes(op: Windows) -> bool:
-    """Whether the changes of a relation come straight from a machine: conditions and columns apply to them too."""
-    match op:
-        case WindowSelect(input=below) | WindowProject(input=below):
-            return by_changes(below)
-        case Window(input=input):
-            return not isinstance(input, StoredTable) and takes(op)
-        case _:
-            return False
 
 
 def lines(planner: Planner, op: Window, form: Form, *, ordered: bool) -> Physical:
@@ -102,7 +83,7 @@ def _slide(op: Window) -> tuple[str, int, int]:
         case Change():
             return "change", 1, 0
         case _:
-            raise Unsupported("Window", f"nothing slides {op.slide} on a stream", "never")
+            raise PlanError(f"nothing slides {op.slide} on a stream")
 
 
 def _reach(part: Between) -> Reach:
@@ -123,23 +104,6 @@ def _place(position: Position, op: Window | WithoutJumps, speed: Speed | None = 
     where = [op.input.schema.position(attribute) for attribute in op.place]
     limit = None if speed is None else (speed.length, speed.ticks)
     return PlaceSpec(where[0], where[1] if len(where) > 1 else None, position.geodesic, position.unit, limit)
-
-
-def by_time(planner: Planner, op: RelationJoin) -> bool:
-    """Whether both sides are windows by time that begin together: then it is the join of windows, natively."""
-    return planner.start == 0 and all(map(_is_timed, (op.left, op.right)))
-
-
-def _is_timed(op: Windows) -> bool:
-    match op:
-        case WindowSelect(input=below) | WindowProject(input=below):
-            return _is_timed(below)
-        case RelationJoin(left=left, right=right):
-            return _is_timed(left) and _is_timed(right)
-        case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
-            return not isinstance(input, StoredTable) and not takes(op)
-        case _:
-            return False
 
 
 def changes(planner: Planner, op: Windows) -> Physical:
@@ -180,7 +144,7 @@ def _table(planner: Planner, op: Window) -> Physical:
 
 def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
     """Two relations together."""
-    _refuse_order(op, ordered)
+    _refuse_order(ordered)
     how = _HOW[type(op)]
     predicate: Expression = getattr(op, "predicate", TRUE)
     equal, rest = equalities(conjuncts(predicate), op.left.schema, op.right.schema)
@@ -198,11 +162,9 @@ def _waiting(planner: Planner, op: Windows) -> Formula:
     return times(bounds.windows_within(op, 1 + planner.span.slack), times(Rows(2), bounds.size(op)))
 
 
-def _refuse_order(op: Windows, ordered: bool) -> None:
+def _refuse_order(ordered: bool) -> None:
     if ordered:
-        raise Unsupported(
-            type(op).__name__, "Spark does not say in which order the tuples of a relation come", "not yet"
-        )
+        raise gaps.ROW_ORDER.refusal()
 
 
 _HOW: dict[type, Relating] = {
@@ -221,7 +183,7 @@ def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
     span = planner.span
     match op:
         case WindowMerge(input=input):
-            _refuse_order(op, ordered)
+            _refuse_order(ordered)
             state = plus(bounds.remembered(op), _waiting(planner, input))
             below = changes(planner, input)
             choice = choices.relate(Relating.MERGE.value, state, True)
@@ -231,17 +193,15 @@ def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
             rows = rows if rows.form is Form.WINDOWS else planner.exist(input, rows)
             return Grown(rows, op.schema, rows.ordered, choices.grown(op, span))
         case WindowDistinct(input=input):
-            _refuse_order(op, ordered)
+            _refuse_order(ordered)
             below = by_row(planner, input)
             return Distinct(below, op.schema, below.form, choices.each_window(op, span))
         case WindowFirst(input=input, per=per, by=by, count=count):
-            _refuse_order(op, ordered)
+            _refuse_order(ordered)
             below = by_row(planner, input)
             return First(below, per, by, count, op.schema, below.form, choices.each_window(op, span))
         case TrackAggregation(input=input, groups=groups, aggregates=aggregates):
-            below = by_row(planner, input, ordered=True)
-            if not below.ordered:
-                _refuse_order(op, True)
+            below = _tracked(planner, input)
             clock = None
             if not groups and below.form is not Form.WINDOWS:
                 clock = planner.clock(op, "a window without rows has a count of 0")
@@ -249,6 +209,17 @@ def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
             return Follow(below, groups, aggregates, clock, op.schema, below.form, ordered, choice)
         case _:
             assert_never(op)
+
+
+def _tracked(planner: Planner, op: Windows) -> Physical:
+    """A relation with its rows in order, for functions that follow an object."""
+    try:
+        rows = by_row(planner, op, ordered=True)
+    except Unsupported as gap:
+        raise gaps.TRACK_ORDER.refusal() if gap.construct == gaps.ROW_ORDER.construct else gap from None
+    if not rows.ordered:
+        raise gaps.TRACK_ORDER.refusal()
+    return rows
 
 
 def by_row(planner: Planner, op: Windows, *, ordered: bool = False) -> Physical:

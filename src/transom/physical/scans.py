@@ -8,9 +8,8 @@ from transom.algebra import bounds
 from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.tree import Windows
-from transom.errors import Unsupported
 from transom.model.schema import Schema
-from transom.physical import choices
+from transom.physical import choices, gaps
 from transom.physical.plan import Form, Physical, ReadScans, Spread
 from transom.physical.schedule import Schedule
 from transom.physical.walk import walk
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 def read(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> Physical:
     """The scans of a table; a log does not say where among others the row stood that left."""
     if ordered:
-        why = f"the log of {extent} goes on, and does not say in which order the rows of a scan stand"
-        raise Unsupported("Window", why, "not yet", hint="run it without an index, or replay it")
+        raise gaps.FOLLOWED_ORDER.refusal()
     return ReadScans(extent, schema, schedule, choices.scans(extent))
 
 
@@ -44,10 +42,7 @@ def settled(
         return nodes
     place = forms.index(Form.SCANS)
     if not period(nodes):
-        why = "two tables meet where at least the one with a log is scanned again and again"
-        raise Unsupported(
-            "WindowCrossProduct", why, "not yet", hint="write [SCAN n unit] behind the table, or replay it"
-        )
+        raise gaps.FOLLOWED_ONCE.refusal()
     made = spread(planner, sides[place], nodes[place], Form.STAYS)
     return (made, nodes[1]) if place == 0 else (nodes[0], made)
 

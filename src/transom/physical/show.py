@@ -8,7 +8,7 @@ from typing import Any
 
 from transom.algebra.explain import Branch, branch
 from transom.algebra.state import NOTHING, Formula, plus
-from transom.physical.plan import NODES, Physical
+from transom.physical.plan import Physical, is_node
 from transom.physical.walk import walk
 
 _BESIDES = ("choice", "form", "ordered", "spec")
@@ -16,7 +16,7 @@ _BESIDES = ("choice", "form", "ordered", "spec")
 
 def tree(plan: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> Branch:
     """The nodes of a plan; `describe` puts a bound on state into words."""
-    return _tidy(branch(plan, lambda content: isinstance(content, NODES), lambda node: _remark(node, describe)))
+    return _tidy(branch(plan, is_node, lambda node: _remark(node, describe)))
 
 
 def _remark(node: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> dict[str, Any]:

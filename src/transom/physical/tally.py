@@ -18,7 +18,7 @@ from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.machines.aggregates import SlideAggregate
 from transom.model.types import Type
-from transom.physical import choices, relate
+from transom.physical import choices, relate, routes
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines, Tally
 from transom.physical.plan import Filter, Form, Map, Physical
@@ -49,7 +49,7 @@ def windows(planner: Planner, op: Windows, ordered: bool) -> Physical | None:
 
 def takes(op: Aggregation, window: Window, *, kernel: bool) -> bool:
     """Whether the machine of a window can tell aggregates of it; without the kernel, floats are Spark's to sum."""
-    if isinstance(window.input, StoredTable) or not window.key or not relate.takes(window):
+    if isinstance(window.input, StoredTable) or not window.key or not routes.takes(window):
         return False
     groups = [item.expression for item in op.groups]
     if len(groups) != len(window.key) or set(groups) != set(map(Column, window.key)):

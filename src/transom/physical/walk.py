@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from transom.physical.plan import NODES, Physical
+from transom.physical.plan import Physical, is_node
 
 
 def inputs(node: Physical) -> tuple[Physical, ...]:
     """The nodes directly below one."""
     found = (getattr(node, field.name) for field in fields(node))
-    return tuple(value for value in found if isinstance(value, NODES))
+    return tuple(value for value in found if is_node(value))
 
 
 def walk(node: Physical) -> Iterator[Physical]:
@@ -24,7 +24,5 @@ def walk(node: Physical) -> Iterator[Physical]:
 
 def rewrite(node: Physical, change: Callable[[Physical], Physical]) -> Physical:
     """A plan in which every node is changed, bottom first."""
-    below: dict[str, Any] = {
-        f.name: rewrite(v, change) for f in fields(node) if isinstance(v := getattr(node, f.name), NODES)
-    }
+    below: dict[str, Any] = {f.name: rewrite(v, change) for f in fields(node) if is_node(v := getattr(node, f.name))}
     return change(replace(node, **below))

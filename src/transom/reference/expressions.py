@@ -44,11 +44,16 @@ class Scope:
         return Scope(schema, element.row, element.tick, element.index)
 
 
+def constant(expression: Expression) -> Value:
+    """The value of an expression that reads nothing."""
+    return value(expression, Scope(Schema(()), ()))
+
+
 def value(expression: Expression, scope: Scope) -> Value:
     """The value of an expression."""
     match expression:
-        case Literal(value=constant):
-            return constant
+        case Literal(value=written):
+            return written
         case Column(attribute=attribute):
             return scope.row[scope.schema.position(attribute)]
         case Tag(name=name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -24,24 +24,15 @@ def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:
     Places and lines stay well-known texts, whose numbers are read as the floats that they were.
     """
     columns: list[Column] = [TickTime(calendar).number().alias("t")]
-    columns += [F.col(n) for n in ("lane", "seq", "empty", "index") if n in frame.columns]
+    columns += [F.col(n) for n in ("seq", "empty", "index") if n in frame.columns]
     for place, (attribute, name) in enumerate(zip(schema, column_names(schema))):
         column = F.col(f"`{name}`")
         columns.append((F.unix_micros(column) if attribute.type is Type.TIMESTAMP else column).alias(f"c{place}"))
     return frame.select(*columns)
 
 
-def answers(
-    rows: Iterable[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind, lanes: Iterable[int]
-) -> dict[int, Answer]:
-    """The rows of a plain result as one answer per lane; without an index, tagged tuples by their values."""
-    by_lane: dict[int, list[Any]] = {lane: [] for lane in lanes}
-    for row in rows:
-        by_lane.setdefault(row["lane"] if "lane" in row else 0, []).append(row)  # noqa: SIM401 - Rows have no get
-    return {lane: _answer(found, schema, columns, kind) for lane, found in by_lane.items()}
-
-
-def _answer(rows: list[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
+def answer(rows: Sequence[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
+    """The rows of a plain result as an answer; without an index, tagged tuples in the order of their values."""
     if kind == "windows":
         windows: dict[tuple[int, int], list[Row]] = {}
         for row in rows:

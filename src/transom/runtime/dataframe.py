@@ -23,6 +23,7 @@ from transom.spark.lower import lower
 from transom.spark.rejected import Rejected
 from transom.spark.result import result
 from transom.spark.session import check_session
+from transom.spark.sources import counted_alike
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class Options:
     start: int = 0
     until: int | None = None
     approximate_sums: bool = False
-    lanes: tuple[int, ...] = ()
     files_per_batch: int | None = None
     live: bool | None = None
     ends: bool = False
@@ -58,7 +58,6 @@ def dataframe(
         if name not in catalog.extents:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
     live = is_live(frames, reads, options)
-    lanes = ["lane"] if options.lanes else []
     waits = any(node.choice.state != NOTHING for node in walk(plan))
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
@@ -71,7 +70,7 @@ def dataframe(
             )
         elif extent.kind is Kind.STORED:
             tables[extent.name] = (
-                table_frame(extent, own, catalog.calendar, lanes)
+                table_frame(extent, own, catalog.calendar)
                 if own is not None
                 else with_ties(
                     connectors.open_table(spark, extent, catalog.calendar, catalog.folder, position=True), extent
@@ -80,7 +79,7 @@ def dataframe(
         elif own is not None:
             if own.isStreaming != live:
                 raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-            streams[extent.name] = stream_frame(extent, own, catalog.calendar, lanes)
+            streams[extent.name] = stream_frame(extent, own, catalog.calendar)
         else:
             streams[extent.name] = with_ties(
                 connectors.open_stream(
@@ -97,6 +96,8 @@ def dataframe(
                 ),
                 extent,
             )
+    if live:
+        streams = counted_alike(streams)
     until = options.until
     if until is None and not live:
         until = _last_tick(options.start, streams, tables)
@@ -113,7 +114,6 @@ def dataframe(
         _beats(spark, catalog, [e for e in reads if e.name in {*streams, *followed}], frames, options) if live else {},
         options.approximate_sums,
         options.kernel,
-        options.lanes,
         options.rejected,
     )
     check_session(spark, plan, catalog.calendar, live)

@@ -15,7 +15,7 @@ from transom.errors import UsageError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
 from transom.model.schema import Schema
-from transom.physical.plan import NODES, Physical
+from transom.physical.plan import Physical, is_node
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -78,7 +78,7 @@ def _corners(region: Region) -> str:
 
 def shape(value: Any) -> Any:
     """A plan with all that its state depends on, not what is only said of it: reasons, and bounds by rates."""
-    if isinstance(value, NODES):
+    if is_node(value):
         entries = {f.name: shape(getattr(value, f.name)) for f in fields(value) if f.name != "choice"}
         return {"node": type(value).__name__, "path": str(value.choice.path), **entries}
     if isinstance(value, WindowSpec):

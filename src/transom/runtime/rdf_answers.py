@@ -24,22 +24,16 @@ Texts = tuple[str | None, ...]
 def plain(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
     """An answer with ticks as numbers and columns by their places."""
     tick = TickTime(calendar).number() if TICK in frame.columns else F.lit(0)
-    more = [F.col(name) for name in ("lane", "change", "empty", "place") if name in frame.columns]
+    more = [F.col(name) for name in ("change", "empty", "place") if name in frame.columns]
     cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(names_of(plan))]
     return frame.select(tick.cast("long").alias("t"), *more, *cells)
 
 
-def answers(
-    rows: Iterable[Any], plan: Physical, kind: RdfAnswerKind, columns: tuple[str, ...], lanes: Iterable[int]
-) -> dict[int, RdfAnswer]:
-    """The rows of a plain answer as one answer per lane."""
-    found: dict[int, list[Any]] = {lane: [] for lane in lanes}
-    width = len(plan.schema)
-    for row in rows:
-        given = row.asDict()
-        cells = tuple(given[f"c{place}"] for place in range(width))
-        found.setdefault(given.get("lane", 0), []).append((given, cells))
-    return {lane: _answer(told, kind, columns) for lane, told in found.items()}
+def answer(rows: Iterable[Any], plan: Physical, kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
+    """The rows of a plain result as an answer."""
+    fields = [row.asDict() for row in rows]
+    width = range(len(plan.schema))
+    return _answer([(given, tuple(given[f"c{place}"] for place in width)) for given in fields], kind, columns)
 
 
 def _answer(rows: list[tuple[Mapping[str, Any], Texts]], kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:

@@ -33,7 +33,7 @@ from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import allow_depth, check_session
 from transom.spark.sources import MANY
 
-OWN = ("tick", "change", "place", "empty", "lane", "start", "end", "n")
+OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
 TERMS = ("s", "p", "o")
 DEAD = "dead"
@@ -59,7 +59,6 @@ def dataframe(
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
     live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
-    lanes = ["lane"] if options.lanes else []
     arriving = {
         e.name: frames[e.name] if e.name in frames else open_stream(spark, e, catalog, live=live)
         for e in reads
@@ -68,7 +67,7 @@ def dataframe(
     filed = any(map(_of_files, arriving.values()))
     for extent in reads:
         if not extent.is_stream:
-            tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog, lanes)
+            tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog)
             continue
         own = arriving[extent.name]
         if own.isStreaming != live:
@@ -76,9 +75,9 @@ def dataframe(
         if DEAD in own.columns and not live:
             own = own.where(F.col(DEAD).isNull())
         each = _statements(own) if MESSAGES in own.columns else own
-        streams[extent.name] = _stream(extent, each, catalog.calendar, lanes, live=live, filed=filed)
+        streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
         if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
-            streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, lanes, live=live)
+            streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
     run = Run(
         spark,
         catalog.calendar,
@@ -90,7 +89,6 @@ def dataframe(
         _delays(reads, catalog.calendar),
         _ends(spark, catalog, [e for e in reads if e.is_stream and e.name not in frames], options),
         kernel=options.kernel,
-        lanes=options.lanes,
         shared=dict.fromkeys(_several(plan)) if live else {},
     )
     check_session(spark, plan, catalog.calendar, live)
@@ -133,9 +131,7 @@ def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:
     return [F.col(name).alias(f"c{place}") for place, name in enumerate(TERMS)]
 
 
-def _stream(
-    extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool, filed: bool
-) -> DataFrame:
+def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bool, filed: bool) -> DataFrame:
     """The statements of a stream with their ticks; `o` is what puts those of one tick in order (E1).
 
     Where one stream comes from files, `o` of all is of its type, so that they can be merged.
@@ -151,7 +147,7 @@ def _stream(
         position = F.struct(*nowhere, position.alias("row")) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
     told = _told(frame, F.lit(1)) if live else []
-    return frame.select(_tick(extent, frame, calendar).alias("t"), *lanes, *cells, order, *told)
+    return frame.select(_tick(extent, frame, calendar).alias("t"), *cells, order, *told)
 
 
 def _of_files(frame: DataFrame) -> bool:
@@ -182,19 +178,19 @@ def _statements(frame: DataFrame) -> DataFrame:
     )
 
 
-def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, lanes: list[str], *, live: bool) -> DataFrame:
+def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bool) -> DataFrame:
     """The messages of a stream with their ticks: `c0` is the list of their statements, of `s`, `p` and `o` each."""
     tick = _tick(extent, frame, calendar).alias("t")
     if MESSAGES in frame.columns:
         told = _told(frame, F.size(MESSAGES)) if live else []
-        return frame.select(tick, *lanes, F.col(MESSAGES).alias("c0"), *told)
+        return frame.select(tick, F.col(MESSAGES).alias("c0"), *told)
     if live:
         raise UsageError(
             f"the DataFrame for {extent.name} has no column {MESSAGES}, and its subjects are local",
             hint="give messages: a list of s, p and o in each row; or leave out `subjects` in the catalog",
         )
     _columns(extent, frame)
-    each = frame.select(tick, *lanes, *TERMS).groupBy("t", *lanes, "s")
+    each = frame.select(tick, *TERMS).groupBy("t", "s")
     return each.agg(F.collect_list(F.struct(*TERMS)).alias("c0")).drop("s")
 
 
@@ -215,15 +211,13 @@ def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
     return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
 
 
-def _graph(
-    extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog, lanes: list[str]
-) -> DataFrame:
+def _graph(extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog) -> DataFrame:
     """The statements of a stored graph."""
     if frame is None:
         frame = statements(spark, open_graph(extent, catalog.folder))
     elif frame.isStreaming:
         raise UsageError(f"the DataFrame for {extent.name} is a stream, and a graph is stored")
-    return frame.select(*lanes, *_columns(extent, frame))
+    return frame.select(*_columns(extent, frame))
 
 
 def statements(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
@@ -250,14 +244,13 @@ def names_of(plan: Physical) -> list[str]:
 
 def _result(plan: Physical, frame: DataFrame) -> DataFrame:
     cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(names_of(plan))]
-    lane = [F.col("lane")] if "lane" in frame.columns else []
     if isinstance(plan, Ordered):
         place = [F.col("o").alias("place")]
         if plan.form is Form.TABLE:
-            return frame.select(*lane, *place, *cells)
-        return frame.select(F.col(TICK), *lane, (~F.col("p")).alias("empty"), *place, *cells)
+            return frame.select(*place, *cells)
+        return frame.select(F.col(TICK), (~F.col("p")).alias("empty"), *place, *cells)
     if plan.form is Form.TABLE:
-        return frame.select(*lane, *cells)
+        return frame.select(*cells)
     if "p" in frame.columns:
         frame = frame.where("p")
-    return frame.select(F.col(TICK), *lane, F.col("n").alias("change"), *cells)
+    return frame.select(F.col(TICK), F.col("n").alias("change"), *cells)

@@ -15,7 +15,7 @@ from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
 from transom.runtime.fingerprint import FORMAT, check, shape
 from transom.runtime.folder import is_sparks
-from transom.runtime.kernel import use_kernel
+from transom.runtime.kernel import planned
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
 from transom.runtime.start import ANSWER, Order, Running, attached
@@ -29,8 +29,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     place = Sink.read(order.sink)
     if not reads_streams(query.algebra):
         raise UsageError("nothing streams in this query", hint="replay it: its answer holds for ever")
-    fast = use_kernel(spark, order.kernel)
-    plan = query.physical(kernel=fast)
+    fast, plan = planned(spark, order.kernel, lambda fast: query.physical(kernel=fast))
     state = query.spark_state("on" if fast else "off")
     if not state.bounded and not order.allow_unbounded:
         raise UsageError(
@@ -48,7 +47,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
         .option("checkpointLocation", str(order.checkpoint / "spark"))
         .queryName(f"transom_{int(time.time() * 1000)}")
     )
-    if order.once and order.until is None:
+    if order.once:
         writer = writer.trigger(availableNow=True)
     writer = attached(writer, place, spark, order.checkpoint, own)
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")

@@ -17,10 +17,10 @@ from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.physical.plan import Kernel
 from transom.reference.rdf.evaluate import evaluate
+from transom.runtime.micro_batches import Split
 from transom.runtime.rdf_aside import SetAside
+from transom.runtime.rdf_harness import stream_answer
 from transom.runtime.rdf_intervals import gathered
-from transom.runtime.rdf_trial import try_stream
-from transom.runtime.recut import Split
 from transom.runtime.verify import SPLITS, Check, fair
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def verify(
     for cut in cuts:
         pieces = fair(cut, sum(map(len, told.values())))
         tell(f"streaming, {pieces}")
-        answer = try_stream(query, spark, {0: replace(inputs, streams=told)}, pieces, last, kernel)[0]
+        answer = stream_answer(query, spark, replace(inputs, streams=told), pieces, last, kernel)
         found = answer.during(start, until)
         yield Check(f"stream, {pieces}", len(found), difference(expected, found))
 

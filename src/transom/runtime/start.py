@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,11 @@ from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.folder import Folder, exists, is_sparks
-from transom.runtime.kernel import use_kernel
+from transom.runtime.kernel import planned
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
 from transom.spark.clock import completed
+from transom.spark.marks import EPOCH, TickTime
 from transom.spark.rejected import Rejected
 
 if TYPE_CHECKING:
@@ -100,12 +102,19 @@ class Running:
                 self._seen = self._seen.after(_entries(report))
             return self._seen
 
+    def closed_tick(self) -> int | None:
+        """The last closed tick: the sink has the answers of this tick and all before it.
+
+        None while the watermark has not moved, as in a query that keeps no state and answers every row at once.
+        """
+        watermark = self.progress().watermark
+        if watermark is None:
+            return None
+        closed = TickTime(self.query.catalog.calendar).closed((watermark - EPOCH) // timedelta(milliseconds=1))
+        return closed if self.order.until is None else min(closed, self.order.until)
+
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it ends, or so long; whether it ended. An error of the run is raised here."""
-        if self.order.once and self.order.until is not None and self.is_active:
-            self.stream.processAllAvailable()
-            self.stop()
-            return True
         if seconds is None:
             self.stream.awaitTermination()
             return True
@@ -121,8 +130,10 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     """Start a query; a checkpoint of another one, and state without a bound, are refused."""
     sink = Sink.read(order.sink)
     index = order.index and query.gives == "tagged-tuples"
-    fast = use_kernel(spark, order.kernel)
-    plan = query.physical(start=order.start, index=index, kernel=fast, given=tuple(sources or ()))
+    given = tuple(sources or ())
+    fast, plan = planned(
+        spark, order.kernel, lambda fast: query.physical(start=order.start, index=index, kernel=fast, given=given)
+    )
     state = query.state_of(total(plan))
     if not state.bounded and not order.allow_unbounded:
         raise UsageError(
@@ -152,7 +163,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         .option("checkpointLocation", str(order.checkpoint / "spark"))
         .queryName(f"transom_{int(time.time() * 1000)}")
     )
-    if order.once and order.until is None:
+    if order.once:
         writer = writer.trigger(availableNow=True)
     writer = attached(writer, sink, spark, order.checkpoint, own)
     return Running(writer.start(), query, order, resumed, "on" if fast else "off")
@@ -215,9 +226,9 @@ def replay(
 
 def spark_plan(query: Query, spark: SparkSession, kernel: Kernel = "auto") -> str:
     """The plan of Spark's own for a live run over the catalog's sources."""
-    fast = use_kernel(spark, kernel)
+    fast, plan = planned(spark, kernel, lambda fast: query.physical(kernel=fast))
     options = Options(live=True, kernel=fast)
-    frame = dataframe(query.physical(kernel=fast), query.catalog, query.reads, spark, None, options)
+    frame = dataframe(plan, query.catalog, query.reads, spark, None, options)
     words = io.StringIO()
     with contextlib.redirect_stdout(words):
         frame.explain("formatted")

@@ -12,9 +12,9 @@ from transom.catalog.extents import Kind
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
 from transom.physical.plan import Kernel
-from transom.runtime.answers import answers, difference, plain
-from transom.runtime.recut import Split
-from transom.runtime.trial import try_stream
+from transom.runtime.answers import answer, difference, plain
+from transom.runtime.harness import stream_answer
+from transom.runtime.micro_batches import Split
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -85,13 +85,13 @@ def verify(
     tell("replaying as a batch")
     frame = query.to_df(spark, start=start, until=inputs.until, index=index, kernel=kernel)
     rows = plain(frame, query.plan.schema, query.catalog.calendar).collect()
-    found = answers(rows, query.plan.schema, query.columns, query.gives, [0])[0]
+    found = answer(rows, query.plan.schema, query.columns, query.gives)
     yield Check("replay", len(found), difference(expected, found, index=index))
     total = sum(len(elements) for elements in inputs.streams.values())
     for cut in cuts:
         pieces = fair(cut, total)
         tell(f"streaming, {pieces}")
-        found = try_stream(query, spark, {0: inputs}, pieces, kernel=kernel)[0]
+        found = stream_answer(query, spark, inputs, pieces, kernel=kernel)
         yield Check(f"stream, {pieces}", len(found), difference(expected, found, index=False))
 
 

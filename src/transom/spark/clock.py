@@ -18,10 +18,11 @@ from pyspark.sql.types import StructType
 
 from transom.errors import UsageError
 from transom.model.time import Calendar
+from transom.spark.available_now import SupportsTriggerAvailableNow, register
 from transom.spark.kernel import clock as kernel_clock
 
 _NAME = "transom_clock"
-_TICKS = pyarrow.schema([("t", pyarrow.int64())])
+_TICKS = pyarrow.schema([("t", pyarrow.int64()), ("beat", pyarrow.bool_())])
 _ROWS = 100_000
 
 
@@ -61,8 +62,9 @@ def ticks(
 ) -> DataFrame:
     """Every tick from `first` to `until` that is a multiple of one of `periods`, once each, in a column `t`.
 
-    Without periods it is `first` alone. A live frame ends with a row `until + 1`, which moves the watermark past
-    `until`; without `until` it follows the wall clock and holds only ticks that are over.
+    Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
+    are over. A live frame has a column `beat` besides, true in rows that only move the watermark: `until + 1`, or the
+    last tick that is over. Filter them out above the watermark.
     """
     if live:
         return _clock(spark, _setting(first, tuple(sorted(set(periods))), until, calendar), kernel)
@@ -127,7 +129,7 @@ def _clock(spark: SparkSession, setting: _Setting, kernel: bool) -> DataFrame:
     words = json.dumps({name: getattr(setting, name) for name in _Setting.__slots__})
     if kernel:
         return kernel_clock(spark, words)
-    spark.dataSource.register(ClockSource)
+    register(spark, ClockSource)
     return spark.readStream.format(_NAME).option("setting", words).load()
 
 
@@ -140,8 +142,8 @@ class ClockSource(DataSource):
         return _NAME
 
     def schema(self) -> str:
-        """One column."""
-        return "t long"
+        """A tick, and whether the row only moves the watermark."""
+        return "t long, beat boolean"
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """The reader of a live frame."""
@@ -149,17 +151,20 @@ class ClockSource(DataSource):
         return ClockReader(_Setting(**{**fields, "periods": tuple(fields["periods"])}))
 
 
-class ClockReader(DataSourceStreamReader):
+class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Offsets are ticks; what lies between two offsets never changes.
 
-    A clock with an end has shown everything in its first micro-batch. After a restart Spark knows the watermark of a
-    source only from rows that come again, and without any it would hold all others up for ever: so every start is part
-    of the offset, and shows the mark after the end once more.
+    After a restart Spark knows the watermark of a source only from rows that come again. A clock with an end has none
+    to come, and one with long periods none for long: it would hold up all other sources. So every start is part of
+    the offset, and each micro-batch ends with a heartbeat: the tick after the end, or the last tick that is over.
+
+    Trigger.AvailableNow pins the last tick when the query starts.
     """
 
     def __init__(self, setting: _Setting) -> None:
         self._setting = setting
         self._started = time.time_ns() // 1000
+        self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """The tick before the first."""
@@ -168,32 +173,39 @@ class ClockReader(DataSourceStreamReader):
     def latestOffset(  # noqa: N802 - Spark's name
         self, start: Mapping[str, int] | None = None, limit: object = None
     ) -> dict[str, int]:
-        """The mark after the end, or the last tick that is over by the wall clock; never back (4.1 gives no start)."""
+        """The tick after the end, or the last tick that is over by the wall clock; never back (4.1 gives no start)."""
+        least = self._setting.first - 1
+        latest = self._last() if self._target is None else self._target
+        return {"tick": max(latest, least, start["tick"] if start else least), "started": self._started}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Pin the last tick: ticks that end while the query runs belong to the next run."""
+        self._target = self._last()
+
+    def _last(self) -> int:
+        """The tick after the end, or the last tick that is over by the wall clock."""
         setting = self._setting
-        if setting.until is not None:
-            latest = setting.until + 1
-        else:
-            latest = completed(setting.calendar) - (setting.behind or 0)
-        offset = {"tick": max(latest, setting.first - 1, start["tick"] if start else setting.first - 1)}
-        return offset if setting.until is None else {**offset, "started": self._started}
+        return completed(setting.calendar) - (setting.behind or 0) if setting.until is None else setting.until + 1
 
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[Span]:
         """One partition, or none where nothing is new."""
-        again = self._setting.until is not None and start.get("started") != end.get("started")
+        again = start.get("started") != end.get("started")
         return [Span(start["tick"], end["tick"])] if start["tick"] < end["tick"] or again else []
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        """The ticks of a span."""
+        """The ticks of a span, and the heartbeat after them."""
         shown = self._shown(partition)
         while rows := list(islice(shown, _ROWS)):
-            yield pyarrow.RecordBatch.from_arrays([pyarrow.array(rows, pyarrow.int64())], schema=_TICKS)
+            ticks, heartbeats = zip(*rows, strict=True)
+            cells = [pyarrow.array(ticks, pyarrow.int64()), pyarrow.array(heartbeats, pyarrow.bool_())]
+            yield pyarrow.RecordBatch.from_arrays(cells, schema=_TICKS)
 
-    def _shown(self, span: Span) -> Iterator[int]:
+    def _shown(self, span: Span) -> Iterator[tuple[int, bool]]:
         setting = self._setting
-        if setting.behind is not None:
-            yield span.end
-            return
         last = span.end if setting.until is None else min(span.end, setting.until)
-        yield from in_span(setting.periods, setting.first, span.start, last)
-        if setting.until is not None and setting.until < span.end:
-            yield setting.until + 1
+        if setting.behind is None:
+            yield from ((tick, False) for tick in in_span(setting.periods, setting.first, span.start, last))
+        if setting.until is None and setting.first <= span.end:
+            yield span.end, True
+        elif setting.until is not None and setting.until < span.end:
+            yield setting.until + 1, True

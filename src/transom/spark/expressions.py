@@ -16,14 +16,16 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import Call, Case, Cast, Column, Expression, InRegion, Literal, Tag
-from transom.errors import PlanError, Unsupported
+from transom.errors import PlanError
 from transom.model.schema import Attribute
 from transom.model.types import Line, Point, Type, Value
+from transom.physical import gaps
+from transom.physical.constants import fits
 from transom.spark.floats import LIMIT, digits
 from transom.spark.functions import LOWERINGS, REPEATING, bound, whole
 from transom.spark.places import SPACE_LOWERINGS, constant, constant_line
 from transom.spark.regions import inside
-from transom.spark.types import DECIMAL, SCALE, let, nothing, read_text, spark_type
+from transom.spark.types import DECIMAL, let, nothing, read_text, spark_type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -84,13 +86,8 @@ def literal(value: Value, kind: Type) -> SparkColumn:
     if value is None:
         return nothing(kind)
     if isinstance(value, Decimal):
-        exponent = value.as_tuple().exponent
-        if value.adjusted() > 18 or (isinstance(exponent, int) and exponent < -SCALE):
-            raise Unsupported(
-                f"the decimal {value:f}",
-                "on Spark, a decimal has 19 digits before the point and 18 behind it",
-                "never",
-            )
+        if not fits(value):
+            raise gaps.LONG_DECIMAL.refusal(detail=f"the constant is {value:f}")
         return F.lit(format(value, "f")).cast(DECIMAL)
     if isinstance(value, datetime):
         return F.timestamp_micros(F.lit((value - _EPOCH) // timedelta(microseconds=1)).cast("bigint"))

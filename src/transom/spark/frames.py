@@ -2,8 +2,7 @@
 
 Columns of a frame: `tick` (marked), `c0`, `c1`, ... the values; `g` the tick at which a stay is over; `w` and `p` the
 window of a row and whether it is more than the word that the window exists; `o` what puts rows of one tick or window in
-order; `i` the index; `n` the sign of a change; `lane` keeps independent streams apart that travel together, `line` the
-windows of keys.
+order; `i` the index; `n` the sign of a change; `line` keeps the windows of keys apart.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from transom.spark.rejected import Rejected
 FOREVER = 1 << 60
 """The tick at which what has no known end is gone."""
 
+_NUMBERS = count()
+"""Numbers for the names of metrics: Spark refuses a query that has a name twice, for example a union of two answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -44,20 +46,14 @@ class Run:
     beats: Mapping[str, DataFrame] = field(default_factory=dict)
     approximate: bool = False
     kernel: bool = False
-    lanes: tuple[int, ...] = ()
     rejected: Rejected = field(default_factory=Rejected)
-    counter: Iterator[int] = field(default_factory=count)
+    counter: Iterator[int] = _NUMBERS
     shared: dict[str, DataFrame | None] = field(default_factory=dict)
 
     @property
     def time(self) -> TickTime:
         """Ticks as columns."""
         return TickTime(self.calendar)
-
-    @property
-    def lane(self) -> list[str]:
-        """The columns that keep streams apart."""
-        return ["lane"] if self.lanes else []
 
     def in_time(self, frame: DataFrame) -> DataFrame:
         """The rows between start and until."""
@@ -96,6 +92,6 @@ def _tag(tag: str, run: Run) -> Column:
 
 
 def carried(frame: DataFrame, *more: str) -> list[Column]:
-    """The columns that travel with the values: tick, lane, line, and those of some names that the frame has."""
-    kept = [TICK, "lane", "line", *more]
+    """The columns that travel with the values: tick, line, and those of some names that the frame has."""
+    kept = [TICK, "line", *more]
     return [F.col(name) for name in kept if name in frame.columns]

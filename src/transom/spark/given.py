@@ -31,7 +31,7 @@ _FITTING = {
 }
 
 
-def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar, lanes: list[str]) -> DataFrame:
+def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
     """A DataFrame that somebody gave for a streamed extent as a source frame."""
     if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
         raise UsageError(
@@ -41,11 +41,11 @@ def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar, lanes: li
     tick = _tick(frame, _time_column(extent, frame), calendar)
     position = F.col(f"`{POSITION}`") if _is_position(extent, frame) else None
     cells = _cells(extent, frame)
-    rows = frame.select(tick.alias("t"), *lanes, *cells, *([position.alias("o")] if position is not None else []))
+    rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
     return with_ties(rows, extent)
 
 
-def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar, lanes: list[str]) -> DataFrame:
+def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
     """A DataFrame that somebody gave for a stored extent: constant, or with a time column one version per time.
 
     In a source frame `e` is true in a row that only says that a version exists.
@@ -61,7 +61,7 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar, lanes: lis
     cells = _cells(extent, frame)
     word = F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
     more = [word.alias("e"), *([position.alias("o")] if position is not None else [])]
-    rows = frame.select(tick.alias("v"), *lanes, *cells, *more)
+    rows = frame.select(tick.alias("v"), *cells, *more)
     return with_ties(rows, extent)
 
 

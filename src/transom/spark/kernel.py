@@ -16,25 +16,30 @@ from pyspark.sql.types import StructType
 from transom.model.time import Calendar
 from transom.spark.marks import TickTime
 from transom.spark.runner import Shape
-from transom.spark.session import has_rocksdb
+from transom.spark.session import PROVIDER, has_rocksdb
 
 JAR = "transom-kernel.jar"
 PACKAGE = "transom.kernel"
 VERSION = 1
 
 
+def has_jvm(spark: SparkSession) -> bool:
+    """Whether a session can be reached in its JVM; that of Spark Connect cannot."""
+    return getattr(spark, "_jvm", None) is not None
+
+
 def refusal(spark: SparkSession) -> str | None:
     """Why a session cannot take the kernel, or None once it has it."""
-    if getattr(spark, "_jvm", None) is None:
+    if not has_jvm(spark):
         return "a Spark Connect session has no JVM of its own"
     if not has_rocksdb(spark):
-        return "the session keeps its state elsewhere than in RocksDB"
+        return f"the session does not keep its state in RocksDB ({PROVIDER})"
     try:
         version = enter(spark).Kernel.VERSION
         if not isinstance(version, int):
             found = files("transom").joinpath(JAR)
             if not found.is_file():
-                return "the package was built without the jar"
+                return f"the package lacks {JAR}"
             with as_file(found) as jar:
                 spark.sql(f"ADD JAR '{jar.as_posix()}'")
             version = enter(spark).Kernel.VERSION
@@ -63,7 +68,7 @@ def machine(
     spark = frame.sparkSession
     java = enter(spark)
     names, sizes = _array(spark, "java.lang.String", by), _array(spark, "int", shape.values)
-    rest = (TickTime(calendar).zero, calendar.length, shape.lanes, shape.buckets, shape.keys, sizes, live)
+    rest = (TickTime(calendar).zero, calendar.length, shape.lines, shape.buckets, shape.keys, sizes, live)
     return DataFrame(java.Kernel.run(frame._jdf, specification, names, out.json(), *rest), spark)
 
 

@@ -56,13 +56,13 @@ def steady(node: Steady, frame: DataFrame, run: Run) -> DataFrame:
     told = _by_key(rows, node.key, node.schema, out, json.dumps(entries), run)
     extent = next((below.extent for below in walk(node) if isinstance(below, Read)), "a subquery")
     told = run.rejected.watch(told, extent, next(run.counter), live=run.live).where("p")
-    return told.select(TICK, *run.lane, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
+    return told.select(TICK, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
 
 
 def _by_key(
     rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: Run
 ) -> DataFrame:
-    """What the machines of all keys tell: tick, lane, `line` (the key), `w`, `p`, `n`, and values."""
+    """What the machines of all keys tell: tick, `line` (the key), `w`, `p`, `n`, and values."""
     keys = [machine.crossing(F.col(f"c{schema.position(a)}"), a.type) for a in key]
     buckets = KEYS_TOGETHER if keys else 1
     arrivals = machine.arrivals(

@@ -37,7 +37,7 @@ def arrivals(
     columns = [
         F.col(TICK),
         run.time.number().alias("t"),
-        *(F.col(n) for n in lanes(frame, run)),
+        *_line(frame),
         F.lit(side).alias("side"),
         (F.col("w") if windowed else F.lit(1)).alias("w"),
         present.alias("p"),
@@ -64,15 +64,15 @@ def run(
     keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """What a machine makes of its arrivals: tick, lane, `w`, `p`, `n` (the place), and values.
+    """What a machine makes of its arrivals: tick, `line`, `w`, `p`, `n` (the place), and values.
 
     Where many keys share the state of a machine, the values of the key come first, and `out` says their types too.
     """
-    apart = lanes(frame, run)
-    fields = [frame.schema[name] for name in apart] + _told(out)
+    line = _line(frame)
+    fields = [frame.schema[name] for name in line] + _told(out)
     names = tuple(field.name for field in fields)
-    shape = Shape(len(apart), keys, values, len(out), buckets)
-    by = [*apart, "b"]
+    shape = Shape(keys, values, len(out), buckets, lines=len(line))
+    by = [*line, "b"]
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
@@ -84,12 +84,12 @@ def run(
             timeMode="EventTime" if run.live else "None",
         )
     cells = [crossed(F.col(f"c{place}"), a.type).alias(f"c{place}") for place, a in enumerate(out)]
-    return made.select(run.time.marked(F.col("t")), *(F.col(n) for n in apart), "w", "p", "n", *cells)
+    return made.select(run.time.marked(F.col("t")), *line, "w", "p", "n", *cells)
 
 
-def lanes(frame: DataFrame, run: Run) -> list[str]:
-    """The columns that keep streams, and the windows of keys, apart."""
-    return [*run.lane, *(["line"] if "line" in frame.columns else [])]
+def _line(frame: DataFrame) -> list[str]:
+    """The column that keeps the windows of keys apart, if the frame has it."""
+    return ["line"] if "line" in frame.columns else []
 
 
 def _told(out: Schema) -> list[StructField]:

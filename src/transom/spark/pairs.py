@@ -20,20 +20,18 @@ from transom.spark.runner import Shape
 def pairs(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     """Pairs of rows whose stays overlap: one row each, from the tick of the later one until the first is gone."""
     rows = _side(node, 0, node.left, left, run).unionByName(_side(node, 1, node.right, right, run), True)
-    by = [*run.lane, *(f"k{place}" for place in range(len(node.equal)))]
+    by = [f"k{place}" for place in range(len(node.equal))]
     out = StructType()
-    for name in run.lane:
-        out = out.add(name, IntegerType())
     out = out.add("t", LongType()).add("w", IntegerType()).add("p", BooleanType()).add("n", LongType())
     out = out.add("g", LongType())
     for place, attribute in enumerate(node.schema):
         out = out.add(f"c{place}", machine.crossing_type(attribute.type))
     widths = (len(node.left.schema) + 1, len(node.right.schema) + 1)
-    shape = Shape(len(run.lane), 0, widths, len(node.schema) + 1, 1)
+    shape = Shape(0, widths, len(node.schema) + 1, 1)
     specification = json.dumps({"machine": "pairs"})
     made = kernel.machine(rows, specification, run.calendar, shape, by=by, out=out, live=run.live)
     cells = [machine.crossed(F.col(f"c{n}"), a.type).alias(f"c{n}") for n, a in enumerate(node.schema)]
-    found = made.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), "g", *cells)
+    found = made.select(run.time.marked(F.col("t")), "g", *cells)
     return found if node.rest == TRUE else found.where(holds(node.rest, node.schema, run))
 
 
@@ -46,7 +44,6 @@ def _side(node: Meet, place: int, side: Physical, frame: DataFrame, run: Run) ->
     return frame.select(
         TICK,
         run.time.number().alias("t"),
-        *(F.col(n) for n in run.lane),
         *(key.alias(f"k{n}") for n, key in enumerate(keys)),
         F.lit(place).alias("side"),
         F.lit(1).alias("w"),

@@ -13,7 +13,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import Call, Literal
-from transom.errors import Unsupported
+from transom.errors import PlanError
 from transom.model.space import LONGEST_STEP, Position, step
 from transom.model.types import Line, Point, Type, wkb
 from transom.spark.functions import Lowering, bound
@@ -70,7 +70,7 @@ def _setting(call: Call, place: int) -> int | None:
     """A measure or the length of a tick, which are the same for all rows."""
     argument = call.arguments[place]
     if not isinstance(argument, Literal):
-        raise Unsupported(call.function.name, "on Spark, a measure is a constant", "never")
+        raise PlanError(f"the measure of {call.function.name} is no constant")
     return argument.value if isinstance(argument.value, int) else None
 
 

@@ -98,11 +98,8 @@ def _static(node: Mate, left: DataFrame, right: DataFrame, run: Run) -> DataFram
     meets = _wanted(node, sides)
     for name in node.equal:
         meets = meets & (sides[0][name] == sides[1][name])
-    for name in run.lane:
-        meets = meets & (F.col(f"l.{name}") == F.col(f"r.{name}"))
     one, other = left.alias("l"), right.withColumn("there", F.lit(1)).alias("r")
-    own = [F.col(f"l.{name}").alias(name) for name in ("lane", "n") if name in left.columns]
-    own = [*([F.col("l.tick").alias(TICK)] if TICK in left.columns else []), *own]
+    own = [F.col(f"l.{name}").alias(name) for name in (TICK, "n") if name in left.columns]
     if node.how in (Mating.LONE, Mating.MATCHED):
         found = one.join(other, meets, "left_anti" if node.how is Mating.LONE else "left_semi")
         return found.select(*kept(found), *names(node.schema))
@@ -138,7 +135,7 @@ def _sides(node: Mate, frames: Sequence[DataFrame], run: Run) -> DataFrame:
 def _head(run: Run) -> list[Column]:
     """What every arrival says besides its values."""
     words = [F.lit(1).alias("w"), F.lit(True).alias("p"), F.col("n").cast("int").alias("n"), F.lit(0).alias("b")]
-    return [F.col(TICK), run.time.number().alias("t"), *(F.col(name) for name in run.lane), *words]
+    return [F.col(TICK), run.time.number().alias("t"), *words]
 
 
 def _fanned(node: Mate, frame: DataFrame, run: Run) -> DataFrame:
@@ -158,15 +155,14 @@ def _fanned(node: Mate, frame: DataFrame, run: Run) -> DataFrame:
 
 
 def _machine(frame: DataFrame, specification: str, run: Run, keys: int, widths: Sequence[int], out: int) -> DataFrame:
-    """What a machine of every key tells: tick, lane, `w` (1 a pair, 0 a solution of the left), `n`, and values.
+    """What a machine of every key tells: tick, `w` (1 a pair, 0 a solution of the left), `n`, and values.
 
     The last of the cells is no value: without it a solution of no variables would have none.
     """
-    by = [*run.lane, *(f"k{place}" for place in range(keys)), "b"]
-    fields = [frame.schema[name] for name in run.lane]
-    fields += [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
+    by = [*(f"k{place}" for place in range(keys)), "b"]
+    fields = [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
     fields += [StructField("n", LongType()), *(StructField(f"c{place}", StringType()) for place in range(out))]
-    shape = Shape(len(run.lane), 0, tuple(widths), out, 1)
+    shape = Shape(0, tuple(widths), out, 1)
     if run.kernel:
         made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
     else:
@@ -178,7 +174,7 @@ def _machine(frame: DataFrame, specification: str, run: Run, keys: int, widths: 
             timeMode="EventTime" if run.live else "None",
         )
     cells = [F.col(f"c{place}") for place in range(out)]
-    return made.select(run.time.marked(F.col("t")), *run.lane, "w", F.col("n").cast("int").alias("n"), *cells)
+    return made.select(run.time.marked(F.col("t")), "w", F.col("n").cast("int").alias("n"), *cells)
 
 
 def _covered(node: Mate, told: DataFrame, widths: Sequence[int], run: Run) -> DataFrame:
@@ -200,9 +196,8 @@ def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
     """Every solution once."""
     cells = names(node.schema)
     if node.form is Form.TABLE:
-        columns = [*run.lane, *cells]
-        if columns:
-            return frame.select(*columns).distinct()
+        if cells:
+            return frame.select(*cells).distinct()
         return frame.select(F.lit(0).alias("_")).distinct().drop("_")
     keys = [F.col(name).alias(f"k{at}") for at, name in enumerate(cells)]
     nothing = F.lit(None).cast("int").alias("o0")

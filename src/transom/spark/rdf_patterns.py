@@ -22,21 +22,20 @@ _TERMS = [attribute.name for attribute in STATEMENT]
 
 
 def kept(frame: DataFrame) -> list[Column]:
-    """The columns that travel with the terms: tick, lane, how many come or go, the order."""
+    """The columns that travel with the terms: tick, how many come or go, the order."""
     return carried(frame, "n", "o")
 
 
 def graph(node: Graph, run: Run) -> DataFrame:
     """The statements of stored graphs, each once."""
-    columns = [*run.lane, *names(STATEMENT)]
-    frames = [run.tables[extent].select(*columns) for extent in node.extents]
+    frames = [run.tables[extent].select(*names(STATEMENT)) for extent in node.extents]
     if not frames:
         return _rows(run, [], len(STATEMENT))
     return reduce(DataFrame.union, frames).distinct()
 
 
 def written(node: Written, run: Run) -> DataFrame:
-    """Rows of the query itself, in every lane."""
+    """Rows of the query itself."""
     return _rows(run, [tuple(map(spelled, row)) for row in node.rows], len(node.schema))
 
 
@@ -45,10 +44,7 @@ def _rows(run: Run, rows: list[tuple[str | None, ...]], width: int) -> DataFrame
     kind = ", ".join(["_: int", *(f"c{place}: string" for place in range(width))])
     cells = [F.struct(F.lit(0).alias("_"), *_cells(row)) for row in rows]
     made = F.array(*cells) if cells else F.array().cast(f"array<struct<{kind}>>")
-    frame = run.spark.range(1).select(F.inline(made.cast(f"array<struct<{kind}>>"))).drop("_")
-    if not run.lanes:
-        return frame
-    return frame.select(F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"), *frame.columns)
+    return run.spark.range(1).select(F.inline(made.cast(f"array<struct<{kind}>>"))).drop("_")
 
 
 def _cells(row: tuple[str | None, ...]) -> list[Column]:
@@ -63,14 +59,11 @@ def spelled(term: Term | None) -> str | None:
 def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
     """What is stored comes at tick 0, when the clock says so."""
     if clock is None:
-        return frame.select(run.time.marked(F.lit(0)), F.lit(1).alias("n"), *run.lane, *names(node.schema))
+        return frame.select(run.time.marked(F.lit(0)), F.lit(1).alias("n"), *names(node.schema))
     at, table = clock.alias("at"), frame.withColumn("there", F.lit(1)).alias("table")
-    meets = F.lit(True)
-    for name in run.lane:
-        meets = meets & (F.col(f"at.{name}") == F.col(f"table.{name}"))
     name = f"transom_table_{next(run.counter)}"
-    pairs = with_table(at, table, meets, "table.there", name)
-    cells = [F.col(f"table.{n}").alias(n) for n in [*run.lane, *names(node.schema)]]
+    pairs = with_table(at, table, F.lit(True), "table.there", name)
+    cells = [F.col(f"table.{n}").alias(n) for n in names(node.schema)]
     return pairs.select(F.col("at.tick").alias(TICK), F.lit(1).alias("n"), *cells)
 
 
@@ -80,11 +73,8 @@ def beginning(run: Run) -> DataFrame:
         run.spark, first=0, periods=(), until=None, live=True, calendar=run.calendar, kernel=run.kernel
     )
     now = clock_source.beats(run.spark, behind=0, calendar=run.calendar, live=True, first=1, kernel=run.kernel)
-    ticks = once.union(now).select(run.time.instant(F.col("t")).alias(TICK))
-    first = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(run.time.number() == F.lit(0))
-    if not run.lanes:
-        return first
-    return first.select(TICK, F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"))
+    ticks = once.union(now).select(run.time.instant(F.col("t")).alias(TICK), "beat")
+    return watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(~F.col("beat")).select(TICK)
 
 
 def last(node: Last, frame: DataFrame, run: Run) -> DataFrame:
@@ -129,9 +119,9 @@ def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
     """One scan: each statement with the patterns that it fits, `side` says which, and when it comes and goes."""
     hits = [_hit(branch, side, len(node.schema)) for side, branch in enumerate(node.branches)]
     changes = "n" in frame.columns
-    held = [TICK, *run.lane, *(["n"] if changes else [])]
+    held = [TICK, *(["n"] if changes else [])]
     rows = frame.select(*held, F.inline(F.array(*hits))).where(F.col("side").isNotNull())
-    own = [*run.lane, "side", *names(node.schema)]
+    own = ["side", *names(node.schema)]
     if changes:
         rows = rows.select(run.time.number().alias("t"), F.col("n").cast("int").alias("n"), *own)
     else:
@@ -139,23 +129,23 @@ def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
         rows = rows.select(F.inline(moments), *own)
     if run.until is not None:
         rows = rows.where(F.col("t") <= F.lit(run.until))
-    return rows.select(run.time.marked(F.col("t")), *run.lane, "n", "side", *names(node.schema))
+    return rows.select(run.time.marked(F.col("t")), "n", "side", *names(node.schema))
 
 
 def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
     """The solutions of a star inside each message: one statement after the other, all about one subject."""
-    rows = frame.select(TICK, *run.lane, F.col("c0").alias("m"))
+    rows = frame.select(TICK, F.col("c0").alias("m"))
     there: dict[str, str] = {}
     for branch in node.branches:
         first = _first_places(branch.places)
         new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
-        held = [*run.lane, "m", *there.values()]
+        held = ["m", *there.values()]
         found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
         cells = [F.col(f"one.{_TERMS[first[name]]}").alias(column) for name, column in new.items()]
         rows = found.select(TICK, *held, *cells)
         there |= new
     made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
-    solutions = rows.select(TICK, *run.lane, *made)
+    solutions = rows.select(TICK, *made)
     return comings_and_goings(solutions, _gone(run.time.number(), *node.window), run, names(node.schema))
 
 

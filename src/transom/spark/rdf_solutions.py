@@ -76,7 +76,7 @@ def make(node: Make, frame: DataFrame, run: Run) -> DataFrame:
     nodes = any(isinstance(p, BlankNode) for line in node.template for p in (line.subject, line.predicate, line.object))
     whose = F.lit("")
     if nodes and node.form is Form.TABLE:
-        same = Window.partitionBy(*run.lane, F.lit(0), *there.values()).orderBy(F.lit(0))
+        same = Window.partitionBy(F.lit(0), *there.values()).orderBy(F.lit(0))
         frame = frame.withColumn("copy", F.row_number().over(same) - F.lit(1))
         whose = F.concat(_spoken(there), F.lit(" "), F.col("copy").cast("string"))
     made = [

@@ -44,35 +44,29 @@ def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
 
 def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     """The versions of a table: rows come and go, and there is a window, only where its content is another."""
-    cells, lanes = names(node.schema), run.lane
+    cells = names(node.schema)
     row = F.struct(*values(node.schema), F.lit(0).alias("_"))
-    whole = frame.groupBy("f", *lanes).agg(F.sort_array(F.collect_list(row)).alias("rows"))
-    starts = frame.select("f", *lanes).union(frame.where(F.col("g") < F.lit(FOREVER)).select(F.col("g"), *lanes))
-    if lanes:
-        every = F.explode(F.array(*map(F.lit, run.lanes))).alias("lane")
-        starts = starts.union(run.spark.range(1).select(F.lit(run.start).alias("f"), every))
-    else:
-        starts = starts.union(run.spark.range(1).select(F.lit(run.start).alias("f")))
-    stands = starts.distinct().join(whole, ["f", *lanes], "left")
-    before = Window.partitionBy(*(lanes or [F.lit(0)])).orderBy("f")
+    whole = frame.groupBy("f").agg(F.sort_array(F.collect_list(row)).alias("rows"))
+    starts = frame.select("f").union(frame.where(F.col("g") < F.lit(FOREVER)).select("g"))
+    starts = starts.union(run.spark.range(1).select(F.lit(run.start).alias("f")))
+    stands = starts.distinct().join(whole, ["f"], "left")
+    before = Window.partitionBy(F.lit(0)).orderBy("f")
     nothing = F.array().cast(whole.schema["rows"].dataType)
     now = F.coalesce(F.col("rows"), nothing)
-    held = stands.select("f", *lanes, now.alias("now"), F.lag(now).over(before).alias("was"))
+    held = stands.select("f", now.alias("now"), F.lag(now).over(before).alias("was"))
     other = held.where(F.col("was").isNull() | (F.col("was") != F.col("now")))
     word = F.array(
         F.struct(F.lit(1).alias("n"), F.lit(False).alias("p"), F.lit(None).cast(_row_type(whole)).alias("r"))
     )
     goes = F.transform(F.coalesce(F.col("was"), nothing), lambda r: _event(-1, r))
     comes = F.transform(F.col("now"), lambda r: _event(1, r))
-    events = other.select("f", *lanes, F.explode(F.concat(word, goes, comes)).alias("e"))
-    table = events.select("f", *lanes, "e.n", "e.p", *(F.col(f"e.r.{name}").alias(name) for name in cells))
+    events = other.select("f", F.explode(F.concat(word, goes, comes)).alias("e"))
+    table = events.select("f", "e.n", "e.p", *(F.col(f"e.r.{name}").alias(name) for name in cells))
     at, versions = clock.alias("at"), table.alias("table")
     meets = F.col("table.f") == run.time.number(F.col("at.tick"))
-    for name in lanes:
-        meets = meets & (F.col(f"at.{name}") == F.col(f"table.{name}"))
     name = f"transom_table_{next(run.counter)}"
     pairs = with_table(at, versions, meets, "table.f", name) if run.live else at.join(versions, meets)
-    kept = [*lanes, "n", "p", *cells]
+    kept = ["n", "p", *cells]
     return pairs.select(F.col("at.tick").alias(TICK), *(F.col(f"table.{n}").alias(n) for n in kept))
 
 
@@ -197,7 +191,7 @@ def net(node: Net, frame: DataFrame, run: Run) -> DataFrame:
     sums = rows.groupBy(*carried(rows), *names(node.schema)).agg(F.sum("n").alias("n"))
     left = F.col("n") if node.report == "came" else -F.col("n")
     copies = F.explode(F.array_repeat(F.lit(0), left.cast("int"))).alias("_")
-    return sums.where(left > 0).select(TICK, *run.lane, *values(node.schema), copies).drop("_")
+    return sums.where(left > 0).select(TICK, *values(node.schema), copies).drop("_")
 
 
 def distinct(node: Distinct, frame: DataFrame, run: Run) -> DataFrame:

@@ -46,16 +46,16 @@ def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     if node.panes:
         assert node.schedule is not None  # noqa: S101 - panes need a schedule
         ends = ["g"] if node.length is None else []
-        panes = rows.groupBy(TICK, *run.lane, *ends, *keys).agg(*_partials(node, None, approximate))
+        panes = rows.groupBy(TICK, *ends, *keys).agg(*_partials(node, None, approximate))
         parts = [name for name in panes.columns if name.startswith("s")]
         first = run.time.number()
         gone = F.col("g") if node.length is None else first + F.lit(node.length)
         ticks = between(first, gone, node.schedule)
-        rows = panes.select(F.explode(ticks).alias("t"), *(F.col(n) for n in [*run.lane, *keys, *parts]))
-        rows = _until(rows, run).select(run.time.marked(F.col("t")), *(F.col(n) for n in [*run.lane, *keys, *parts]))
+        rows = panes.select(F.explode(ticks).alias("t"), *(F.col(n) for n in [*keys, *parts]))
+        rows = _until(rows, run).select(run.time.marked(F.col("t")), *(F.col(n) for n in [*keys, *parts]))
         if clock is not None:
             rows = rows.unionByName(clock, allowMissingColumns=True)
-        sums = rows.groupBy(TICK, *run.lane, *keys).agg(*_merges(node, approximate))
+        sums = rows.groupBy(TICK, *keys).agg(*_merges(node, approximate))
     else:
         if node.input.form is Form.STAYS and run.until is not None:
             rows = rows.where(run.time.number() <= F.lit(run.until))
@@ -90,7 +90,6 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     rows = frame.select(
         TICK,
         run.time.number().alias("t"),
-        *(F.col(n) for n in run.lane),
         *(value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
         *([F.col("g").alias("a0")] if node.copies is None else []),
         *(machine.crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
@@ -99,18 +98,17 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
         rows = rows.where(F.col("t") <= F.lit(run.until))
     made = list(node.schema)[len(keys) :]
     types = [machine.crossing_type(attribute.type) for attribute in made]
-    by = [*run.lane, *keys]
-    out = StructType([rows.schema[name] for name in by])
+    out = StructType([rows.schema[name] for name in keys])
     out = out.add("t", LongType())
     for place, kind in enumerate(types):
         out = out.add(f"v{place}", kind)
     told, count = slide_specification(node), len(asked) + own
-    sums = _until(kernel.slide(rows, told, run.calendar, by=by, out=out, values=count, live=run.live), run)
+    sums = _until(kernel.slide(rows, told, run.calendar, by=keys, out=out, values=count, live=run.live), run)
     cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
     for place, attribute in enumerate(made):
         cells.append(machine.crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
     order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
-    return sums.select(run.time.marked(F.col("t")), *(F.col(n) for n in run.lane), *order, *cells)
+    return sums.select(run.time.marked(F.col("t")), *order, *cells)
 
 
 def slide_specification(node: Slide) -> str:
@@ -165,8 +163,6 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
         one, other = (_cells(frame, node.cell, run, side) for frame, side in ((one, "l"), (other, "r")))
     early, late = F.greatest(F.col("lf"), F.col("rf")), F.least(F.col("lg"), F.col("rg"))
     condition = (F.col("lf") < F.col("rg")) & (F.col("rf") < F.col("lg"))
-    for name in run.lane:
-        condition = condition & (F.col(f"l{name}") == F.col(f"r{name}"))
     if "lx" in one.columns:
         here = div(early, node.cell) == div(run.time.number(F.col("lx")), node.cell)
         condition = condition & (F.col("lx") == F.col("rx")) & here
@@ -181,9 +177,8 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     else:
         pairs = one.join(other, condition)
     place = run.time.marked(early) if node.form is Form.STAYS else early.alias("f")
-    kept = [F.col(f"l{name}").alias(name) for name in run.lane]
     order = [F.struct(F.col("lo").alias("l"), F.col("ro").alias("r")).alias("o")] if node.ordered else []
-    return pairs.select(place, late.alias("g"), *kept, *order, *_concatenated(node.left.schema, node.right.schema))
+    return pairs.select(place, late.alias("g"), *order, *_concatenated(node.left.schema, node.right.schema))
 
 
 def _side(frame: DataFrame, run: Run, side: str) -> DataFrame:

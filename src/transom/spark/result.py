@@ -10,7 +10,7 @@ from transom.model.types import Type
 from transom.physical.plan import Collect, Number, Physical
 from transom.spark.places import wkt
 
-OWN = ("tick", "seq", "empty", "index", "lane")
+OWN = ("tick", "seq", "empty", "index")
 
 
 def column_names(schema: Schema) -> list[str]:
@@ -31,7 +31,7 @@ def column_names(schema: Schema) -> list[str]:
 
 def result(node: Physical, frame: DataFrame) -> DataFrame:
     """The frame of a plan's top as a user sees it; `tick` keeps its mark, so it can go on into any operator (E14)."""
-    columns = [F.col("tick"), *(F.col(n) for n in ("lane",) if n in frame.columns)]
+    columns = [F.col("tick")]
     if isinstance(node, Collect):
         columns += [F.col("w").alias("seq"), F.col("empty")]
     elif isinstance(node, Number) or "i" in frame.columns:

@@ -23,13 +23,16 @@ WAITING = "t bigint, rows int, body string"
 
 
 class Shape(NamedTuple):
-    """How many columns keep lanes apart, hold join keys, hold values (per side), come out; and how many buckets."""
+    """How many columns hold join keys, hold values (per side), come out; how many buckets.
 
-    lanes: int
+    `lines` is 1 if the grouping key starts with the column `line`, which every row that comes out repeats.
+    """
+
     keys: int
     values: tuple[int, ...]
     out: int
     buckets: int
+    lines: int = 0
 
 
 class MachineRunner(StatefulProcessor):
@@ -112,14 +115,14 @@ class MachineRunner(StatefulProcessor):
         return None if state is None else bytes(state), timer
 
     def _feed(self, key: Any, machine: Any, ready: Mapping[int, list[Arrival]]) -> Iterator[Any]:
-        lanes = tuple(key)[: self.shape.lanes]
+        line = tuple(key)[: self.shape.lines]
         first = self.shape.buckets == 1 or tuple(key)[-1] == 0
         nothing = (None,) * self.shape.out
         make = self.make
         for tick in sorted(ready):
             for seq, present, place, row in machine.feed(tick, in_order(ready[tick])):
                 if present or first:
-                    yield make(*lanes, tick, seq, present, place, *(row if present else nothing))
+                    yield make(*line, tick, seq, present, place, *(row if present else nothing))
 
     def _by_tick(self, rows: Iterator[Any]) -> dict[int, list[Arrival]]:
         """Rows of Spark's as a machine takes them, by tick; columns are found by name once, not in every row."""
@@ -147,7 +150,7 @@ class BucketRunner(MachineRunner):
         if self.live:
             yield from super().handleInputRows(key, rows, timerValues)
             return
-        yield from self._run(key, Bucket(Maker(self.specification)), self._by_tick(rows), None)
+        yield from self._run(Bucket(Maker(self.specification)), self._by_tick(rows), None)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
         """Hand on the rows of all ticks that are closed now, and let the keys act whose time has come."""
@@ -155,17 +158,16 @@ class BucketRunner(MachineRunner):
         ready, rest = self._ready(closed)
         state, _ = self._state()
         bucket = Bucket(Maker(self.specification), state)
-        made = list(self._run(key, bucket, ready, closed))
+        made = list(self._run(bucket, ready, closed))
         self._keep(bucket.save(), min((t for t in (rest, bucket.wake) if t is not None), default=None))
         yield from made
 
-    def _run(self, key: Any, bucket: Bucket, ready: Mapping[int, list[Arrival]], closed: int | None) -> Iterator[Any]:
-        lanes = tuple(key)[: self.shape.lanes]
+    def _run(self, bucket: Bucket, ready: Mapping[int, list[Arrival]], closed: int | None) -> Iterator[Any]:
         nothing = (None,) * (self.shape.out - self.shape.keys)
         make = self.make
         rows = ((tick, arrival) for tick in sorted(ready) for arrival in in_order(ready[tick]))
         for of, (tick, seq, present, place, row) in bucket.run(rows, closed):
-            yield make(*lanes, tick, seq, present, place, *of, *(row or nothing))
+            yield make(tick, seq, present, place, *of, *(row or nothing))
 
 
 def arrivals(body: str) -> Iterator[Arrival]:

@@ -61,7 +61,7 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
 def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     """All rows of a table at every scan; as stays they last until the next."""
     end = following(run.time.number(), node.schedule)
-    begun = clock.select(TICK, *run.lane, (F.lit(FOREVER) if end is None else end).alias("g"))
+    begun = clock.select(TICK, (F.lit(FOREVER) if end is None else end).alias("g"))
     found = _together(
         [_Side(_coming(begun, run), Schema(()), [], True), _Side(frame, node.schema, [], False)], node.schema, run
     )
@@ -71,13 +71,13 @@ def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFr
 def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     """The changes of a table, and a word for every tick at which there are some, and for the first."""
     cells = names(node.schema)
-    first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK, *run.lane)
-    ticks = frame.select(TICK, *run.lane).unionByName(first).dropDuplicates([TICK, *run.lane])
-    words = ticks.select(TICK, *run.lane, F.lit(1).alias("n"), F.lit(False).alias("p"))
+    first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK)
+    ticks = frame.select(TICK).unionByName(first).dropDuplicates([TICK])
+    words = ticks.select(TICK, F.lit(1).alias("n"), F.lit(False).alias("p"))
     if run.start > 0:  # what came and left before the start was never there; only rows need it, the start has a word
-        sums = frame.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
+        sums = frame.groupBy(TICK, *cells).agg(F.sum("n").alias("n"))
         copies = F.explode(F.array_repeat(F.signum("n").cast("int"), F.abs("n").cast("int"))).alias("n")
-        frame = sums.select(TICK, *run.lane, copies, F.lit(True).alias("p"), *cells)
+        frame = sums.select(TICK, copies, F.lit(True).alias("p"), *cells)
     return frame.unionByName(words, allowMissingColumns=True)
 
 
@@ -118,8 +118,6 @@ def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
     fed = [_fed(place, side, buckets, run) for place, side in enumerate(sides)]
     widths = tuple(side.width for side in sides)
     out = StructType()
-    for name in run.lane:
-        out = out.add(name, IntegerType())
     out = out.add("t", LongType()).add("w", IntegerType()).add("p", BooleanType()).add("n", LongType())
     cells, at = [], 0
     for side in sides:
@@ -129,8 +127,8 @@ def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
             out = out.add(f"c{at}", machine.crossing_type(attribute.type))
             at += 1
     specification = json.dumps({"machine": "mates", "tell": "pairs", "widths": list(widths)})
-    by = [*run.lane, *(f"k{place}" for place in range(len(sides[0].keys))), "b"]
-    shape = Shape(len(run.lane), 0, widths, sum(widths), 1)
+    by = [*(f"k{place}" for place in range(len(sides[0].keys))), "b"]
+    shape = Shape(0, widths, sum(widths), 1)
     both = fed[0].unionByName(fed[1], allowMissingColumns=True)
     if run.kernel:
         made = kernel.machine(both, specification, run.calendar, shape, by=by, out=out, live=run.live)
@@ -143,8 +141,8 @@ def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
         )
     cells = [machine.crossed(F.col(f"c{n}"), a.type).alias(f"c{n}") for n, a in enumerate(schema)]
     copies = F.explode(F.array_repeat(F.lit(0), F.col("n").cast("int"))).alias("_")
-    pairs = made.where(F.col("n") > 0).select("t", *run.lane, "g", *cells, copies)
-    return pairs.select(run.time.marked(F.col("t")), *run.lane, "g", *(F.col(n) for n in names(schema)))
+    pairs = made.where(F.col("n") > 0).select("t", "g", *cells, copies)
+    return pairs.select(run.time.marked(F.col("t")), "g", *(F.col(n) for n in names(schema)))
 
 
 def _fed(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
@@ -161,7 +159,6 @@ def _fed(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
     return side.frame.select(
         TICK,
         run.time.number().alias("t"),
-        *run.lane,
         *(key.alias(f"k{n}") for n, key in enumerate(side.keys)),
         bucket.alias("b"),
         F.lit(place).alias("side"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -18,19 +20,19 @@ MANY = "many"
 def read(node: Read, run: Run) -> DataFrame:
     """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until."""
     frame = _scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent]
-    columns = [run.time.instant(F.col("t")).alias("tick"), *(F.col(n) for n in run.lane), *values(node.schema)]
+    columns = [run.time.instant(F.col("t")).alias("tick"), *values(node.schema)]
     if node.ordered:
         columns.append(F.col("o"))
-    rows = frame.select(*columns)
     if not run.live:
-        return run.in_time(rows)
+        return run.in_time(frame.select(*columns))
     name = f"transom_{node.extent}_{next(run.counter)}"
+    if MANY in frame.columns:
+        frame = frame.observe(f"{READ}{name}", F.sum(MANY).alias("rows"))
+    rows = frame.select(*columns)
     delay = run.delays.get(node.extent, 0)
     beating = "beat" in frame.columns
     if node.extent not in run.beats and not beating:
         return run.in_time(watermarked(rows, delay, name))
-    if MANY in frame.columns:
-        frame = frame.observe(f"{READ}{name}", F.sum(MANY).alias("rows"))
     if beating:
         both = _counted(frame, f"{DEAD}{name}").select(*columns, "beat")
     else:
@@ -39,6 +41,22 @@ def read(node: Read, run: Run) -> DataFrame:
         beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
         both = both.unionByName(beats, allowMissingColumns=True)
     return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
+
+
+def counted_alike(streams: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    """Live streams that all count their own rows if one of them does, since Spark counts something else for it."""
+    if not any(MANY in frame.columns for frame in streams.values()):
+        return dict(streams)
+    return {name: _with_count(frame) for name, frame in streams.items()}
+
+
+def _with_count(frame: DataFrame) -> DataFrame:
+    if MANY in frame.columns:
+        return frame
+    is_row = F.lit(True)
+    if "beat" in frame.columns:
+        is_row = F.col("dead").isNull() & ~F.col("beat")
+    return frame.withColumn(MANY, is_row.cast("long"))
 
 
 def _scanned_once(extent: str, run: Run) -> DataFrame:
@@ -67,29 +85,27 @@ def _counted(frame: DataFrame, name: str) -> DataFrame:
 def read_table(node: ReadTable, run: Run) -> DataFrame:
     """The versions of a table as stays: from the first scan that sees a version to the first that does not."""
     frame = run.tables[node.extent]
-    lanes = [F.col(n) for n in run.lane]
     if "gone" in frame.columns:
-        return _stays(node, frame, lanes)
-    versions = frame.select("v", *run.lane).distinct()
-    following = Window.partitionBy(*(run.lane or [F.lit(0)])).orderBy("v")
-    spans = versions.select(*lanes, F.col("v"), F.lead("v").over(following).alias("next"))
+        return _stays(node, frame)
+    versions = frame.select("v").distinct()
+    following = Window.partitionBy(F.lit(0)).orderBy("v")
+    spans = versions.select("v", F.lead("v").over(following).alias("next"))
     spans = spans.select(
-        *lanes,
         "v",
         _seen(F.col("v"), node).alias("f"),
         F.coalesce(_seen(F.col("next"), node), F.lit(FOREVER)).alias("g"),
     ).where(F.col("f") < F.col("g"))
     kept = ["f", "g", *(["o"] if node.ordered else [])]
-    joined = frame.where(~F.col("e")).join(spans, ["v", *run.lane])
-    return joined.select(*lanes, *(F.col(n) for n in kept), *values(node.schema))
+    joined = frame.where(~F.col("e")).join(spans, ["v"])
+    return joined.select(*(F.col(n) for n in kept), *values(node.schema))
 
 
-def _stays(node: ReadTable, frame: DataFrame, lanes: list[Column]) -> DataFrame:
+def _stays(node: ReadTable, frame: DataFrame) -> DataFrame:
     """A table whose rows say when they appeared and left: one stay each, instead of one per version."""
     begin, end = _seen(F.col("v"), node), F.coalesce(_seen(F.col("gone"), node), F.lit(FOREVER))
     kept = ["o"] if node.ordered else []
     rows = frame.where(~F.col("e")).select(
-        *lanes, begin.alias("f"), end.alias("g"), *(F.col(n) for n in kept), *values(node.schema)
+        begin.alias("f"), end.alias("g"), *(F.col(n) for n in kept), *values(node.schema)
     )
     return rows.where(F.col("f") < F.col("g"))
 
@@ -126,7 +142,7 @@ def _seen(version: Column, node: ReadTable | ReadScans) -> Column:
 
 
 def clock(node: Clock, run: Run) -> DataFrame:
-    """The ticks of a schedule, in every lane."""
+    """The ticks of a schedule."""
     schedule = node.schedule
     frame = clock_source.ticks(
         run.spark,
@@ -137,10 +153,7 @@ def clock(node: Clock, run: Run) -> DataFrame:
         calendar=run.calendar,
         kernel=run.kernel,
     )
-    ticks = frame.select(run.time.instant(F.col("t")).alias("tick"))
+    ticks = frame.withColumn("tick", run.time.instant(F.col("t")))
     if run.live:
-        ticks = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}")
-    ticks = run.in_time(ticks)
-    if not run.lanes:
-        return ticks
-    return ticks.select("tick", F.explode(F.array(*map(F.lit, run.lanes))).alias("lane"))
+        ticks = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(~F.col("beat"))
+    return run.in_time(ticks.select("tick"))

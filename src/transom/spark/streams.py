@@ -28,7 +28,7 @@ def emit(node: Emit, frame: DataFrame, run: Run) -> DataFrame:
         return frame
     line = [F.col("line")] if "line" in frame.columns else []
     order = [F.struct(F.col("w"), *line, F.col("o")).alias("o")] if node.ordered else []
-    return frame.where("p").select(TICK, *run.lane, *order, *values(node.schema))
+    return frame.where("p").select(TICK, *order, *values(node.schema))
 
 
 def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
@@ -36,7 +36,7 @@ def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
     cells = names(node.schema)
     gone = F.col("g") if node.input.form is Form.STAYS else following(run.time.number(), node.schedule)
     rows = comings_and_goings(frame, gone, run, cells)
-    sums = rows.groupBy(TICK, *run.lane, *cells).agg(F.sum("n").alias("n"))
+    sums = rows.groupBy(TICK, *cells).agg(F.sum("n").alias("n"))
     left = F.col("n") if node.report == "came" else -F.col("n")
     copies = F.explode(F.array_repeat(F.lit(0), left.cast("int"))).alias("_")
     return sums.where(left > 0).select(*carried(sums), *values(node.schema), copies).drop("_")
@@ -52,4 +52,4 @@ def compare(node: Compare, frame: DataFrame, run: Run) -> DataFrame:
     rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema, buckets=node.buckets)
     line = [F.col("line")] if "line" in rows.columns else []
     place = [F.struct(*line, F.col("n")).alias("o") if line else F.col("n").alias("o")] if node.ordered else []
-    return rows.select(TICK, *run.lane, *place, *values(node.schema))
+    return rows.select(TICK, *place, *values(node.schema))

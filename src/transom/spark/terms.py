@@ -12,14 +12,14 @@ from typing import assert_never
 
 from pyspark.sql import Column
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable, parts
-from transom.algebra.rdf.functions import FUNCTIONS
-from transom.errors import PlanError, Unsupported
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable
+from transom.errors import PlanError
+from transom.spark.function_gaps import refusal
 from transom.spark.sql import Inputs, let
 from transom.spark.term_forms import FORMS
 from transom.spark.term_functions import LOWERINGS
 from transom.spark.term_order import sort_key
-from transom.spark.term_patterns import PATTERNS, refused
+from transom.spark.term_patterns import PATTERNS
 from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant
 
 Asked = Callable[[Exists], Column]
@@ -57,9 +57,8 @@ def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked |
                 raise PlanError("there is no pattern to be asked here")
             return Shaped(Shape.TRUTH, inputs.name(exists(expression)), short=True)
         case Call(function=name, arguments=arguments):
-            refused_for = _why(expression)
-            if refused_for is not None:
-                raise Unsupported(name, refused_for, "not yet")
+            if (gap := refusal(expression)) is not None:
+                raise gap
             if name in PATTERNS:
                 found = [lower(arguments[0], columns, exists, inputs)]
                 return bound(found, lambda one: PATTERNS[name](expression, one))
@@ -67,26 +66,3 @@ def lower(expression: Expression, columns: Mapping[str, Column], exists: Asked |
             return FORMS[name](*given) if name in FORMS else bound(given, LOWERINGS[name])
         case _:
             assert_never(expression)
-
-
-def unsupported(expression: Expression) -> tuple[str, str] | None:
-    """The first function that has no native form, with the reason; None where all have one."""
-    for part in parts(expression):
-        if isinstance(part, Call) and (why := _why(part)) is not None:
-            return part.function, why
-    return None
-
-
-def _why(call: Call) -> str | None:
-    name = call.function
-    if name in PATTERNS:
-        return refused(call)
-    if name in ("IRI", "URI") and len(call.arguments) > 1:
-        return "a name seen from another is not built on Spark"
-    if name in FORMS or name in LOWERINGS:
-        return None
-    if name == "BNODE":
-        return "a new blank node hangs on the solution, not on its arguments"
-    if FUNCTIONS[name].volatile:
-        return "it is no function of its arguments"
-    return "it is not built on Spark"

@@ -25,7 +25,7 @@ def stay(node: Stay, frame: DataFrame, run: Run) -> DataFrame:
     leaves = (div(tick + F.lit(node.past), node.slide) + F.lit(1)) * F.lit(node.slide)
     tags = [tick if tag.name == "tick" else F.col("i") for tag in node.tags]
     count = len(node.schema) - len(tags)
-    columns = [enters.alias("f"), leaves.alias("g"), *(F.col(n) for n in run.lane)]
+    columns = [enters.alias("f"), leaves.alias("g")]
     columns += [F.col(f"c{place}") for place in range(count)]
     columns += [tag.alias(f"c{count + place}") for place, tag in enumerate(tags)]
     if node.ordered:
@@ -36,12 +36,10 @@ def stay(node: Stay, frame: DataFrame, run: Run) -> DataFrame:
 
 def spread(node: Spread, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
     """One row per tuple and window."""
-    kept = [*run.lane, *(["o"] if node.ordered else []), *names(node.schema)]
+    kept = [*(["o"] if node.ordered else []), *names(node.schema)]
     if clock is not None:
         tick = run.time.number(F.col("at.tick"))
         inside = (F.col("table.f") <= tick) & (tick < F.col("table.g"))
-        for name in run.lane:
-            inside = inside & (F.col(f"at.{name}") == F.col(f"table.{name}"))
         at, table = clock.alias("at"), frame.alias("table")
         name = f"transom_table_{next(run.counter)}"
         pairs = with_table(at, table, inside, "table.f", name) if run.live else at.join(table, inside)
@@ -82,7 +80,7 @@ def comings_and_goings(frame: DataFrame, gone: Column | None, run: Run, kept: li
     moments = [F.struct(first.alias("t"), F.lit(1).alias("n"))]
     if gone is not None:
         moments.append(F.struct(gone.alias("t"), F.lit(-1).alias("n")))
-    columns = [F.col(n) for n in [*run.lane, *kept]]
+    columns = [F.col(n) for n in kept]
     rows = frame.select(F.explode(F.array(*moments)).alias("e"), *columns)
     if run.until is not None:
         rows = rows.where(F.col("e.t") <= F.lit(run.until))

@@ -77,7 +77,9 @@ def _report(parts: list[str], stamp: str | None, number: int, path: str) -> list
         from pyais import decode
         from pyais.exceptions import AISBaseException
     except ImportError as error:
-        raise UsageError(f"reading {path} needs pyais", hint="pip install 'transom[ais]'") from error
+        raise UsageError(
+            f"reading {path} needs pyais", hint="in a checkout of Transom: pip install '.[ais]'"
+        ) from error
     try:
         told = decode(*parts).asdict(enum_as_int=True)
     except (AISBaseException, ValueError, IndexError, KeyError) as error:

@@ -20,7 +20,7 @@ def read_parquet(path: str) -> Iterator[Record]:
         from pyarrow import parquet
     except ImportError as error:
         message = f"reading {path} needs pyarrow"
-        raise UsageError(message, hint="pip install 'transom[parquet]'") from error
+        raise UsageError(message, hint="in a checkout of Transom: pip install '.[parquet]'") from error
     try:
         with parquet.ParquetFile(path) as file:
             columns = [str(name) for name in file.schema_arrow.names]

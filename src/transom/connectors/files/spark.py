@@ -34,6 +34,7 @@ from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.spark.cells import forms, shown, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
+from transom.spark.sources import MANY
 from transom.spark.types import spark_type
 
 _NEED = "name the column with the tick: files: {path: ..., time: COLUMN}"
@@ -73,6 +74,11 @@ class _Job:
     def numbered(self) -> bool:
         """Whether the file and the number of a row put it in order."""
         return self.position and not self.extent.order and not _ranked(self.extent)
+
+    @property
+    def whole(self) -> bool:
+        """Whether Spark reads each file as one row, and counts it as one."""
+        return self.form.tracks or (self.numbered and self.form is not Format.PARQUET)
 
 
 def stream(
@@ -336,9 +342,10 @@ def _frame(job: _Job, part: _Part, tick: str) -> DataFrame:
             checked = checked.when(value.isNull() | ~known, _fail(job, attribute.name, text, "is not a site"))
         values.append(checked.otherwise(value).alias(f"c{i}"))
     done = read.select(_checked_tick(job).alias(tick), *values, *where)
+    count = [F.lit(1).cast("long").alias(MANY)] if job.live and job.whole else []
     if not job.position:
-        return done
-    return done.select(tick, *(f"c{i}" for i in range(len(values))), _order(job, part).alias("o"))
+        return done.select("*", *count)
+    return done.select(tick, *(f"c{i}" for i in range(len(values))), _order(job, part).alias("o"), *count)
 
 
 def _checked_tick(job: _Job) -> Column:

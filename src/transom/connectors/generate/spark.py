@@ -19,6 +19,7 @@ from transom.connectors.generate.read import read_generated
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
 from transom.model.time import Calendar
+from transom.spark.available_now import SupportsTriggerAvailableNow, register
 from transom.spark.clock import Span, completed
 from transom.spark.types import spark_type
 
@@ -49,7 +50,7 @@ def stream(
         raise UsageError(f"{extent.name} is generated without end", hint=hint)
     if until is None:
         _check_age(extent, completed(calendar))
-    spark.dataSource.register(GeneratedSource)
+    register(spark, GeneratedSource)
     words = base64.b64encode(pickle.dumps(_Setting(extent, calendar, until))).decode()
     reader = spark.readStream if live else spark.read
     frame = reader.format(_NAME).option("setting", words).load()
@@ -102,11 +103,15 @@ class GeneratedReader(DataSourceReader):
         return _rows(self._setting, -1, self._setting.until or 0)
 
 
-class GeneratedStreamReader(DataSourceStreamReader):
-    """Offsets are ticks; what lies between two offsets never changes."""
+class GeneratedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets are ticks; what lies between two offsets never changes.
+
+    Trigger.AvailableNow pins the last tick when the query starts.
+    """
 
     def __init__(self, setting: _Setting) -> None:
         self._setting = setting
+        self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """The tick before the first."""
@@ -116,11 +121,20 @@ class GeneratedStreamReader(DataSourceStreamReader):
         self, start: Mapping[str, int] | None = None, limit: object = None
     ) -> dict[str, int]:
         """The end, or the last tick that is over by the wall clock; never back (Spark 4.1 gives no start)."""
-        latest = self._setting.until
-        if latest is None:
-            latest = completed(self._setting.calendar)
-            _check_age(self._setting.extent, latest)
+        latest = self._last() if self._target is None else self._target
         return {"tick": max(latest, -1, start["tick"] if start else -1)}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Pin the last tick: ticks that end while the query runs belong to the next run."""
+        self._target = self._last()
+
+    def _last(self) -> int:
+        """The end, or the last tick that is over by the wall clock."""
+        if self._setting.until is not None:
+            return self._setting.until
+        latest = completed(self._setting.calendar)
+        _check_age(self._setting.extent, latest)
+        return latest
 
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[Span]:
         """One partition, or none where nothing is new."""

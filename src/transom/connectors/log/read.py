@@ -51,7 +51,7 @@ def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterato
         import pyarrow.parquet as pq
     except ImportError as error:
         raise UsageError(
-            f"reading the log of {extent.name} needs pyarrow", hint="pip install 'transom[parquet]'"
+            f"reading the log of {extent.name} needs pyarrow", hint="in a checkout of Transom: pip install '.[parquet]'"
         ) from error
     from transom.connectors.log.segments import segments
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression, Item, unchanged
@@ -12,7 +12,7 @@ from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamP
 from transom.algebra.tree import Plan, Stream, Windows, is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
 from transom.catalog.extents import Catalog, Kind
-from transom.errors import LanguageRule, Span
+from transom.errors import LanguageRule, Span, UsageError
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
@@ -26,10 +26,15 @@ from transom.languages.sneeql.syntax import (
 from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate
 from transom.languages.sql.select import Remark, Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.translate import AGGREGATES, condition
+from transom.model.types import Value
 
 
-def translate(query: Query, catalog: Catalog, views: Views = no_views) -> Translation:
-    """The algebra of a query."""
+def translate(
+    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: Views = no_views
+) -> Translation:
+    """The algebra of a query. SNEEql has no parameters: any that is given is an error."""
+    if parameters:
+        raise UsageError("SNEEql has no parameters", hint="write the value into the query")
     translator = _Translator(catalog, views=views)
     plan = translator.query(query)
     return Translation(plan, tuple(translator.warnings))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from lark import Lark, Token, UnexpectedInput
+from lark import Token, UnexpectedInput
 from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import v_args
 
 from transom.errors import ParseError, Span, TransomError
+from transom.languages.grammars import parser
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.characters import unescape
 from transom.languages.sparql.failures import explain_failure
@@ -22,13 +20,6 @@ from transom.languages.sparql.parse_terms import Terms
 from transom.languages.sparql.syntax import Expression, Group, Modifiers, Query
 from transom.languages.sparql.terms import IriName, Statement, Variable
 from transom.languages.sql.parse import LONGEST, check_depth, whole_number
-
-
-@cache
-def parser() -> Lark:
-    """The LALR parser of SPARQL."""
-    grammar = files("transom.languages").joinpath("sparql", "grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII)
 
 
 def parse(text: str) -> Query:
@@ -42,7 +33,7 @@ def parse(text: str) -> Query:
         )
     plain, places = unescape(text)
     try:
-        tree = parser().parse(plain)
+        tree = parser("sparql").parse(plain)
         check_depth(tree, plain)
         query: Query = _Builder(places).transform(tree)
         return query

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from transom.errors import Span
+from transom.languages.grammars import parser
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.characters import quote, unescape
-from transom.languages.sparql.parse import parser
 from transom.languages.sparql.syntax import Expression, Group, Modifiers, Query
 from transom.languages.sparql.unparse_terms import iri, literal, node, statement, variable
 
@@ -45,7 +45,10 @@ def comments_of(text: str) -> Iterator[tuple[Span, str]]:
     """The comments of a query, with their places: what stands between its tokens."""
     plain, places = unescape(text)
     end = 0
-    ends = [(token.start_pos or 0, token.end_pos or 0) for token in parser().parse_interactive(plain).exhaust_lexer()]
+    ends = [
+        (token.start_pos or 0, token.end_pos or 0)
+        for token in parser("sparql").parse_interactive(plain).exhaust_lexer()
+    ]
     for start, following in [*ends, (len(plain), len(plain))]:
         for found in _COMMENT.finditer(plain, end, start):
             yield places.span(Span(*found.span())), found[0].rstrip()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from lark import Lark, Token, Tree, UnexpectedInput
+from lark import Token, Tree, UnexpectedInput
 from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import Transformer_NonRecursive, v_args
 
 from transom.errors import ParseError, Span, TransomError
+from transom.languages.grammars import parser
 from transom.languages.sql.failures import RESERVED as RESERVED
 from transom.languages.sql.failures import WORDS, Advice, explain_failure
 from transom.languages.sql.syntax import (
@@ -41,18 +39,8 @@ LONGEST = 20_000
 
 TOO_LARGE = "a whole number of more than 64 bits"
 
-DEEPEST = 120
-"""Levels of nesting in a query."""
-
-
-@cache
-def parser(language: str) -> Lark:
-    """The LALR parser of a language: the grammar of scalar expressions followed by its own."""
-    own = files("transom.languages").joinpath(language, "grammar.lark").read_text("utf-8")
-    shared = files("transom.languages").joinpath("sql", "grammar.lark").read_text("utf-8")
-    return Lark(
-        shared + "\n" + own, parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII
-    )
+DEEPEST = 100
+"""Levels of nesting in a query: few enough for the stack of every supported Python; all accept the same queries."""
 
 
 def spanned(meta: Meta) -> Span:

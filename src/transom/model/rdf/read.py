@@ -1,4 +1,4 @@
-"""RDF from text: N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, read by Oxigraph (the extra `transom[rdf]`)."""
+"""RDF from text: N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, read by Oxigraph (the extra `rdf`)."""
 
 from __future__ import annotations
 
@@ -75,5 +75,7 @@ def _oxigraph() -> Any:
     try:
         import pyoxigraph
     except ImportError:
-        raise UsageError("reading RDF needs pyoxigraph", hint="pip install 'transom[rdf]'") from None
+        raise UsageError(
+            "reading RDF needs pyoxigraph", hint="in a checkout of Transom: pip install '.[rdf]'"
+        ) from None
     return pyoxigraph

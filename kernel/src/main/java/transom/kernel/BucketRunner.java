@@ -18,8 +18,8 @@ import scala.collection.Iterator;
 /**
  * Puts machines of many keys into transformWithState: Spark's key is a bucket, which has one state and one timer.
  *
- * <p>Rows wait until their tick is closed. A row that goes out has the lane, the tick, the window, whether it is
- * present, its place, the key, and the values that the machine made.
+ * <p>Rows wait until their tick is closed. A row that goes out has the tick, the window, whether it is present, its
+ * place, the key, and the values that the machine made.
  */
 final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
     private static final long serialVersionUID = 1L;
@@ -54,15 +54,15 @@ final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
         while (rows.hasNext()) {
             coming.add(shape.coming(rows.next()));
         }
-        return live ? finish(key, coming, timers, Timer.NONE) : new All(key, Bucket.byKey(coming));
+        return live ? finish(coming, timers, Timer.NONE) : new All(Bucket.byKey(coming));
     }
 
     @Override
     public Iterator<Row> handleExpiredTimer(Row key, TimerValues timers, ExpiredTimerInfo info) {
-        return finish(key, Waiting.read(waiting.get()), timers, info.getExpiryTimeInMs());
+        return finish(Waiting.read(waiting.get()), timers, info.getExpiryTimeInMs());
     }
 
-    private Iterator<Row> finish(Row key, ArrayList<Coming> coming, TimerValues timers, long fired) {
+    private Iterator<Row> finish(ArrayList<Coming> coming, TimerValues timers, long fired) {
         long closed = moments.closed(timers.getCurrentWatermarkInMs());
         Head head = Head.of(timer.get());
         ArrayList<Coming> ready = new ArrayList<>();
@@ -80,7 +80,7 @@ final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
         long wake = head.wake();
         if (!ready.isEmpty() || wake <= closed) {
             Bucket bucket = new Bucket(machines, state.get());
-            bucket.run(ready, closed, of -> out(key, of, made));
+            bucket.run(ready, closed, of -> out(of, made));
             wake = bucket.wake();
             byte[] after = bucket.save();
             if (after == null) {
@@ -109,21 +109,17 @@ final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
         }
     }
 
-    private Out out(Row bucket, Object[] key, ArrayList<Row> made) {
-        int lanes = shape.lanes();
-        int width = lanes + 4 + shape.out();
+    private Out out(Object[] key, ArrayList<Row> made) {
+        int width = 4 + shape.out();
         return (tick, seq, present, place, values) -> {
             Object[] cells = new Object[width];
-            for (int at = 0; at < lanes; at++) {
-                cells[at] = bucket.get(at);
-            }
-            cells[lanes] = tick;
-            cells[lanes + 1] = seq;
-            cells[lanes + 2] = present;
-            cells[lanes + 3] = place;
-            System.arraycopy(key, 0, cells, lanes + 4, key.length);
+            cells[0] = tick;
+            cells[1] = seq;
+            cells[2] = present;
+            cells[3] = place;
+            System.arraycopy(key, 0, cells, 4, key.length);
             for (int at = 0; present && at < values.length; at++) {
-                cells[lanes + 4 + key.length + at] = Rows.fitting(values[at]);
+                cells[4 + key.length + at] = Rows.fitting(values[at]);
             }
             made.add(RowFactory.create(cells));
         };
@@ -131,13 +127,11 @@ final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
 
     /** All that a replay makes, key by key. */
     private final class All extends scala.collection.AbstractIterator<Row> {
-        private final Row bucket;
         private final java.util.Iterator<Map.Entry<RowKey, ArrayList<Coming>>> keys;
         private final ArrayList<Row> made = new ArrayList<>();
         private int place;
 
-        All(Row bucket, Map<RowKey, ArrayList<Coming>> rows) {
-            this.bucket = bucket;
+        All(Map<RowKey, ArrayList<Coming>> rows) {
             this.keys = rows.entrySet().iterator();
         }
 
@@ -148,7 +142,7 @@ final class BucketRunner extends StatefulProcessor<Row, Row, Row> {
                 place = 0;
                 Map.Entry<RowKey, ArrayList<Coming>> entry = keys.next();
                 Timed machine = machines.fresh();
-                Out out = out(bucket, entry.getKey().row(), made);
+                Out out = out(entry.getKey().row(), made);
                 Bucket.feed(machine, entry.getValue(), out);
                 if (machines.until() != Long.MAX_VALUE) {
                     machine.advance(machines.until(), out);

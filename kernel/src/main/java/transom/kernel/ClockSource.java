@@ -16,10 +16,15 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** The clock as a source: ticks that no row carries, in one column `t`. The Python clock shows the same. */
+/**
+ * The clock as a source: ticks that no row carries, in a column `t`; `beat` is true in rows that only move the
+ * watermark. The Python clock shows the same.
+ */
 public final class ClockSource implements TableProvider {
-    private static final StructType SCHEMA =
-            new StructType(new StructField[] {new StructField("t", DataTypes.LongType, true, Metadata.empty())});
+    private static final StructType SCHEMA = new StructType(new StructField[] {
+        new StructField("t", DataTypes.LongType, true, Metadata.empty()),
+        new StructField("beat", DataTypes.BooleanType, true, Metadata.empty())
+    });
 
     /** Spark makes one by its name. */
     public ClockSource() {}

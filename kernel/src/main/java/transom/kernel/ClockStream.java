@@ -13,20 +13,27 @@ import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.connector.read.streaming.Offset;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
 
 /**
  * Offsets are ticks; what lies between two offsets never changes.
  *
- * <p>A clock with an end has shown everything in its first micro-batch. After a restart Spark knows the watermark of
- * a source only from rows that come again, and without any it would hold all others up for ever: so every start is
- * part of the offset, and shows the mark after the end once more. Offsets read as those of the Python clock do.
+ * <p>After a restart Spark knows the watermark of a source only from rows that come again. A clock with an end has none
+ * to come, and one with long periods none for long: it would hold up all other sources. So every start is part of the
+ * offset, and each micro-batch ends with a heartbeat: the tick after the end, or the last tick that is over. Offsets
+ * read as those of the Python clock do.
+ *
+ * <p>Trigger.AvailableNow pins the last tick when the query starts. Without that interface Spark falls back to a single
+ * micro-batch, and the ticks that its watermark closes would wait for the next run.
  */
-final class ClockStream implements MicroBatchStream {
+final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final ClockSetting setting;
     private final long started;
     private long latest;
+    private Long target;
 
     ClockStream(ClockSetting setting) {
         this.setting = setting;
@@ -46,14 +53,27 @@ final class ClockStream implements MicroBatchStream {
     }
 
     @Override
+    public void prepareForTriggerAvailableNow() {
+        target = last();
+    }
+
+    @Override
+    public Offset latestOffset(Offset start, ReadLimit limit) {
+        return latestOffset();
+    }
+
+    @Override
     public Offset latestOffset() {
+        latest = Math.max(target == null ? last() : target, latest);
+        return new Shown(latest, started);
+    }
+
+    /** The tick after the end, or the last tick that is over by the wall clock. */
+    private long last() {
         if (setting.until() != null) {
-            latest = Math.max(setting.until() + 1, latest);
-            return new Shown(latest, started);
+            return setting.until() + 1;
         }
-        long behind = setting.behind() == null ? 0 : setting.behind();
-        latest = Math.max(setting.completed(now()) - behind, latest);
-        return new Shown(latest, null);
+        return setting.completed(now()) - (setting.behind() == null ? 0 : setting.behind());
     }
 
     @Override
@@ -73,7 +93,7 @@ final class ClockStream implements MicroBatchStream {
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
         Shown from = (Shown) start;
         Shown to = (Shown) end;
-        boolean again = setting.until() != null && !Objects.equals(from.started, to.started);
+        boolean again = !Objects.equals(from.started, to.started);
         boolean some = from.tick < to.tick || again;
         return some ? new InputPartition[] {new Span(setting, from.tick, to.tick)} : new InputPartition[0];
     }
@@ -123,11 +143,12 @@ final class ClockStream implements MicroBatchStream {
         }
     }
 
-    /** The ticks of a span, and the mark after the end of a clock that has one. */
+    /** The ticks of a span, and the heartbeat after them. */
     private static final class Reader implements PartitionReader<InternalRow> {
         private final Span span;
         private final long last;
-        private final boolean mark;
+        private final long heartbeat;
+        private final boolean beats;
         private long tick;
         private boolean begun;
         private boolean over;
@@ -136,7 +157,8 @@ final class ClockStream implements MicroBatchStream {
             this.span = span;
             Long until = span.setting.until();
             this.last = until == null ? span.end : Math.min(span.end, until);
-            this.mark = until != null && until < span.end;
+            this.heartbeat = until == null ? span.end : until + 1;
+            this.beats = until == null ? span.setting.first() <= span.end : until < span.end;
         }
 
         @Override
@@ -144,26 +166,21 @@ final class ClockStream implements MicroBatchStream {
             if (over) {
                 return false;
             }
-            if (span.setting.behind() != null) {
-                tick = span.end;
-                over = true;
-                return true;
-            }
-            tick = span.setting.from(begun ? tick + 1 : span.start + 1);
-            begun = true;
-            if (tick <= last) {
-                return true;
+            if (span.setting.behind() == null) {
+                tick = span.setting.from(begun ? tick + 1 : span.start + 1);
+                begun = true;
+                if (tick <= last) {
+                    return true;
+                }
             }
             over = true;
-            if (mark) {
-                tick = span.setting.until() + 1;
-            }
-            return mark;
+            tick = heartbeat;
+            return beats;
         }
 
         @Override
         public InternalRow get() {
-            return new GenericInternalRow(new Object[] {tick});
+            return new GenericInternalRow(new Object[] {tick, over});
         }
 
         @Override

@@ -28,14 +28,14 @@ public final class Kernel {
             String out,
             long zero,
             long length,
-            int lanes,
+            int lines,
             int buckets,
             int keys,
             int[] widths,
             boolean live) {
         StructType schema = schema(out);
         StructType taken = frame.schema();
-        Shape shape = Shape.of(taken, lanes, buckets, schema.size() - lanes - 4, keys, widths);
+        Shape shape = Shape.of(taken, lines, buckets, schema.size() - lines - 4, keys, widths);
         Moments moments = new Moments(zero, length);
         StatefulProcessor<Row, Row, Row> runner = Machines.shared(specification)
                 ? new BucketRunner(specification, moments, shape, live)

@@ -117,22 +117,22 @@ final class MachineRunner extends StatefulProcessor<Row, Row, Row> {
     /** A row that only says that a window exists comes from one bucket alone. */
     private Out out(Row key, ArrayList<Row> made) {
         boolean first = shape.buckets() == 1 || key.getInt(key.size() - 1) == 0;
-        int lanes = shape.lanes();
+        int lines = shape.lines();
         int width = shape.out();
         return (tick, seq, present, place, values) -> {
             if (!present && !first) {
                 return;
             }
-            Object[] cells = new Object[lanes + 4 + width];
-            for (int at = 0; at < lanes; at++) {
+            Object[] cells = new Object[lines + 4 + width];
+            for (int at = 0; at < lines; at++) {
                 cells[at] = key.get(at);
             }
-            cells[lanes] = tick;
-            cells[lanes + 1] = seq;
-            cells[lanes + 2] = present;
-            cells[lanes + 3] = place;
+            cells[lines] = tick;
+            cells[lines + 1] = seq;
+            cells[lines + 2] = present;
+            cells[lines + 3] = place;
             if (present) {
-                System.arraycopy(values, 0, cells, lanes + 4, width);
+                System.arraycopy(values, 0, cells, lines + 4, width);
             }
             made.add(RowFactory.create(cells));
         };

@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Where a row has what a machine takes: columns are found by name once, not in every row.
  *
- * @param lanes columns at the front of the key that keep lanes apart
- * @param buckets how many keys share a lane
+ * @param lines 1 if the key starts with the column `line`, which every row that comes out repeats, else 0
+ * @param buckets over how many keys the rows are spread
  * @param out values that come out
  * @param keys values at the front of `cells` that pairs must agree on
  * @param tick the column of the tick's number
@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.StructType;
  * @param widths how many values, per side
  */
 record Shape(
-        int lanes,
+        int lines,
         int buckets,
         int out,
         int keys,
@@ -35,7 +35,7 @@ record Shape(
         int[] widths)
         implements Serializable {
     /** The shape of a frame's rows; `widths` says how many sides there are. One without columns has those of the first. */
-    static Shape of(StructType schema, int lanes, int buckets, int out, int keys, int[] widths) {
+    static Shape of(StructType schema, int lines, int buckets, int out, int keys, int[] widths) {
         int[] order = new int[widths.length];
         int[] cells = new int[widths.length];
         for (int at = 0; at < widths.length; at++) {
@@ -44,7 +44,7 @@ record Shape(
             cells[at] = schema.fieldIndex("cells" + own);
         }
         return new Shape(
-                lanes,
+                lines,
                 buckets,
                 out,
                 keys,

@@ -1,0 +1,29 @@
+"""Functions of SPARQL that Spark does not run, each with its declared gap; this module does not need PySpark."""
+
+from __future__ import annotations
+
+from transom.algebra.rdf.expressions import Call
+from transom.algebra.rdf.functions import FUNCTIONS
+from transom.algebra.rdf.tree import Question, walk_all
+from transom.errors import Unsupported
+from transom.physical import gaps
+from transom.spark.java_patterns import refused
+
+
+def refusal(call: Call) -> Unsupported | None:
+    """Why a call has no native form, or None."""
+    name = call.function
+    if name in ("REGEX", "REPLACE"):
+        return refused(call)
+    if name == "BNODE":
+        return gaps.BNODE.refusal()
+    if name in ("IRI", "URI") and len(call.arguments) > 1:
+        return gaps.BASED_IRI.refusal()
+    return gaps.VOLATILE.refusal(name) if FUNCTIONS[name].volatile else None
+
+
+def refuse_functions(question: Question) -> None:
+    """Refuse a query that calls a function without a native form."""
+    for found in walk_all(question):
+        if isinstance(found, Call) and (gap := refusal(found)) is not None:
+            raise gap

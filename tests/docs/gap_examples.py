@@ -1,0 +1,78 @@
+"""One query for every gap of the planner: docs/engines.md shows them, and a test compiles each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import transom
+from transom.physical import gaps
+from transom.physical.gaps import Gap
+from transom.query import Query
+from transom.rdf_query import RdfQuery
+
+CATALOG = """
+extents:
+  car:
+    declare: pushed (id:string, x:float, y:float, speed:integer, price:decimal)
+    position: {x: x, y: y, unit: m}
+    object: id
+  van: pushed (id:string, speed:integer)
+  zone: {declare: "stored (id:string, fee:integer)", source: {table: [[a, 1]]}}
+  tariff:
+    declare: stored (id:string, price:decimal)
+    source: {postgresql: {url: "postgresql://eng@db:5432/plant", table: tariff, every: 1 h}}
+  warm: {declare: "pushed (sensor:string, temp:float)", source: {query: warm.rq}}
+prefixes: {"": http://example.org/}
+rdf:
+  rooms: {stream: "http://example.org/rooms"}
+  house: {graph: "http://example.org/house"}
+"""
+FILES = {
+    "warm.rq": "SELECT ?s ?t FROM STREAM <http://example.org/rooms> WINDOW RANGE 10 S SLIDE WHERE { ?s :temp ?t }",
+}
+STREAM = "FROM STREAM <http://example.org/rooms> WINDOW RANGE 10 S SLIDE"
+GRAPH = "FROM <http://example.org/house>"
+
+ROWS: dict[Gap, str] = {
+    gaps.ROW_ORDER: "SELECT RStream(MAX(fee)) "
+    "FROM (SELECT RStream(zone.fee) FROM car [ROWS 9] JOIN zone ON car.id = zone.id) AS paid [ROWS 5]",
+    gaps.TRACK_ORDER: "SELECT RStream(AvgSpd(car)) FROM car [RANGE '1 min'] JOIN zone ON car.id = zone.id",
+    gaps.JOINED_AGGREGATE: "SELECT RStream(car.id) FROM car [RANGE '1 min', SLIDE '10 s'], "
+    "(SELECT AVG(speed) AS mean FROM car [RANGE '1 min', SLIDE '10 s']) AS lately WHERE car.speed > lately.mean",
+    gaps.FOLLOWED_ORDER: "SELECT MAX(price) "
+    "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
+    gaps.FOLLOWED_ONCE: "SELECT zone.fee, tariff.price FROM zone, tariff",
+    gaps.LONG_DECIMAL: "SELECT id FROM car WHERE price > CAST('0.0000000000000000001' AS decimal)",
+    gaps.RDF_SOURCE: "SELECT RStream(sensor) FROM warm [RANGE '10 s']",
+}
+"""In CQL where there is a converter, else in SNEEql."""
+
+RDF: dict[Gap, str] = {
+    gaps.AGGREGATES: f"SELECT (MAX(?t) AS ?most) {STREAM} WHERE {{ ?s :temp ?t }}",
+    gaps.REPEATED_PATH: f"SELECT ?part {STREAM} WHERE {{ ?part :within+ ?whole }}",
+    gaps.NEW_BLANK_NODES: f"CONSTRUCT {{ [] :about ?s }} {STREAM} WHERE {{ ?s :temp ?t }}",
+    gaps.EXISTS_IN_CONDITION: f"SELECT ?s {STREAM} "
+    "WHERE { ?s :temp ?t FILTER (?t > 30 || EXISTS { ?s :alarm ?a }) }",
+    gaps.EXISTS_AS_VALUE: f"SELECT ?s ?e {STREAM} WHERE {{ ?s :temp ?t BIND (EXISTS {{ ?s :alarm ?a }} AS ?e) }}",
+    gaps.EXISTS_IN_OPTIONAL: f"SELECT ?s ?t {STREAM} WHERE {{ ?s :in ?r OPTIONAL {{ ?s :temp ?t "
+    "FILTER EXISTS { ?s :alarm ?a } } }",
+    gaps.EXISTS_IN_ORDER: f"SELECT ?s {STREAM} WHERE {{ ?s :temp ?t }} ORDER BY EXISTS {{ ?s :alarm ?a }}",
+    gaps.NESTED_EXISTS: f"SELECT ?s {STREAM} "
+    "WHERE { ?s :temp ?t FILTER EXISTS { ?s :in ?r OPTIONAL { ?r :of ?h } } }",
+    gaps.BNODE: f"SELECT ?s ?b {STREAM} WHERE {{ ?s :temp ?t BIND (BNODE() AS ?b) }}",
+    gaps.VOLATILE: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
+    gaps.VARIABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n ; :like ?p FILTER REGEX(?n, ?p) }}",
+    gaps.FOREIGN_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n FILTER REGEX(?n, '[\\\\W]') }}",
+    gaps.BASED_IRI: f"BASE <http://example.org/> SELECT ?i {STREAM} WHERE {{ ?s :name ?n BIND (IRI(?n) AS ?i) }}",
+}
+"""In SPARQL."""
+
+
+def compiled(gap: Gap, folder: Path) -> Query | RdfQuery:
+    """The example of a gap as a query, with the files of its catalog in a folder."""
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    catalog = transom.Catalog.read(CATALOG, folder=folder)
+    if gap in RDF:
+        return transom.compile(RDF[gap], catalog, language="sparql")
+    return transom.compile(ROWS[gap], catalog, language="cql" if "Stream(" in ROWS[gap] else "sneeql")

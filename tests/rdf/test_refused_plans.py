@@ -1,0 +1,73 @@
+"""Operators over RDF that make no sense cannot be built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.rdf.build import bgp, v
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Variable
+from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
+from transom.algebra.rdf.solutions import Aggregation, Extend, OrderBy, Project, Slice, Values
+from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
+from transom.errors import PlanError
+from transom.model.rdf.terms import IRI
+
+X, Y = v("x y")
+PATTERN = bgp("?x :p ?y")
+STREAM = RdfStream("s")
+TRIPLE = TriplePattern(STREAM, X, IRI("http://ex/p"), Y)
+SORTED = OrderBy(PATTERN, (), (X, Y))
+COUNT = Aggregate(Variable("n"), "COUNT", None)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Extend(PATTERN, Binding(X, Y)), "has a meaning already"),
+        (lambda: Values((X,), ((IRI("http://a"), IRI("http://b")),)), "as many terms as there are variables"),
+        (lambda: Values((X, X), ()), "only once"),
+        (lambda: Aggregation(PATTERN, (Binding(X, X),), (COUNT,), whole=True), "has no keys"),
+        (lambda: Aggregation(PATTERN, (), (COUNT,)), "need a key"),
+        (lambda: Aggregation(PATTERN, (Binding(X, X), Binding(X, Y)), ()), "only once"),
+        (lambda: Aggregation(PATTERN, (Binding(COUNT.variable, X),), (COUNT,)), "only once"),
+        (lambda: Project(PATTERN, (X, X)), "only once"),
+        (lambda: Slice(SORTED, -1, None), "no negative length"),
+        (lambda: Slice(SORTED, 0, -1), "no negative length"),
+        (lambda: Slice(PATTERN, 0, 1), "without an order"),
+        (lambda: BasicGraphPattern((STREAM,)), "joins patterns"),
+        (lambda: RangeWindow(STREAM, 0, 0), "at least one instant wide"),
+        (lambda: RangeWindow(STREAM, 2, 3), "slides by at most its width"),
+        (lambda: ElementWindow(STREAM, 0), "at least one element"),
+        (lambda: RangeWindow(StoredGraph(("g",)), 2, 1), "stands on streams"),
+        (lambda: TriplePattern(ElementWindow(TRIPLE, 1), X, X, X), "this window holds solutions"),
+        (lambda: TriplePattern(TRIPLE, X, X, X), "matches statements"),
+        (lambda: Variable("?x"), "without its question mark"),
+        (lambda: Variable(""), "without its question mark"),
+        (lambda: Call("NOWHERE", ()), "no such function"),
+        (lambda: Call("STRLEN", ()), "does not take 0 arguments"),
+        (lambda: Call("STRLEN", (X, X)), "does not take 2 arguments"),
+        (lambda: Call("BOUND", (Call("NOW", ()),)), "BOUND takes a variable"),
+        (lambda: Aggregate(X, "MEDIAN", Y), "no such aggregate"),
+        (lambda: Aggregate(X, "SUM", None), "SUM takes an argument"),
+    ],
+)
+def test_refused_plan(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        build()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Aggregation(PATTERN, (Binding(X, X), Binding(Y, Y)), (COUNT,)),
+        lambda: Aggregation(PATTERN, (), (COUNT,), whole=True),
+        lambda: Slice(SORTED, 0, 0),
+        lambda: RangeWindow(STREAM, 1, 1),
+        lambda: ElementWindow(STREAM, 1),
+        lambda: Values((), ((),)),
+    ],
+)
+def test_smallest_plan_that_is_allowed(build: Callable[[], object]) -> None:
+    assert build() == build()

@@ -1,0 +1,60 @@
+"""Streams as files: how rows are cut into micro-batches, and the row that ends a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+import pyarrow.parquet as pq
+
+import transom
+from transom import Catalog
+from transom.runtime.micro_batches import Split, arrivals, pieces, write_streams
+
+CATALOG = Catalog.from_dict(
+    {
+        "extents": {
+            "a": {"kind": "pushed", "attributes": ["x:integer"], "lateness": "3 s"},
+            "b": {"kind": "pushed", "attributes": ["x:integer"]},
+            "t": {"kind": "stored", "attributes": ["x:integer"]},
+        }
+    }
+)
+QUERY = transom.compile(
+    "SELECT a.x FROM a [FROM NOW TO NOW SLIDE 1 SEC], b [FROM NOW TO NOW SLIDE 1 SEC], t [SCAN 1 SEC]", CATALOG
+)
+ROWS = {"a": [(0, 1), (4, 2), (4, 3), (9, 4)], "b": [(4, 5)], "t": {0: [(1,)]}}
+
+
+def test_rows_come_in_the_order_of_their_ticks_and_not_after_the_last() -> None:
+    found = arrivals(QUERY.reads, QUERY.inputs(ROWS, until=5))
+    names = [e.name for e in QUERY.reads]
+    assert [(row.tick, names[row.source], row.row) for row in found] == [
+        (0, "a", (1,)),
+        (4, "a", (2,)),
+        (4, "a", (3,)),
+        (4, "b", (5,)),
+    ]
+
+
+def test_every_row_is_in_one_micro_batch() -> None:
+    rows = arrivals(QUERY.reads, QUERY.inputs(ROWS, until=5))
+    for split in (Split(), Split(1), Split(3), Split(seed=5), Split(seed=5, times=2)):
+        cut = pieces(rows, split)
+        assert [row for piece in cut for row in piece] == rows
+        assert all(cut)
+    assert [len(piece) for piece in pieces(rows, Split(3))] == [3, 1]
+    assert [len(piece) for piece in pieces(rows, Split(1))] == [1, 1, 1, 1]
+
+
+def test_the_last_file_moves_the_watermark_past_the_end(tmp_path: Path) -> None:
+    """Also of a source that may be late: its watermark stays behind the latest tick by its lateness."""
+    paths = write_streams(tmp_path, QUERY.reads, QUERY.inputs(ROWS, until=5), Split(2))
+    ticks = {
+        name: [pq.read_table(file)["tick"].to_pylist() for file in sorted(path.iterdir())]
+        for name, path in paths.items()
+    }
+    assert ticks == {"a": [[0, 4], [4], [9]], "b": [[], [4], [6]]}
