@@ -97,6 +97,8 @@ def draw(seed: int, count: int, root: Path = ROOT, compiles: Compiles | None = N
             if compiles(site):
                 drawn.append(site)
                 taken += 1
+        if taken < wanted:
+            raise ValueError(f"only {taken} of {wanted} mutants of {layer} compile: does it compile without a change?")
     return drawn
 
 

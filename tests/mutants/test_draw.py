@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.draw import PACKAGE, ROOT, draw, loaded, ranked, saved, shares, sites, sources
+from tests.mutants.draw import KERNEL, PACKAGE, ROOT, draw, loaded, ranked, saved, shares, sites, sources
 from tests.mutants.java_sites import java_sites
 from tests.mutants.python_sites import python_sites
 from tests.mutants.site import Site
@@ -157,3 +157,12 @@ def test_sources_cover_every_file() -> None:
     assert len(listed) == len(list((ROOT / PACKAGE).rglob("*.py"))) + len(
         list((ROOT / "kernel/src/main").rglob("*.java"))
     )
+
+
+def test_a_layer_that_does_not_compile_is_named(tmp_path: Path) -> None:
+    """A draw without Spark's jars had no mutant of the kernel, and did not say so."""
+    for path in (PACKAGE / "errors.py", PACKAGE / "model" / "__init__.py", KERNEL / "Some.java"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("".join(f"a{n} = {n} < 2;\n" for n in range(4)))
+    with pytest.raises(ValueError, match="only 0 of 4 mutants of kernel compile"):
+        draw(1, 6, tmp_path, lambda site: site.layer != "kernel")
