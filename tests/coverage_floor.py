@@ -20,10 +20,10 @@ FLOORS = {
     "reference": 95.0,
     "physical": 95.0,
     "machines": 95.0,
-    "spark": 80.0,
-    "runtime": 80.0,
-    "connectors": 85.0,
-    "collector": 78.0,
+    "spark": 92.0,
+    "runtime": 93.0,
+    "connectors": 90.0,
+    "collector": 80.0,
 }
 
 

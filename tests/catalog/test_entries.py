@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from transom.catalog import Catalog
+from transom.errors import CatalogError
 from transom.model.time import Calendar, Rate
 from transom.model.types import Type
 
@@ -143,3 +144,10 @@ def test_a_sensed_extent_without_sites_has_no_known_rate():
 )
 def test_what_does_not_fit_is_underlined(marked, message, hint):
     says(marked, message, hint)
+
+
+@pytest.mark.parametrize(("entry", "kind"), [("stream", "csv"), ("graph", "ttl")])
+def test_two_extents_of_one_iri(entry: str, kind: str) -> None:
+    lines = "".join(f"  {name}: {{{entry}: 'http://ex/one', files: {name}.{kind}}}\n" for name in "ab")
+    with pytest.raises(CatalogError, match=f"two {entry}s of one IRI"):
+        Catalog.read(f"rdf:\n{lines}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import shapely
 
@@ -22,6 +24,7 @@ from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, WithoutJumps
 from transom.algebra.tracks import Track, TrackFunction
 from transom.algebra.tree import Operator, Stream, Windows
+from transom.algebra.windows import Coordinate, Every
 from transom.errors import PlanError, TypeProblem
 from transom.model.bag import Element, Version
 from transom.model.schema import Attribute, Schema
@@ -211,6 +214,10 @@ BUILD = {
     "degrees in metres": lambda: inside(SHIPS, Position("x", "y", geodesic=True), ZONE),
     "a place in no column": lambda: inside(SHIPS, Position("lon", "lat"), ZONE),
     "a place in words": lambda: inside(SHIPS, Position("id", None), ZONE),
+    "a table with tags": lambda: replace(stored(NAMES), tags=(TICK,)),
+    "a table by keys": lambda: replace(stored(NAMES), key=(NAMES.schema.attributes[0],)),
+    "a table with places": lambda: replace(stored(NAMES), position=PLACE),
+    "a table by rows": lambda: replace(stored(NAMES), slide=Every(Coordinate.INDEX, 1)),
 }
 
 

@@ -117,7 +117,7 @@ def right(rows: Sequence[Row], *, waits: bool = True) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("kernel", ["on", "off"])
+@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("text", thinned([COUNTS, GROUPS, BY_ROW], 3, 1), ids=["windows", "groups", "rows"])
 def test_the_same_for_any_micro_batches(
     spark: SparkSession, tmp_path: Path, on_files: Path, text: str, kernel: Any
