@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -21,7 +22,14 @@ def connection() -> Any:
     opened.execute("SET threads = 1")
     opened.execute("SET error_on_division_by_zero = false")
     opened.execute("SET ieee_floating_point_ops = false")
+    atexit.register(_close)
     return opened
+
+
+def _close() -> None:
+    """Let DuckDB free its functions before the interpreter ends."""
+    connection().close()
+    connection.cache_clear()
 
 
 def literal(value: Any) -> str:
