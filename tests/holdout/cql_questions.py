@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.holdout.cql_meaning import Ask, Meaning, Stream, Windowed
+from tests.holdout.cql_meaning import Ask, Meaning, Stored, Stream, Windowed
 from tests.holdout.cql_relations import Relations
 from tests.holdout.cql_streams import SPATIAL, Streams
 from tests.holdout.cql_tracks import measure, register
@@ -59,6 +59,7 @@ class Question:
     family: str
     catalog: dict[str, Any]
     inputs: dict[str, Any]
+    extents: dict[str, Stored]
     until: int
     text: str
     expected: Stream
@@ -83,9 +84,8 @@ def question(number: int) -> Question:
             expected = meaning.converted(ask, evaluated)
         instants = [tick for tick, _, _ in evaluated[0]] if ask.converter is None else None
         streams = drawn.streams
-        return Question(
-            number, drawn.family, streams.catalog, streams.inputs, meaning.until, ask.text(), expected, instants
-        )
+        drawn_from = (streams.catalog, streams.inputs, streams.extents, meaning.until)
+        return Question(number, drawn.family, *drawn_from, ask.text(), expected, instants)
     raise AssertionError(number)
 
 

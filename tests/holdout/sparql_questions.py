@@ -61,6 +61,12 @@ class Question:
     kind: str
     expected: Any
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether two statements of a stream come at one instant."""
+        streams = [rows for name, rows in self.inputs.items() if "stream" in self.catalog["rdf"][name]]
+        return any(len({row[0] for row in rows}) < len(rows) for rows in streams)
+
 
 def question(number: int) -> Question:
     """The question of a number."""
