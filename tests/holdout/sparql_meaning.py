@@ -185,3 +185,38 @@ def answers(snapshots: Snapshots, query: str) -> dict[int, list[tuple[str | None
         names = [variable.value for variable in solutions.variables]
         found[instant] = [tuple(canonical(one[name]) for name in names) for one in solutions]
     return found
+
+
+def expected(head: str, tail: str, template: list[Statement] | None, found: dict[int, Any]) -> tuple[str, Any]:
+    """The kind of an answer, and the answer over time."""
+    if head == "ASK":
+        return "boolean", _steps({instant: bool(rows) for instant, rows in found.items()})
+    if template is not None:
+        return "triples", runs({instant: _constructed(template, rows) for instant, rows in found.items()})
+    if "ORDER BY" in tail:
+        return "sequences", [one for one in _steps(found) if one[0]]
+    return "solutions", runs({instant: Counter(rows) for instant, rows in found.items()})
+
+
+def _steps(values: dict[int, Any]) -> list[tuple[Any, int, int | None]]:
+    """A function of time as maximal intervals."""
+    found: list[tuple[Any, int, int | None]] = []
+    for instant in sorted(values):
+        if found and found[-1][0] == values[instant]:
+            continue
+        if found:
+            found[-1] = (found[-1][0], found[-1][1], instant)
+        found.append((values[instant], instant, None))
+    return found
+
+
+def _constructed(template: list[Statement], rows: list[tuple[str | None, ...]]) -> Counter[Any]:
+    """Each solution gives its statements; what is unbound or no statement is left out (R18)."""
+    made: Counter[Any] = Counter()
+    for row in rows:
+        bound = dict(zip(("?x", "?y", "?z"), row))
+        for one in template:
+            s, p, o = (bound[part] if part.startswith("?") else canonical(term(part)) for part in one)
+            if s and p and o and s.startswith("<") and p.startswith("<"):
+                made[s, p, o] += 1
+    return made

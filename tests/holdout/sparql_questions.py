@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tests.holdout.sparql_meaning import Input, Snapshots, Statement, Window, answers, canonical, runs, term
+from tests.holdout.sparql_meaning import Input, Snapshots, Statement, Window, answers, expected
+from tests.holdout.sparql_mixed import Mixed
 from tests.holdout.sparql_patterns import Graph, Group, Scope, Subquery, Triple, Union, Words
 
 FAMILIES = (
@@ -45,6 +45,10 @@ FAMILIES = (
     "blank nodes",
     "construct",
     "ask",
+    "mixed",
+    "mixed deeper",
+    "mixed and distinct",
+    "mixed and counted",
 )
 NODES = (":a", ":b", ":c", ":d")
 
@@ -171,14 +175,14 @@ class _Draw:
         else:
             head_of_snapshot = head
         found = answers(snapshots, f"{head_of_snapshot} WHERE {inner} {tail}")
-        kind, expected = _expected(head, tail, template, found)
+        kind, answer = expected(head, tail, template, found)
         rdf = {one.name: {"stream" if one.window else "graph": one.iri[1:-1]} for one in inputs}
         catalog = {"tick": "1 s" if self.seconds else "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf}
         rows = {
             one.name: [(t, *map(_given, row)) if one.window else tuple(map(_given, row)) for t, row in one.rows]
             for one in inputs
         }
-        return Question(self.number, self.family, catalog, rows, text, kind, expected)
+        return Question(self.number, self.family, catalog, rows, text, kind, answer)
 
     def _query(self) -> tuple[str, Group, str, list[Statement] | None]:
         """The head, the pattern, what follows it, and the template of CONSTRUCT."""
@@ -247,6 +251,8 @@ class _Draw:
         draw = self.random
         numbers = Words("FILTER (isNumeric(?y))")
         match self.family:
+            case "mixed" | "mixed deeper" | "mixed and distinct" | "mixed and counted":
+                return self._mixed()
             case "total" | "groups" | "having":
                 return self._aggregates(p, q)
             case "distinct":
@@ -334,6 +340,18 @@ class _Draw:
                 parts = draw.choice([[p, q], [p, self._filter("?y")], [r, Triple("?w", ":p", "?y")]])
                 return "ASK", Group(parts), "", None
 
+    def _mixed(self) -> tuple[str, Group, str, list[Statement] | None]:
+        group = Mixed(self.random, self._condition, self._window).group(
+            2 if self.family == "mixed deeper" else 1, most=4
+        )
+        match self.family:
+            case "mixed and distinct":
+                return "SELECT DISTINCT ?x ?y ?z", group, "", None
+            case "mixed and counted":
+                return "SELECT ?x (COUNT(*) AS ?n) (COUNT(?z) AS ?m)", group, "GROUP BY ?x", None
+            case _:
+                return "SELECT ?x ?y ?z ?w ?b1", group, "", None
+
     def _aggregates(self, p: Triple, q: Triple) -> tuple[str, Group, str, list[Statement] | None]:
         draw = self.random
         forms = [
@@ -362,37 +380,3 @@ class _Draw:
 
 def _given(text: str) -> Any:
     return int(text) if text.isdigit() else text
-
-
-def _expected(head: str, tail: str, template: list[Statement] | None, found: dict[int, Any]) -> tuple[str, Any]:
-    if head == "ASK":
-        return "boolean", _steps({instant: bool(rows) for instant, rows in found.items()})
-    if template is not None:
-        return "triples", runs({instant: _constructed(template, rows) for instant, rows in found.items()})
-    if "ORDER BY" in tail:
-        return "sequences", [one for one in _steps(found) if one[0]]
-    return "solutions", runs({instant: Counter(rows) for instant, rows in found.items()})
-
-
-def _steps(values: dict[int, Any]) -> list[tuple[Any, int, int | None]]:
-    """A function of time as maximal intervals."""
-    found: list[tuple[Any, int, int | None]] = []
-    for instant in sorted(values):
-        if found and found[-1][0] == values[instant]:
-            continue
-        if found:
-            found[-1] = (found[-1][0], found[-1][1], instant)
-        found.append((values[instant], instant, None))
-    return found
-
-
-def _constructed(template: list[Statement], rows: list[tuple[str | None, ...]]) -> Counter[Any]:
-    """Each solution gives its statements; what is unbound or no statement is left out (R18)."""
-    made: Counter[Any] = Counter()
-    for row in rows:
-        bound = dict(zip(("?x", "?y", "?z"), row))
-        for one in template:
-            s, p, o = (bound[part] if part.startswith("?") else canonical(term(part)) for part in one)
-            if s and p and o and s.startswith("<") and p.startswith("<"):
-                made[s, p, o] += 1
-    return made
