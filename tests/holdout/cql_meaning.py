@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.holdout.cql_space import has_place
-from tests.holdout.cql_windows import Held, Spec, Tuple, Undecided, windows
+from tests.holdout.cql_space import MICRO, has_place, step
+from tests.holdout.cql_windows import Held, Spec, Tuple, Undecided, lineage
 from tests.holdout.expressions import Columns
 from tests.holdout.sql import Row, relation, rows_of, without
 
@@ -23,6 +23,10 @@ class Stored:
     versions: Mapping[int, list[Row]] | None = None
     place: tuple[int, int] | None = None
     earth: bool = False
+    forget: int | None = None
+    """Ticks of silence after which a key is forgotten."""
+    limit: float | None = None
+    """Metres per tick that an object can go at most."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Meaning:
 
     extents: Mapping[str, Stored]
     until: int
+    start: int = 0
 
     def stream(self, ask: Ask) -> Stream:
         """The stream of a query with a converter."""
@@ -85,9 +90,9 @@ class Meaning:
     def converted(self, ask: Ask, relations: Evaluated) -> Stream:
         """RStream, IStream and DStream: the relation of each instant, or its difference with the one before."""
         found: Stream = []
-        for lineage in relations:
+        for line in relations:
             before: list[Row] = []
-            for tick, rows, speaks in lineage:
+            for tick, rows, speaks in line:
                 match ask.converter:
                     case "RStream":
                         told = rows if speaks else []
@@ -113,6 +118,10 @@ class Meaning:
         known = 0
         for tick in instants:
             current = [_current(source, tick) for source in sources]
+            if any(held.ends and held.tick == tick for line in sources[0].values() for held in line):
+                found.append((tick, [], False))
+                known = 0
+                continue
             speaks = True
             if ask.added is not None:
                 more = len(rows_of(self._filled(ask.added, ask.sources, current)))
@@ -146,22 +155,45 @@ class Meaning:
         if isinstance(source.reads, str):
             extent = self.extents[source.reads]
             if extent.versions is not None:
-                return {(): _versions(extent.versions, self.until)}
-            tuples = [Tuple(t, row, _place(extent, row)) for t, row in extent.rows]
-            earth = extent.earth
+                return {(): _versions(extent.versions, self.start, self.until)}
+            tuples = [Tuple(t, row, _place(extent, row)) for t, row in extent.rows if t >= self.start]
+            tuples = _reachable(extent, tuples)
+            earth, forget = extent.earth, extent.forget
         elif source.window is None:
             (line,) = self.relations(source.reads)
             return {(): [Held(tick, [Tuple(tick, row, None) for row in rows]) for tick, rows, _ in line]}
         else:
             tuples = [Tuple(t, row, None) for t, row in sorted(self.stream(source.reads), key=lambda one: one[0])]
-            earth = False
+            earth, forget = False, None
         assert source.window is not None
-        if not source.window.by_key:
-            return {(): windows(source.window, tuples, self.until, earth)}
-        keys = dict.fromkeys(one.row[0] for one in tuples if one.tick <= self.until)
-        return {
-            key: windows(source.window, [one for one in tuples if one.row[0] == key], self.until, earth) for key in keys
-        }
+        window = source.window
+        if not window.by_key:
+            return {(): lineage(window, tuples, self.start, self.until, earth, forget)}
+        lines: dict[Any, list[Tuple]] = {}
+        for one in tuples:
+            if one.tick <= self.until:
+                lines.setdefault(tuple(one.row[place] for place in window.keys), []).append(one)
+        return {key: lineage(window, line, self.start, self.until, earth, forget) for key, line in lines.items()}
+
+
+def _reachable(extent: Stored, tuples: list[Tuple]) -> list[Tuple]:
+    """Without the rows that an object cannot have reached since its last row that counts; a tick takes a tick."""
+    if extent.limit is None:
+        return tuples
+    found: list[Tuple] = []
+    last: dict[Any, Tuple] = {}
+    for one in tuples:
+        before = last.get(one.row[0])
+        if before is not None and before.place is not None and one.place is not None:
+            way = step(before.place, one.place, extent.earth) / MICRO
+            most = extent.limit * max(one.tick - before.tick, 1)
+            if way and abs(way - most) < 1:
+                raise Undecided
+            if way > most:
+                continue
+        last[one.row[0]] = one
+        found.append(one)
+    return found
 
 
 def _place(extent: Stored, row: Row) -> tuple[float, float] | None:
@@ -171,10 +203,12 @@ def _place(extent: Stored, row: Row) -> tuple[float, float] | None:
     return place if has_place(place, extent.earth) else None
 
 
-def _versions(versions: Mapping[int, list[Row]], until: int) -> list[Held]:
-    return [
-        Held(tick, [Tuple(tick, row, None) for row in versions[tick]]) for tick in sorted(versions) if tick <= until
-    ]
+def _versions(versions: Mapping[int, list[Row]], start: int, until: int) -> list[Held]:
+    """What a table is at the start, and then at every change."""
+    before = [tick for tick in versions if tick <= start]
+    ticks = {max(before): start} if before else {}
+    ticks |= {tick: tick for tick in sorted(versions) if start < tick <= until}
+    return [Held(at, [Tuple(at, row, None) for row in versions[tick]]) for tick, at in ticks.items()]
 
 
 def _current(lineages: Lineages, tick: int) -> list[Tuple]:

@@ -47,6 +47,10 @@ FAMILIES = (
     "relation in a query",
     "antimeridian",
     "poles",
+    "two keys",
+    "forgetting",
+    "limit of speed",
+    "late start",
 )
 PLAIN_KINDS = ("time", "each", "now", "rows", "rows slide", "unbounded")
 
@@ -61,6 +65,7 @@ class Question:
     inputs: dict[str, Any]
     extents: dict[str, Stored]
     until: int
+    start: int
     text: str
     expected: Stream
     instants: list[int] | None
@@ -73,7 +78,7 @@ def question(number: int) -> Question:
     for attempt in range(100):
         drawn = _Draw(number, attempt)
         ask = drawn.ask()
-        meaning = Meaning(drawn.streams.extents, drawn.until)
+        meaning = Meaning(drawn.streams.extents, drawn.until, drawn.start)
         try:
             evaluated = meaning.relations(ask)
         except Undecided:
@@ -84,7 +89,7 @@ def question(number: int) -> Question:
             expected = meaning.converted(ask, evaluated)
         instants = [tick for tick, _, _ in evaluated[0]] if ask.converter is None else None
         streams = drawn.streams
-        drawn_from = (streams.catalog, streams.inputs, streams.extents, meaning.until)
+        drawn_from = (streams.catalog, streams.inputs, streams.extents, meaning.until, meaning.start)
         return Question(number, drawn.family, *drawn_from, ask.text(), expected, instants)
     raise AssertionError(number)
 
@@ -97,6 +102,7 @@ class _Draw(Relations):
         self.streams = Streams(self.random, where)
         self.draw = self.streams.draw
         self.until = self.streams.last + self.random.randrange(-2, 5)
+        self.start = self.random.randrange(1, self.streams.last // 2) if self.family == "late start" else 0
 
     def ask(self) -> Ask:
         draw = self.random
@@ -131,12 +137,44 @@ class _Draw(Relations):
                     return self._places(earth=True)
                 by_key = draw.random() < 0.5
                 return build(self.moving(draw.choice(SPATIAL), "ships" if by_key else "ship", by_key))
+            case "two keys" | "forgetting" | "limit of speed":
+                return self._keyed()
+            case "late start":
+                build = draw.choice([self._plain, self._total, self._measured])
+                kind = draw.choice(["time", "each", "rows", "rows slide", *SPATIAL])
+                return self.join() if draw.random() < 0.2 else build(self.moving(kind, draw.choice(["car", "ship"])))
             case kind if kind in PLAIN_KINDS:
                 extent = draw.choice(["car", "cars", "alarms"])
                 return draw.choice([self._plain, self._total])(self.moving(kind, extent))
             case kind:
                 extent = draw.choice(["car", "train", "ship"])
                 return draw.choice([self._plain, self._total])(self.moving(kind, extent))
+
+    def _keyed(self) -> Ask:
+        """Windows by two keys, of keys that are forgotten, and of objects that cannot go faster than a limit."""
+        streams, draw = self.streams, self.random
+        kinds = ["time", "each", "rows", "rows slide", *SPATIAL]
+        extent = streams.extents["cars"]
+        whole = [(t, row) for t, row in extent.rows if None not in row[1:3]]
+        seconds = streams.seconds
+        match self.family:
+            case "two keys":
+                streams.two_keys = True
+                kinds = ["time", "each", "rows", "rows slide", "region", "region time"]
+            case "forgetting":
+                extent = replace(extent, forget=draw.randrange(1, 6))
+                streams.catalog["extents"]["cars"]["forget_after"] = f"{(extent.forget or 0) * seconds} s"
+            case _:
+                speed = draw.choice([500, 1000, 2100, 4000])
+                extent = replace(extent, rows=whole, limit=float(speed * seconds))
+                streams.catalog["extents"]["cars"]["max_speed"] = f"{speed} m/s"
+        streams.extents["cars"] = extent
+        streams.inputs["cars"] = [(t, *row) for t, row in extent.rows]
+        source = self.moving(draw.choice(kinds), "cars", by_key=True)
+        assert source.window is not None
+        if self.family == "two keys":
+            source = replace(source, window=replace(source.window, keys=(0, 3)))
+        return draw.choice([self._plain, self._plain, self._measured])(source)
 
     # one window
 

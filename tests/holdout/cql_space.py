@@ -56,17 +56,26 @@ def has_place(place: tuple[float | None, float | None], earth: bool) -> bool:
 
 @dataclass(frozen=True)
 class Region:
-    """One ring of corners; the border belongs to it."""
+    """A ring of corners, and more rings that are holes or islands; borders belong to it."""
 
     name: str
     corners: tuple[Place, ...]
     earth: bool = False
+    more: tuple[tuple[Place, ...], ...] = ()
+    islands: bool = False
+
+    def wkt(self) -> str:
+        """As well-known text."""
+        rings = [", ".join(f"{x} {y}" for x, y in (*ring, ring[0])) for ring in (self.corners, *self.more)]
+        if self.islands:
+            return "MULTIPOLYGON (" + ", ".join(f"(({ring}))" for ring in rings) + ")"
+        return "POLYGON (" + ", ".join(f"({ring})" for ring in rings) + ")"
 
     def covers(self, place: Place) -> bool:
         """Whether a place is inside: exact, and on the earth at every turn of the longitude."""
-        ring = _unrolled(self.corners) if self.earth else list(self.corners)
+        rings = [_unrolled(ring) if self.earth else list(ring) for ring in (self.corners, *self.more)]
         turns = (-720, -360, 0, 360, 720) if self.earth else (0,)
-        return any(_inside(ring, (place[0] + turn, place[1])) for turn in turns)
+        return any(_inside(rings, (place[0] + turn, place[1])) for turn in turns)
 
 
 def _unrolled(corners: Sequence[Place]) -> list[Place]:
@@ -80,10 +89,11 @@ def _unrolled(corners: Sequence[Place]) -> list[Place]:
     return ring
 
 
-def _inside(ring: Sequence[Place], place: Place) -> bool:
+def _inside(rings: Sequence[Sequence[Place]], place: Place) -> bool:
+    """On a border, or with an odd number of edges to the right of it."""
     px, py = map(Fraction, place)
     crossings = False
-    for (x1, y1), (x2, y2) in zip(ring, (*ring[1:], ring[0])):
+    for (x1, y1), (x2, y2) in (edge for ring in rings for edge in zip(ring, (*ring[1:], ring[0]))):
         ax, ay, bx, by = map(Fraction, (x1, y1, x2, y2))
         side = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
         if side == 0 and min(ax, bx) <= px <= max(ax, bx) and min(ay, by) <= py <= max(ay, by):

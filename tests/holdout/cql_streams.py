@@ -20,6 +20,8 @@ PLANE = (
     Region("Zone", ((2, 2), (8, 2), (8, 8), (2, 8))),
     Region("Tri", ((0, 0), (10, 0), (0, 10))),
     Region("Bend", ((0, 0), (9, 0), (9, 4), (5, 4), (5, 9), (0, 9))),
+    Region("Ring", ((1, 1), (9, 1), (9, 9), (1, 9)), more=(((3, 3), (3, 6), (6, 6), (6, 3)),)),
+    Region("Isles", ((0, 0), (4, 0), (4, 4), (0, 4)), more=(((6, 5), (10, 5), (8, 10)),), islands=True),
 )
 EARTH = {
     "antimeridian": Region("Fiji", ((178, -19), (-179, -19), (-179, -16), (178, -16)), earth=True),
@@ -38,15 +40,17 @@ class Streams:
         self.draw = Expressions(source)
         self.seconds = source.choice([1, 1, 10])
         self.last = source.randrange(16, 36)
+        self.two_keys = False
+        """Whether windows by key go by `id` and `load`."""
         self.where = where or source.choice(list(EARTH))
         self.extents: dict[str, Stored] = {}
         self.inputs: dict[str, Any] = {}
         self.catalog: dict[str, Any] = {"tick": f"{self.seconds} s", "extents": {}, "regions": {}}
         for region in (*PLANE, *EARTH.values()):
             corners = [list(corner) for corner in region.corners]
-            ring = ", ".join(f"{x} {y}" for x, y in (*region.corners, region.corners[0]))
             on = "earth" if region.earth else "plane"
-            form = {"polygon": corners} if source.random() < 0.5 else {"wkt": f"POLYGON (({ring}))"}
+            simple = not region.more and source.random() < 0.5
+            form = {"polygon": corners} if simple else {"wkt": region.wkt()}
             self.catalog["regions"][region.name] = {**form, "on": on}
         self._moving()
         self._alarms()
@@ -144,6 +148,9 @@ class Streams:
         return self.random.choice([f"'{seconds} seconds'", f"{seconds} seconds", f"'{seconds} s'"])
 
     def _length(self, length: int) -> str:
+        for unit, size in (("nmi", 1852), ("mi", 1609.344), ("ft", 0.3048)):
+            if length % KM and length % round(size * MICRO) == 0:
+                return f"'{length // round(size * MICRO)} {unit}'"
         if length % KM == 0:
             return self.random.choice([f"'{length // KM} km'", f"'{length // KM} kms'", f"'{length // MICRO} m'"])
         return self.random.choice([f"'{length // MICRO} m'", f"'{length / KM} km'"])
@@ -152,10 +159,15 @@ class Streams:
         """A window of a kind over an extent."""
         draw = self.random
         key = "PARTITION BY id " if by_key else ""
+        if by_key and self.two_keys:
+            key = "PARTITION BY id, load "
         earth = self.extents[extent].earth if extent in self.extents else False
         ticks, pace = draw.randrange(1, 12), draw.randrange(1, 7)
         far = draw.randrange(1, 24) * (4 * KM if earth else KM // 2)
         apart = draw.randrange(1, 10) * (3 * KM if earth else KM // 2)
+        if draw.random() < 0.15:
+            far = draw.randrange(1, 8) * round(1609.344 * MICRO) * (10 if earth else 1)
+            apart = draw.randrange(1, 5) * (18520 if earth else 1852) * MICRO
         place = self.region(extent) if kind.startswith("region") else None
         inside = f"RANGE BY {place.name} RATTR SPACE" if place else ""
         in_space = f"RANGE BY {self._length(far)} RATTR SPACE"

@@ -28,10 +28,11 @@ class Tuple:
 
 @dataclass(frozen=True)
 class Held:
-    """One window: its instant, its tuples in order of time, and those that are new in it by arrival."""
+    """One window: its instant and its tuples in order of time; one of a forgotten key is no window but its end."""
 
     tick: int
     tuples: list[Tuple]
+    ends: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Spec:
     slide: int = 0
     region: Region | None = None
     by_key: bool = False
+    keys: tuple[int, ...] = (0,)
     grows: bool = False
     """Whether RStream speaks only when a row was added (C5)."""
 
@@ -61,10 +63,27 @@ def with_ways(tuples: Iterable[Tuple], earth: bool) -> list[Tuple]:
     return found
 
 
-def windows(spec: Spec, tuples: list[Tuple], until: int, earth: bool) -> list[Held]:
-    """The windows of one key."""
+def lineage(spec: Spec, tuples: list[Tuple], start: int, until: int, earth: bool, forget: int | None) -> list[Held]:
+    """The windows of one key; silent for more than `forget` ticks, it is forgotten and begins anew."""
+    if forget is None or not spec.by_key:
+        return windows(spec, tuples, start, until, earth)
+    found: list[Held] = []
+    rest = [one for one in tuples if one.tick <= until]
+    while rest:
+        count = next((n for n in range(1, len(rest)) if rest[n].tick - rest[n - 1].tick > forget + 1), len(rest))
+        end = rest[count - 1].tick + forget + 1
+        forgotten = end <= until
+        found += windows(spec, rest[:count], start, end - 1 if forgotten else until, earth)
+        if forgotten:
+            found.append(Held(end, [], ends=True))
+        rest = rest[count:]
+    return found
+
+
+def windows(spec: Spec, tuples: list[Tuple], start: int, until: int, earth: bool) -> list[Held]:
+    """The windows of one key from its first tuple on."""
     tuples = with_ways([one for one in tuples if one.tick <= until], earth)
-    begin = tuples[0].tick if spec.by_key else 0
+    begin = tuples[0].tick if spec.by_key else start
     arrivals = sorted({one.tick for one in tuples})
     slides = [t for t in range(0, until + 1, max(spec.slide, 1)) if t >= begin]
 

@@ -109,7 +109,9 @@ def test_cql(session: Any, part: int) -> None:
         query = transom.compile(asked.text, catalog, language="cql")
         if "spark" not in query.engines.runs:
             continue
-        found = query.to_df(session, sources(session, query, asked.extents), until=asked.until).collect()
+        found = query.to_df(
+            session, sources(session, query, asked.extents), start=asked.start, until=asked.until
+        ).collect()
         rows: defaultdict[int, list[Row]] = defaultdict(list)
         for row in found:
             values = row[1:] if asked.instants is None else row[3:]
