@@ -42,8 +42,8 @@ class Windowed:
         return f"{text} {self.window.text}" if self.window else text
 
 
-Measure = Callable[[list[Tuple]], Row | None]
-"""What a spatial aggregate gives of the tuples of a window, or None for no tuple."""
+Measure = Callable[[list[Tuple]], list[Row]]
+"""What spatial aggregates give of the tuples of a window."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,7 @@ class Meaning:
 
     def _rows(self, ask: Ask, current: list[list[Tuple]]) -> list[Row]:
         if ask.measure is not None:
-            row = ask.measure(current[0])
-            return [] if row is None else [row]
+            return ask.measure(current[0])
         rows = rows_of(self._filled(ask.sql, ask.sources, current))
         return rows if ask.first is None else _first(rows, ask.first)
 

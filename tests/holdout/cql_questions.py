@@ -9,7 +9,7 @@ from typing import Any
 from tests.holdout.cql_meaning import Ask, Meaning, Stored, Stream, Windowed
 from tests.holdout.cql_relations import Relations
 from tests.holdout.cql_streams import SPATIAL, Streams
-from tests.holdout.cql_tracks import measure, register
+from tests.holdout.cql_tracks import Aggregates, register
 from tests.holdout.cql_windows import Spec, Undecided
 
 FAMILIES = (
@@ -31,6 +31,7 @@ FAMILIES = (
     "groups",
     "speed",
     "speed of keys",
+    "speed of groups",
     "stamps",
     "join",
     "left join",
@@ -113,7 +114,7 @@ class _Draw(Relations):
                 return self._plain(self.moving(draw.choice(SPATIAL), draw.choice(["cars", "ships"]), by_key=True))
             case "groups":
                 return self._grouped()
-            case "speed" | "speed of keys":
+            case "speed" | "speed of keys" | "speed of groups":
                 return self._speed(self.family == "speed of keys")
             case "stamps":
                 return self._stamps()
@@ -235,16 +236,22 @@ class _Draw(Relations):
         rows = [(t, row) for t, row in extent.rows if None not in row[1 : 3 if name != "train" else 2]]
         self.streams.extents[name] = replace(extent, rows=rows)
         self.streams.inputs[name] = [(t, *row) for t, row in rows]
-        names = [*self.random.sample(["AvgSpd(c)", "PATHLENGTH(c)"], self.random.choice([1, 2])), "COUNT(*)"]
+        kinds = ["AvgSpd(c)", "PATHLENGTH(c)"] if name == "train" else ["AvgSpd(c)", "PATHLENGTH(c)", "PLACE(c)"]
+        names = [*self.random.sample(kinds, self.random.choice([1, 2])), "COUNT(*)"]
+        grouped = self.family == "speed of groups"
+        if grouped:
+            names.insert(0, "c.load")
         if window.by_key:
             names.insert(0, "c.id")
         least = self.random.choice([None, None, self.random.randrange(-3, 3)])
         if window.kind == "region range":
             least = None
         where = "" if least is None else f" WHERE c.load > {least}"
-        aggregate = measure(names, window, extent.earth, self.streams.seconds, least, len(extent.columns) - 1)
+        tail = f"{where} GROUP BY c.load" if grouped else where
+        load = len(extent.columns) - 1
+        aggregate = Aggregates(names, window, extent.earth, self.streams.seconds, least, load, grouped)
         added = f"SELECT 1 FROM {{0}} AS c{where}" if window.grows else None
-        text = f"SELECT {{open}}{', '.join(names)}{{close}} FROM c={{0}}{where}"
+        text = f"SELECT {{open}}{', '.join(names)}{{close}} FROM c={{0}}{tail}"
         return Ask(text, "", [source], [], "RStream", window.by_key, added, measure=aggregate)
 
     def _stamps(self) -> Ask:

@@ -38,7 +38,7 @@ class Relations:
         """A select list, and the columns that it gives."""
         texts, known = [], []
         for place in range(self.random.randrange(1, most + 1)):
-            text, kind = self.random.choice([self.draw.number, self.draw.string])(columns)
+            text, kind = self.draw.any(columns)
             texts.append(f"{text} AS c{place}")
             known.append((f"c{place}", kind))
         return texts, known

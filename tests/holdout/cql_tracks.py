@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
-from tests.holdout.cql_meaning import Measure
 from tests.holdout.cql_space import KM, MICRO, Region, has_place, heading, step
 from tests.holdout.cql_streams import EARTH, PLANE
 from tests.holdout.cql_windows import Spec, Tuple, Undecided
@@ -51,32 +51,56 @@ def _inside(region: Region, x: float | None, y: float | None) -> bool | None:
     return None if x is None or y is None else region.covers((x, y))
 
 
-def measure(names: list[str], window: Spec, earth: bool, seconds: int, least: int | None, load: int) -> Measure:
-    """The row of aggregates of a window, or None where a speed has no answer."""
+@dataclass(frozen=True)
+class Aggregates:
+    """Aggregates of the way of the rows of a window whose load is above `least`."""
 
-    def answer(tuples: list[Tuple]) -> Row | None:
-        kept = [one for one in tuples if least is None or (one.row[load] is not None and one.row[load] > least)]
-        if window.by_key and not kept:
-            return None
+    names: list[str]
+    window: Spec
+    earth: bool
+    seconds: int
+    least: int | None
+    load: int
+    grouped: bool = False
+
+    def __call__(self, tuples: list[Tuple]) -> list[Row]:
+        """One row per group, or one of the window; none where a speed has no answer."""
+        kept = [one for one in tuples if self._keeps(one)]
+        if not self.grouped:
+            row = None if self.window.by_key and not kept else self._row(kept)
+            return [] if row is None else [row]
+        groups: dict[Any, list[Tuple]] = {}
+        for one in kept:
+            groups.setdefault(one.row[self.load], []).append(one)
+        rows = [self._row(group) for group in groups.values()]
+        return [row for row in rows if row is not None]
+
+    def _keeps(self, one: Tuple) -> bool:
+        load = one.row[self.load]
+        return self.least is None or (load is not None and load > self.least)
+
+    def _row(self, kept: list[Tuple]) -> Row | None:
         places = [one.place for one in kept if one.place is not None]
-        way = sum(step(a, b, earth) for a, b in pairwise(places))
-        by_range = window.kind in ("time", "time space")
-        lasted = window.range if by_range else (kept[-1].tick - kept[0].tick if kept else 0)
+        way = sum(step(a, b, self.earth) for a, b in pairwise(places))
+        by_range = self.window.kind in ("time", "time space") and not self.grouped
+        lasted = self.window.range if by_range else (kept[-1].tick - kept[0].tick if kept else 0)
         values: list[object] = []
-        for name in names:
+        for name in self.names:
             match name:
                 case "AvgSpd(c)":
                     if not kept or lasted == 0:
                         return None
-                    values.append(way / KM / (lasted * seconds / 3600))
+                    values.append(way / KM / (lasted * self.seconds / 3600))
                 case "PATHLENGTH(c)":
                     if not kept:
                         raise Undecided  # see test_known_differences.py
                     values.append(way / MICRO)
+                case "PLACE(c)":
+                    values.append(places[-1] if places else None)
                 case "COUNT(*)":
                     values.append(len(kept))
+                case "c.load":
+                    values.append(kept[0].row[self.load])
                 case _:
                     values.append(kept[0].row[0])
         return tuple(values)
-
-    return answer

@@ -43,7 +43,8 @@ class Expressions:
         """A number that sums exactly in binary."""
         numbers = [one for one in columns if one[1] in ("integer", "float")]
         if not numbers:
-            return f"LENGTH({self.pick(columns, 'string')})", "integer"
+            name = self.pick(columns, "string")
+            return f"LENGTH({name})" if name else f"CASE WHEN {columns[0][0]} THEN 1 END", "integer"
         name, kind = self.random.choice(numbers)
         other = self.pick(columns, kind) or name
         constant = self.random.randrange(-2, 5)
@@ -63,6 +64,11 @@ class Expressions:
             (f"CASE WHEN {name} > {constant} THEN {other} ELSE {name} END", kind),
             (f"CASE WHEN {name} > {constant} THEN {other} END", kind),
             (f"SIGN({name})", "integer"),
+            (f"FLOOR({name} / 2)", "integer"),
+            (f"CEIL({name} * 75e-2)", "integer"),
+            (f"ROUND({name} / 2)", "float"),
+            (f"ROUND({name} * 25e-2, 1) * 10", "float"),
+            (f"COALESCE(NULLIF({name}, {constant}), {other})", kind),
         ]
         if kind == "integer":
             forms += [(f"{name} % 3", kind), (f"{name} % ({other})", kind)]
@@ -78,12 +84,36 @@ class Expressions:
             (name, "string"),
             (f"UPPER({name})", "string"),
             (f"{name} || '-'", "string"),
+            (f"{name} || UPPER({name})", "string"),
+            (f"SUBSTRING({name}, 2, 2)", "string"),
+            (f"LEFT({name}, 1) || RIGHT({name}, 2)", "string"),
+            (f"TRIM(' ' || {name} || '  ')", "string"),
+            (f"STARTS_WITH({name}, 'a')", "boolean"),
+            (f"ENDS_WITH({name}, 'b')", "boolean"),
             (f"LENGTH({name})", "integer"),
             (f"REPLACE({name}, 'b', 'xy')", "string"),
             (f"COALESCE({name}, 'none')", "string"),
             (f"CASE {name} WHEN 'b' THEN 'one' WHEN 'ab' THEN 'two' ELSE {name} END", "string"),
         ]
         return self.random.choice(forms)
+
+    def truth(self, columns: Columns) -> tuple[str, str]:
+        """A truth value, or one that was made something else."""
+        condition = self.condition(columns)
+        number, kind = self.number(columns)
+        forms = [
+            (f"({condition})", "boolean"),
+            (f"NOT ({condition})", "boolean"),
+            (f"CASE WHEN {condition} THEN 1 ELSE 0 END", "integer"),
+            (f"CASE WHEN {condition} THEN 'yes' END", "string"),
+        ]
+        if kind == "integer":
+            forms += [(f"CAST({number} AS string)", "string"), (f"CAST({number} AS boolean)", "boolean")]
+        return self.random.choice(forms)
+
+    def any(self, columns: Columns) -> tuple[str, str]:
+        """An expression of any type."""
+        return self.random.choice([self.number, self.string, self.number, self.string, self.truth])(columns)
 
     def condition(self, columns: Columns, depth: int = 1) -> str:
         """A condition."""

@@ -342,7 +342,7 @@ class _Draw:
         columns = self._columns(sources)
         items = []
         for place in range(self.random.randrange(1, 4)):
-            text, kind = self.random.choice([self.draw.number, self.draw.string])(columns)
+            text, kind = self.draw.any(columns)
             items.append(Item(text, f"c{place}", kind))
         return Select(items, sources, self._where(columns, match or []))
 
@@ -351,6 +351,8 @@ class _Draw:
         for place in range(self.random.randrange(1, 4)):
             number, kind = self.draw.number(columns)
             name = self.random.choice(["COUNT", "SUM", "AVG", "MIN", "MAX", "*"])
+            if name in ("MIN", "MAX", "COUNT"):
+                number, kind = self.draw.any(columns)
             if name == "*":
                 items.append(Item("COUNT(*)", f"n{place}", "integer"))
             else:
@@ -367,7 +369,7 @@ class _Draw:
 
     def _grouped(self, sources: list[Source], having: bool = False, match: list[str] | None = None) -> Select:
         columns = self._columns(sources)
-        text, kind = self.random.choice([self.draw.number, self.draw.string])(columns)
+        text, kind = self.draw.any(columns)
         keys = [Item(text, "k0", kind)]
         if self.random.random() < 0.3:
             name, kind = self.random.choice(columns)
