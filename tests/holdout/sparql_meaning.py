@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyoxigraph as ox
@@ -75,6 +75,9 @@ def term(text: str) -> Any:
         return ox.NamedNode(PREFIX + text[1:])
     if text.startswith("<"):
         return ox.NamedNode(text[1:-1])
+    if "^^" in text:
+        lexical, _, datatype = text.partition("^^")
+        return ox.Literal(lexical[1:-1], datatype=ox.NamedNode(datatype[1:-1]))
     if text.startswith('"'):
         lexical, _, language = text[1:].partition('"')
         return ox.Literal(lexical, language=language[1:] or None) if language else ox.Literal(lexical)
@@ -90,7 +93,10 @@ def canonical(one: Any) -> str | None:
     found = NUMERIC.fullmatch(text)
     if found is None:
         return text
-    number = Decimal(found[1])
+    try:
+        number = Decimal(found[1])
+    except InvalidOperation:
+        return text
     return f"{found[2]} {number.normalize() if number else 0:f}"
 
 

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from tests.holdout.sparql_functions import CONDITIONS, LITERALS, VALUES
 from tests.holdout.sparql_meaning import Input, Snapshots, Statement, Window, answers, expected
 from tests.holdout.sparql_mixed import Mixed
 from tests.holdout.sparql_patterns import Graph, Group, Scope, Subquery, Triple, Union, Words
@@ -45,6 +46,8 @@ FAMILIES = (
     "blank nodes",
     "construct",
     "ask",
+    "functions",
+    "conditions",
     "mixed",
     "mixed deeper",
     "mixed and distinct",
@@ -90,6 +93,8 @@ class _Draw:
     def _statement(self) -> Statement:
         draw = self.random
         subject, predicate = draw.choice(NODES[:3]), draw.choice([":p", ":p", ":q", ":q", ":r"])
+        if self.family in ("functions", "conditions"):
+            return subject, predicate, draw.choice(LITERALS)
         if predicate == ":r":
             return subject, predicate, draw.choice(NODES)
         odd = draw.choice(['"x"', '"y"@en', ":a", "2.5"])
@@ -240,6 +245,14 @@ class _Draw:
                 )
                 parts = [p, Words(f"BIND ({value} AS ?z)")]
                 return both, Group(self._some(parts, "?z")), tail, None
+            case "functions":
+                values = draw.sample(VALUES, 2)
+                parts = [Triple("?x", "?p", "?y")] + [Words(f"BIND ({v} AS ?v{n})") for n, v in enumerate(values)]
+                return "SELECT ?x ?y ?v0 ?v1", Group(parts), tail, None
+            case "conditions":
+                joined = draw.choice(["{} && {}", "{} || {}", "!({}) || {}", "COALESCE({}, {})"])
+                condition = joined.format(*(f"({one})" for one in draw.sample(CONDITIONS, 2)))
+                return head, Group([Triple("?x", "?p", "?y"), Words(f"FILTER ({condition})")]), tail, None
             case "values":
                 rows = draw.sample(["(:a 1)", "(:a UNDEF)", "(UNDEF 2)", "(:b 3)", "(:c UNDEF)", "(:a 1)"], 3)
                 values = Words(f"VALUES (?x ?y) {{ {' '.join(rows)} }}")
