@@ -302,10 +302,12 @@ class _Draw(Relations):
         far = self.random.randrange(1, 12) * (20 if extent == "ships" else 1)
         pair = "a.x, a.y, b.x, b.y"
         return Ask(
-            "SELECT {open}a.id, b.id, DISTANCE(a.g, b.g) AS d, HEADING(a.g, b.g) AS h, SPEED(a.g, a.t, b.g, b.t) AS s"
-            f"{{close}} FROM a={{0}}, b={{1}} WHERE a.id < b.id AND WITHIN(a.g, b.g, '{far} km') "
-            "AND DISTANCE(a.g, b.g) > 1",
-            f"SELECT a.id, b.id, distance_{on}({pair}), heading_{on}({pair}), "
+            "SELECT {open}a.id, b.id, DISTANCE(a.g, b.g) AS d, "
+            "CASE WHEN HEADING(a.g, b.g) < 359999e-3 THEN HEADING(a.g, b.g) ELSE 0e0 END AS h, "
+            "SPEED(a.g, a.t, b.g, b.t) AS s{close} FROM a={0}, b={1} "
+            f"WHERE a.id < b.id AND WITHIN(a.g, b.g, '{far} km') AND DISTANCE(a.g, b.g) > 1",
+            f"SELECT a.id, b.id, distance_{on}({pair}), "
+            f"CASE WHEN heading_{on}({pair}) < 359999e-3 THEN heading_{on}({pair}) ELSE 0e0 END, "
             f"CASE WHEN a.t <> b.t THEN distance_{on}({pair}) / abs(b.t - a.t) / {self.streams.seconds} * 36e-1 END "
             f"FROM {{0}} AS a, {{1}} AS b WHERE a.id < b.id AND distance_{on}({pair}) <= {far} * 1000 "
             f"AND distance_{on}({pair}) > 1",
