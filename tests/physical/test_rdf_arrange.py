@@ -67,6 +67,17 @@ def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
     assert [branch.window for branch in plan.left.branches] == [(20, 1), (3, 1)]
 
 
+def test_a_filter_belongs_to_its_branch_of_a_scan_unless_it_asks_whether_something_exists() -> None:
+    right = bgp("?x :q ?z")
+    filtered = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, call(">", "?z", 5))))
+    assert isinstance(filtered, Mate)
+    assert isinstance(filtered.left, Fan)
+    assert scans(filtered) == 1
+    exists = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, Exists(bgp("?x :r ?w")))))
+    assert isinstance(exists, Mate)
+    assert not isinstance(exists.left, Fan)
+
+
 def test_only_what_is_always_bound_is_a_key() -> None:
     left = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
     plan = arrange(Join(left, bgp("?x :r ?z")))

@@ -12,8 +12,9 @@ import transom
 from transom.catalog import Catalog
 from transom.errors import UsageError
 from transom.model.shapes import from_geojson
-from transom.picture.chart import unwound
-from transom.picture.ways import gather
+from transom.model.time import Calendar
+from transom.picture.chart import _caption, unwound
+from transom.picture.ways import Ways, gather
 
 CATALOG = Catalog.read("""
 extents:
@@ -144,3 +145,11 @@ def test_what_has_no_map() -> None:
         query("SELECT RStream(speed) FROM wind [ROWS 2]").map({"wind": [(0, 1.0)]})
     empty = query(INSIDE).map({"cars": []}, until=5)
     ElementTree.fromstring(empty.svg)  # noqa: S314 - our own
+
+
+def test_a_long_caption_ends_with_an_ellipsis() -> None:
+    ways = Ways((), (), (), 3, ("RANGE BY '5 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE",) * 4, False, False)
+    caption = _caption(ways, Calendar())
+    assert caption.startswith("at tick 3, 1970-01-01 00:00:03+00:00; RANGE BY")
+    assert len(caption) == 150
+    assert caption[-1] == "…"

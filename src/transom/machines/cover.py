@@ -68,7 +68,7 @@ class CoverMachine:
         return encoding.save(self.kind, [self.copies, self.cover, self.shown, row])
 
     @classmethod
-    def load(cls, state: bytes, tell: Tell, padding: int = 0) -> CoverMachine:
+    def load(cls, state: bytes, tell: Tell, padding: int) -> CoverMachine:
         """The machine as it was when it was saved."""
         machine = cls(tell, padding)
         machine.copies, machine.cover, machine.shown, row = encoding.load(cls.kind, state)
