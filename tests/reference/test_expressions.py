@@ -126,6 +126,10 @@ def test_aggregates_are_exact_and_rounded_once() -> None:
     assert functools.reduce(operator.add, tenths) != 1.0  # the built-in sum compensates from Python 3.12 on
     assert total(AggregateFunction.SUM, Type.FLOAT, tenths) == 1.0
     assert total(AggregateFunction.AVG, Type.FLOAT, [*tenths, None]) == 0.1
+    assert total(AggregateFunction.AVG, Type.FLOAT, [0.1, 0.2, 0.3]) == 0.2
+    assert total(AggregateFunction.AVG, Type.FLOAT, [1e308, 1e308]) == 1e308
+    assert total(AggregateFunction.AVG, Type.INTEGER, [2**53, 2**53 + 1, 2**53 + 2]) == 2.0**53
+    assert total(AggregateFunction.AVG, Type.INTEGER, [2**54 + 1, 2**54 + 3, 1]) == 12009599006321324.0
     assert total(AggregateFunction.SUM, Type.FLOAT, [1e308, 1e308]) is None
     assert total(AggregateFunction.SUM, Type.FLOAT, [1e16, 1.0, -1e16]) == 1.0
     assert total(AggregateFunction.SUM, Type.INTEGER, [2**62, 2**62, -(2**62)]) == 2**62
