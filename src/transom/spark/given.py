@@ -10,6 +10,7 @@ from transom.catalog.sources import Files
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
+from transom.spark.columns import quoted, reserved
 from transom.spark.marks import DELAY_KEY, TickTime, div
 from transom.spark.types import spark_type, tidy
 
@@ -18,6 +19,9 @@ POSITION = "position"
 
 EMPTY = "empty"
 """A column that the DataFrame of a table may have: true in a row that only says that a version exists."""
+
+OWN_TICK, OWN_POSITION, OWN_EMPTY = reserved("tick"), reserved("position"), reserved("empty")
+"""The same, and the tick of a row, in frames that we make: no attribute can have these names."""
 
 _WHOLE = ("byte", "short", "integer", "long")
 _FITTING = {
@@ -39,7 +43,7 @@ def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFr
             hint="give it without withWatermark; the catalog's `lateness` says how late rows may be",
         )
     tick = _tick(frame, _time_column(extent, frame), calendar)
-    position = F.col(f"`{POSITION}`") if _is_position(extent, frame) else None
+    position = _position(extent, frame)
     cells = _cells(extent, frame)
     rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
     return with_ties(rows, extent)
@@ -57,9 +61,9 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
         )
     name = _time_column(extent, frame, needed=False)
     tick = F.lit(0).cast("long") if name is None else _tick(frame, name, calendar)
-    position = F.col(f"`{POSITION}`") if _is_position(extent, frame) else None
+    position = _position(extent, frame)
     cells = _cells(extent, frame)
-    word = F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
+    word = _word(extent, frame)
     more = [word.alias("e"), *([position.alias("o")] if position is not None else [])]
     rows = frame.select(tick.alias("v"), *cells, *more)
     return with_ties(rows, extent)
@@ -86,12 +90,24 @@ def _comparable(extent: Extent, name: str) -> Column:
     return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
 
 
-def _is_position(extent: Extent, frame: DataFrame) -> bool:
-    return POSITION in frame.columns and POSITION not in extent.names
+def _word(extent: Extent, frame: DataFrame) -> Column:
+    """Whether a row of a table only says that a version exists."""
+    if OWN_EMPTY in frame.columns:
+        return F.col(OWN_EMPTY)
+    return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
+
+
+def _position(extent: Extent, frame: DataFrame) -> Column | None:
+    """Where a row is among those of one tick, if the frame says so."""
+    if OWN_POSITION in frame.columns:
+        return F.col(OWN_POSITION)
+    return F.col(POSITION) if POSITION in frame.columns and POSITION not in extent.names else None
 
 
 def _time_column(extent: Extent, frame: DataFrame, *, needed: bool = True) -> str | None:
     """The column that says when: the one that the catalog names, else `tick`, else the only spare instant."""
+    if OWN_TICK in frame.columns:
+        return OWN_TICK
     declared = extent.source.time if isinstance(extent.source, Files) else None
     spare = [f.name for f in frame.schema if f.dataType.typeName() == "timestamp" and f.name not in extent.names]
     for name in (declared, "tick", *(spare if len(spare) == 1 else ())):
@@ -108,7 +124,7 @@ def _time_column(extent: Extent, frame: DataFrame, *, needed: bool = True) -> st
 def _tick(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
     """The tick of a row: a whole number as it is, an instant by the calendar (E2)."""
     assert name is not None  # noqa: S101 - the caller looked for it
-    column, kind = F.col(f"`{name}`"), frame.schema[name].dataType.typeName()
+    column, kind = F.col(quoted(name)), frame.schema[name].dataType.typeName()
     if kind in _WHOLE:
         return column.cast("long")
     if kind != "timestamp":
@@ -129,6 +145,6 @@ def _cells(extent: Extent, frame: DataFrame) -> list[Column]:
         kind = frame.schema[attribute.name].dataType.typeName()
         if kind not in _FITTING[attribute.type]:
             raise UsageError(f"column {attribute.name} of {extent.name} is of type {kind}, not {attribute.type}")
-        column = F.col(f"`{attribute.name}`").cast(spark_type(attribute.type))
+        column = F.col(quoted(attribute.name)).cast(spark_type(attribute.type))
         cells.append(tidy(column, attribute.type).alias(f"c{place}"))
     return cells
