@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import transom
+from transom import Catalog
 from transom.errors import LanguageRule, NameProblem, ParseError, QueryError
 from transom.languages.sparql import syntax
 from transom.languages.sparql.parse import parse
@@ -136,3 +138,36 @@ def test_numbers_with_signs() -> None:
     assert tree("?x +2*?y") == tree("?x + (2 * ?y)")
     assert tree("?x -2*?y/3+1") == tree("(?x - ((2 * ?y) / 3)) + 1")
     assert tree("-1") != tree("- 1")
+
+
+@pytest.mark.parametrize(
+    ("window", "message", "at", "hint"),
+    [
+        (
+            "RANGE 1000 SLIDE",
+            "SLIDE without a number is one unit of the RANGE, here 1 millisecond, which is no whole number of ticks",
+            "WINDOW RANGE 1000 SLIDE",
+            "a tick of the catalog is 1 s; write a number, for example SLIDE 1000",
+        ),
+        (
+            "RANGE 1500 SLIDE 1 S",
+            "1500 milliseconds (there is no unit) is no whole number of ticks",
+            "1500",
+            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+        ),
+        (
+            "RANGE 5 S SLIDE 1500 MS",
+            "1500 MS is no whole number of ticks",
+            "1500 MS",
+            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+        ),
+    ],
+)
+def test_windows_that_are_no_whole_number_of_ticks(window: str, message: str, at: str, hint: str) -> None:
+    catalog = Catalog.from_dict({"rdf": {"s": {"stream": "http://ex/s"}}})
+    text = f"SELECT * FROM STREAM <http://ex/s> WINDOW {window} WHERE {{ ?s ?p ?o }}"
+    with pytest.raises(LanguageRule) as caught:
+        transom.compile(text, catalog, language="sparql")
+    span = caught.value.span
+    assert span is not None
+    assert (caught.value.message, text[span.start : span.end], caught.value.hint) == (message, at, hint)
