@@ -28,7 +28,7 @@ from transom.runtime.dataframe import Options
 from transom.spark import clock
 from transom.spark.columns import quoted, told_apart
 from transom.spark.frames import Run
-from transom.spark.given import POSITION
+from transom.spark.given import POSITION, refused
 from transom.spark.lower import lower
 from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import allow_depth, check_session
@@ -207,11 +207,14 @@ def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
         )
     kind = frame.schema[name].dataType.typeName()
     if kind in _WHOLE:
-        return F.col(name).cast("long")
-    if kind != "timestamp":
+        tick = F.col(quoted(name)).cast("long")
+    elif kind == "timestamp":
+        since = F.unix_micros(F.col(quoted(name))) - F.lit(TickTime(calendar).zero - calendar.length)
+        tick = div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+    else:
         raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
-    since = F.unix_micros(F.col(name)) - F.lit(TickTime(calendar).zero - calendar.length)
-    return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+    checked = refused(tick, extent.name)
+    return F.when(F.col(DEAD).isNull(), checked) if DEAD in frame.columns else checked
 
 
 def _graph(extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog) -> DataFrame:

@@ -42,7 +42,7 @@ def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFr
             f"the DataFrame for {extent.name} has a watermark already",
             hint="give it without withWatermark; the catalog's `lateness` says how late rows may be",
         )
-    tick = _tick(frame, _time_column(extent, frame), calendar)
+    tick = refused(_tick(frame, _time_column(extent, frame), calendar), extent.name)
     position = _position(extent, frame)
     cells = _cells(extent, frame)
     rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
@@ -60,7 +60,7 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
             hint="give a batch DataFrame, or declare the extent as pushed",
         )
     name = _time_column(extent, frame, needed=False)
-    tick = F.lit(0).cast("long") if name is None else _tick(frame, name, calendar)
+    tick = F.lit(0).cast("long") if name is None else refused(_tick(frame, name, calendar), extent.name)
     position = _position(extent, frame)
     cells = _cells(extent, frame)
     word = _word(extent, frame)
@@ -131,6 +131,16 @@ def _tick(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
         raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
     since = F.unix_micros(column) - F.lit(TickTime(calendar).zero - calendar.length)
     return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+
+
+def refused(tick: Column, extent: str) -> Column:
+    """A tick that stops the query where it is NULL or lies before tick 0, as the plain readers do."""
+    words = F.concat(F.lit(f"{extent}: tick "), tick.cast("string"), F.lit(" lies before tick 0"))
+    return (
+        F.when(tick >= 0, tick)
+        .when(tick < 0, F.raise_error(words).cast("long"))
+        .otherwise(F.raise_error(F.lit(f"{extent}: a row has no tick")).cast("long"))
+    )
 
 
 def _cells(extent: Extent, frame: DataFrame) -> list[Column]:
