@@ -9,6 +9,7 @@ import pytest
 import transom
 from transom.catalog.extents import Catalog
 from transom.errors import LanguageRule, NameProblem, TransomError, UsageError
+from transom.model.answer import Answer
 
 CATALOG = Catalog.read(
     """
@@ -269,3 +270,20 @@ def test_refusals(text: str, kind: type[TransomError], words: str | None) -> Non
         assert caught.value.message == words
     assert caught.value.span is not None
     assert caught.value.hint
+
+
+def test_rstream_of_keys_and_of_their_relation() -> None:
+    """RStream follows the instants of each key (C14); the relation itself, and RStream of DISTINCT, hold all keys."""
+    catalog = Catalog.read('extents:\n  cars: {declare: "pushed (id:string, load:integer)"}\n')
+    rows = [(0, "a", 3), (0, "b", 5), (60, "b", 4), (120, "a", 2)]
+    window = "FROM cars [PARTITION BY id ROWS 1]"
+
+    def answered(text: str) -> Answer:
+        return transom.compile(text, catalog, language="cql").simulate({"cars": rows})
+
+    keyed = answered(f"SELECT RStream(id, load) {window}")
+    assert [(e.tick, *e.row) for e in keyed.elements] == rows
+    relation = [(w.tick, row) for w in answered(f"SELECT id, load {window}").windows for row in w.rows]
+    whole = answered(f"SELECT RStream(DISTINCT id, load) {window}")
+    assert [(e.tick, e.row) for e in whole.elements] == relation
+    assert [tick for tick, _ in relation] == [0, 0, 60, 60, 120, 120]
