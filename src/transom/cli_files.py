@@ -61,11 +61,10 @@ def _load(
     if catalog is None and not place.exists():
         raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
     values = dict(map(parameter, parameters or []))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", QueryWarning)  # the verbs show them
-        return compile(  # type: ignore[call-overload, no-any-return]
-            text, Catalog.load(place), language=language, without=without or (), name=str(file), parameters=values
-        )
+    warnings.simplefilter("ignore", QueryWarning)  # the verbs show them
+    return compile(  # type: ignore[call-overload, no-any-return]
+        text, Catalog.load(place), language=language, without=without or (), name=str(file), parameters=values
+    )
 
 
 def is_over_rdf(query: Query | RdfQuery) -> TypeIs[RdfQuery]:

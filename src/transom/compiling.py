@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -69,6 +70,7 @@ def compile(
             hint = "leave out `without` and `parameters`"
             raise UsageError("SPARQL has no optimizer rules and no parameters", hint=hint)
         query = _over_rdf(text, catalog, language, name)
+        query = replace(query, warnings=(*query.warnings, *query.undeclared()))
         _warn(query.warnings, text, name)
         return query
     if isinstance(without, str) or not all(isinstance(rule, str) for rule in without):

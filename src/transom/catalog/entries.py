@@ -206,6 +206,7 @@ class RdfEntry(Entry):
     time: str | None = None
     lateness: str | None = None
     subjects: Literal["local"] | None = None
+    predicates: list[str] | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:
