@@ -8,7 +8,7 @@ pytest.importorskip("pyspark")
 
 import transom
 from transom import Catalog
-from transom.catalog.servers import LOG_COLUMNS
+from transom.catalog.sources import LOG_COLUMNS
 from transom.connectors.log.columns import schema as log_schema
 from transom.errors import CatalogError
 from transom.spark.columns import quoted, reserved, told_apart

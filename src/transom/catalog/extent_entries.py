@@ -14,8 +14,8 @@ from transom.catalog.declaration import KINDS, read_declaration
 from transom.catalog.entries import ExtentEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
-from transom.catalog.servers import LOG_COLUMNS, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Postgres
 from transom.catalog.source_entries import read_source
+from transom.catalog.sources import LOG_COLUMNS
 from transom.catalog.space_entries import SPEED, read_position, read_speed
 from transom.catalog.ticks import read_interval, read_rate
 from transom.catalog.wording import did_you_mean, quoted, show
@@ -77,7 +77,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
     if entry.source is None:
         return extent
     source = read_source(extent, entry.source, at.then("source"), calendar, folder)
-    if isinstance(source, Modbus | OpcUa | HttpPoll | HttpPush | Mqtt | Postgres):
+    if hasattr(source, "log"):
         _beside_log(extent, at)
     return replace(extent, source=source)
 

@@ -28,9 +28,6 @@ class Topic:
 Place: TypeAlias = str | Topic
 """Where a log is: a folder, relative to the catalog, or a topic."""
 
-LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason", "_words")
-"""The columns of a log beside the attributes; no attribute of a collected extent has one of these names."""
-
 
 class Payload(Enum):
     """How the rows of a message are written."""

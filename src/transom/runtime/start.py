@@ -140,6 +140,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
             f"the query must remember rows without a bound: {state.formula}",
             hint="; ".join((*state.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
         )
+    query.check_copies(plan, live=True, until=order.until)
     if order.until is None:
         _check_span(plan, query)
     elif order.once:
