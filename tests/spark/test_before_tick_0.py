@@ -46,7 +46,8 @@ def test_versions_of_a_table(spark: Any) -> None:
 
 def test_statements(spark: Any) -> None:
     query = transom.compile(SPARQL, CATALOG, language="sparql")
-    frame = spark.sql("SELECT -2L AS tick, '<http://ex/x>' AS s, '<http://ex/a>' AS p, '1' AS o")
+    row = (-2, "<http://ex/x>", "<http://ex/a>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    frame = spark.createDataFrame([row], "tick long, s string, p string, o string")
     with pytest.raises(PySparkException, match="r: tick -2 lies before tick 0"):
         query.to_df(spark, {"r": frame}).collect()
 

@@ -64,8 +64,8 @@ def test_attributes(spark: Any) -> None:
     catalog = Catalog.from_dict(
         {"extents": {"events": {"declare": f"pushed ({columns})"}, "tables": {"declare": f"stored ({columns})"}}}
     )
-    text = f"SELECT {', '.join(f'events.{name}' for name in names)}, {', '.join(f'tables.{name}' for name in names)} "
-    text += "FROM events [FROM NOW-1 TO NOW SLIDE 1 SEC], tables WHERE events.a = tables.a"
+    both = [f'{source}."{name}"' for source in ("events", "tables") for name in names]
+    text = f"SELECT {', '.join(both)} FROM events [FROM NOW-2 TO NOW SLIDE 1 SEC], tables WHERE events.a = tables.a"
     query = transom.compile(text, catalog)
     rows = [(tick, *(tick + place for place in range(len(names)))) for tick in range(3)]
     inputs = query.inputs({"events": rows, "tables": [row[1:] for row in rows]}, 3)
@@ -76,7 +76,7 @@ def test_attributes(spark: Any) -> None:
 
 def test_columns_of_messages(spark: Any) -> None:
     """MQTT adds `_id` to the JSON of a row: a column of that name gets an underscore more."""
-    frame = spark.sql("SELECT timestamp'2026-01-01 00:00:00' AS tick, 7 AS _id, 8 AS `a``b`")
+    frame = spark.sql("SELECT timestamp'2026-01-01 00:00:00Z' AS tick, 7 AS _id, 8 AS `a``b`")
     (row,) = messages(frame, "run", 0, ("_id",)).collect()
     assert json.loads(row["value"]) == {"tick": "2026-01-01T00:00:00.000Z", "_id_": 7, "a`b": 8}
     (row,) = messages(frame, "run", 0).collect()
