@@ -126,14 +126,25 @@ def _negative(call: Call, arguments: list[Column]) -> Column:
         case Type.FLOAT:
             return F.lit(0.0) - number
         case Type.DECIMAL:
-            return F.negative(number)
+            return _opposite(number)
         case _:
             return F.try_subtract(F.lit(0).cast("bigint"), number)
 
 
+def _opposite(number: Column) -> Column:
+    """A decimal with the other sign; Spark's own `negative` and `abs` round to 34 digits."""
+    return F.coalesce(_narrow(F.lit(0)) - _narrow(number), F.negative(number))
+
+
 def _absolute(call: Call, arguments: list[Column]) -> Column:
     (number,) = arguments
-    return F.when(number != INTEGER_MIN, F.abs(number)) if _kind(call) is Type.INTEGER else F.abs(number)
+    match _kind(call):
+        case Type.INTEGER:
+            return F.when(number != INTEGER_MIN, F.abs(number))
+        case Type.DECIMAL:
+            return F.when(number < 0, _opposite(number)).otherwise(number)
+        case _:
+            return F.abs(number)
 
 
 def _to_whole(function: Callable[[Column], Column]) -> Lowering:
