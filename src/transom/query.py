@@ -195,21 +195,6 @@ class Query:
             gap.span = place_of(self.syntax, gap.operator, logs)
             raise gap.within(self.text, self.name) from None
 
-    def check_copies(self, plan: Physical, *, live: bool, until: int | None) -> None:
-        """Refuse a live run without an end that makes too many rows of one: one for each window that it is in."""
-        from transom.languages.places import place_of
-        from transom.physical.stays import MOST_COPIES, copies
-
-        count = copies(plan)
-        if live and until is None and count > MOST_COPIES:
-            raise UsageError(
-                f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MOST_COPIES:,}",
-                hint="shorten the range, slide by more, give `until`, or use ISTREAM, DSTREAM or the kernel",
-                span=place_of(self.syntax, "Stay", [extent.name for extent in self.reads]),
-                text=self.text,
-                source=self.name,
-            )
-
     @cached_property
     def engines(self) -> Engines:
         """Which engines run the query, and why the others do not; nothing is run to find out."""
@@ -236,6 +221,7 @@ class Query:
         `kernel` says whether stateful operators run in Java: `auto` where the session takes the jar, `on` or `off`. In
         a batch `rejected` counts the rows beyond a speed limit.
         """
+        from transom.runtime.copies import check_copies
         from transom.runtime.dataframe import Options, dataframe, is_live
         from transom.runtime.kernel import planned
 
@@ -245,7 +231,7 @@ class Query:
         tagged = index and self.gives == "tagged-tuples"
         arranged = partial(self.physical, start=start, index=tagged, given=given)
         fast, plan = planned(spark, kernel, lambda fast: arranged(kernel=fast))
-        self.check_copies(plan, live=given is not None, until=until)
+        check_copies(self, plan, live=given is not None, until=until)
         return dataframe(plan, self.catalog, self.reads, spark, sources, replace(options, kernel=fast))
 
     def start(

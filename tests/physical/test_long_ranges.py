@@ -8,6 +8,7 @@ import transom
 from transom import Catalog
 from transom.errors import UsageError
 from transom.physical.stays import copies
+from transom.runtime.copies import check_copies
 
 CATALOG = Catalog.read("extents:\n  s: {declare: 'pushed (a:integer)'}\n")
 LONG = "s [FROM NOW-100000000 TO NOW SLIDE 1 SEC]"
@@ -20,10 +21,10 @@ def test_a_live_run_without_an_end_is_refused(text: str) -> None:
     plan = query.physical()
     assert copies(plan) == 100_000_001
     with pytest.raises(UsageError, match="a row is in 100,000,001 windows") as caught:
-        query.check_copies(plan, live=True, until=None)
+        check_copies(query, plan, live=True, until=None)
     assert caught.value.position == (1, text.index("s [") + 1)
-    query.check_copies(plan, live=True, until=5)
-    query.check_copies(plan, live=False, until=None)
+    check_copies(query, plan, live=True, until=5)
+    check_copies(query, plan, live=False, until=None)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_a_live_run_without_an_end_is_refused(text: str) -> None:
 )
 def test_what_makes_few_rows_is_not_refused(text: str) -> None:
     query = transom.compile(text, CATALOG)
-    query.check_copies(query.physical(), live=True, until=None)
+    check_copies(query, query.physical(), live=True, until=None)
 
 
 def test_the_kernel_makes_no_copies() -> None:

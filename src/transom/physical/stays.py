@@ -5,9 +5,6 @@ from __future__ import annotations
 from transom.physical.plan import Filter, Form, Group, Map, Meet, Physical, Spread, Stay
 from transom.physical.walk import walk
 
-MOST_COPIES = 1_000_000
-"""How many windows of one row a live run makes at once."""
-
 
 def longest(node: Physical) -> int:
     """The most ticks that a row of a node stays in a relation; 0 where it has no end of its own."""
