@@ -53,6 +53,7 @@ def catalog_of(schema: Mapping[str, Any]) -> Catalog:
     """The catalog that a case declares."""
     extents: dict[str, Any] = {}
     regions: dict[str, Any] = {}
+    spatial = any(entry["kind"] == "spatiotemporal" for entry in schema.values())
     for name, entry in schema.items():
         match entry["kind"]:
             case "region":
@@ -66,7 +67,8 @@ def catalog_of(schema: Mapping[str, Any]) -> Catalog:
                 extents[name] = {"kind": kind, "attributes": entry["attrs"]}
                 if kind == "sensed":
                     extents[name] |= {"every": f"{entry['interval']} s", "sites": entry["sites"]}
-    return Catalog.from_dict({"extents": extents} | ({"regions": regions} if regions else {}))
+    parameters = {"parameters": ["mycar"]} if spatial else {}  # the document's queries do not quote it (C8)
+    return Catalog.from_dict({"extents": extents} | ({"regions": regions} if regions else {}) | parameters)
 
 
 def inputs_of(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:

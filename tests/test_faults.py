@@ -69,7 +69,7 @@ FAULTS = [
     Fault("unknown counts as true", expressions, "return value(predicate, scope) is True", "return value(predicate, scope) is not False"),
     Fault("COUNT counts NULL", expressions, "case AggregateFunction.COUNT:\n            return len(values)", "case AggregateFunction.COUNT:\n            return len(rows)"),
     Fault("MIN is MAX", expressions, "return min(values", "return max(values"),
-    Fault("mean cut off", expressions, "result / len(values)", "result // len(values)"),
+    Fault("mean cut off", expressions, "Fraction(0)) / len(values)", "Fraction(0)) // len(values)"),
 ]  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 
 
 def test_public_names() -> None:
-    classes = {"Answer", "Catalog", "KernelWarning", "Query", "RdfAnswer", "RdfQuery", "TransomError"}
+    classes = {"Answer", "Catalog", "KernelWarning", "Query", "QueryWarning", "RdfAnswer", "RdfQuery", "TransomError"}
     assert set(transom.__all__) == {*classes, "compile"}
     assert all(getattr(transom, name) for name in transom.__all__)
     with pytest.raises(AttributeError, match="has no attribute sparks"):
@@ -54,7 +54,11 @@ def test_a_query_tells_of_itself() -> None:
     assert query.state.rows == 548
     assert str(query.state) == "rate(road) * 301 s * rows(tempClass) + 2 * rate(road) * 301 s + rows(tempClass) = 548"
     assert query.state.bounded
-    assert query.warnings == ()
+    [remark] = query.warnings
+    assert remark.line(query.text, query.name) == (
+        "query:2:11: the window is one longer than its slide, so a row on the boundary is in two windows; "
+        "for windows that do not overlap write [FROM NOW-299 TO NOW SLIDE 300 SEC]"
+    )
     assert [extent.name for extent in query.reads] == ["road", "tempClass"]
     assert [step.rule for step in query.steps] == ["product_to_join", "prune_columns"]
     assert query.format().startswith("ISTREAM(\n  SELECT")
@@ -245,6 +249,14 @@ def test_short_words_for_a_terminal(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
         drawing.save(tmp_path / "no" / "x.svg")
     assert set(transom.__all__) < set(dir(transom))
+
+
+def test_compile_issues_warnings_to_its_caller() -> None:
+    text = "SELECT temp\nFROM road [FROM NOW-1 TO NOW-2 SLIDE 1 MIN]"
+    with pytest.warns(transom.QueryWarning) as caught:
+        transom.compile(text, transom.Catalog.load(ROADS / "catalog.yaml"), name="odd.sneeql")
+    assert [str(one.message) for one in caught] == ["odd.sneeql:2:11: FROM is later than TO, so every window is empty"]
+    assert caught[0].filename == __file__
 
 
 def test_warnings_are_shown_in_a_notebook() -> None:

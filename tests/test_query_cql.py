@@ -8,7 +8,8 @@ import pytest
 
 import transom
 from transom.catalog.extents import Catalog
-from transom.errors import LanguageRule, NameProblem, TransomError, UsageError
+from transom.errors import CatalogError, LanguageRule, NameProblem, TransomError, UsageError
+from transom.model.answer import Answer
 
 CATALOG = Catalog.read(
     """
@@ -175,17 +176,48 @@ def test_a_parameter_has_a_value() -> None:
     text = "SELECT IStream(speed, mycar) FROM cars [NOW] WHERE id = mycar"
     assert rows(text, parameters={"mycar": "b"}) == [(0, 20, "b"), (3, 30, "b")]
     assert not compiled(text, parameters={"mycar": "b"}).warnings
-    query = compiled(text)
-    assert [remark.message for remark in query.warnings] == [
-        "no attribute is called mycar, so it stands for 'mycar'; there is cars.id, cars.x, cars.y, cars.speed",
-        "no attribute is called mycar, so it stands for 'mycar'; there is cars.id, cars.x, cars.y, cars.speed",
-    ]
-    assert not query.simulate(ROWS, until=5).elements
+    with pytest.raises(NameProblem, match="no attribute is called mycar") as caught:
+        compiled(text)
+    assert caught.value.hint == (
+        "there is cars.id, cars.x, cars.y, cars.speed; "
+        "a parameter has a value: --parameter mycar=VALUE, or `parameters` in the catalog"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT RStream(id, sped) FROM cars [NOW]", "SELECT id FROM cars [NOW] WHERE id = idd"]
+)
+def test_a_misspelt_attribute_is_no_constant(text: str) -> None:
+    with pytest.raises(NameProblem, match="no attribute is called") as caught:
+        compiled(text)
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("did you mean cars.")
+    assert caught.value.span is not None
+
+
+def test_parameters_of_the_catalog() -> None:
+    """A name in a list stands for itself, as in the document (C8); a value that is given comes first."""
+    text = "SELECT RStream(a, b) FROM s [NOW]"
+    entries = {"extents": {"s": {"declare": "pushed (id:string)"}}}
+    declared: list[tuple[Any, tuple[Any, ...]]] = [(["a", "b"], ("a", "b")), ({"a": 7, "b": True}, (7, True))]
+    for parameters, expected in declared:
+        catalog = Catalog.from_dict(entries | {"parameters": parameters})
+        answer = transom.compile(text, catalog, language="cql").simulate({"s": [(0, "x")]})
+        assert [e.row for e in answer.elements] == [expected]
+        answer = transom.compile(text, catalog, language="cql", parameters={"b": "c"}).simulate({"s": [(0, "x")]})
+        assert [e.row for e in answer.elements] == [(expected[0], "c")]
+    for wrong in ({"a": [1]}, {"a b": 1}, ["1a"], "a"):
+        with pytest.raises(CatalogError):
+            Catalog.from_dict(entries | {"parameters": wrong})
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
-    [({"mycaz": "a"}, "no parameter mycaz"), ({"mycar": None}, "mycar is None"), ("mycar", "values by name")],
+    [
+        ({"mycar": "a", "mycaz": "a"}, "no parameter mycaz"),
+        ({"mycar": None}, "mycar is None"),
+        ("mycar", "values by name"),
+    ],
 )
 def test_parameters_that_do_not_fit(parameters: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -269,3 +301,60 @@ def test_refusals(text: str, kind: type[TransomError], words: str | None) -> Non
         assert caught.value.message == words
     assert caught.value.span is not None
     assert caught.value.hint
+
+
+def test_rstream_of_keys_and_of_their_relation() -> None:
+    """RStream follows the instants of each key (C14); the relation itself, and RStream of DISTINCT, hold all keys."""
+    catalog = Catalog.read('extents:\n  cars: {declare: "pushed (id:string, load:integer)"}\n')
+    rows = [(0, "a", 3), (0, "b", 5), (60, "b", 4), (120, "a", 2)]
+    window = "FROM cars [PARTITION BY id ROWS 1]"
+
+    def answered(text: str) -> Answer:
+        return transom.compile(text, catalog, language="cql").simulate({"cars": rows})
+
+    keyed = answered(f"SELECT RStream(id, load) {window}")
+    assert [(e.tick, *e.row) for e in keyed.elements] == rows
+    relation = [(w.tick, row) for w in answered(f"SELECT id, load {window}").windows for row in w.rows]
+    whole = answered(f"SELECT RStream(DISTINCT id, load) {window}")
+    assert [(e.tick, e.row) for e in whole.elements] == relation
+    assert [tick for tick, _ in relation] == [0, 0, 60, 60, 120, 120]
+
+
+OVERLAP = (
+    "the window is one longer than its slide, so a row on the boundary is in two windows; "
+    "for windows that do not overlap write"
+)
+ACROSS = (
+    "distances are measured from row to row of gps, across all objects; "
+    "declare its `object` in the catalog and write PARTITION BY, or declare keys: 1"
+)
+TRACKS = """
+extents:
+  gps: {declare: "pushed (id:string, x:float, y:float)", position: {x: x, y: y, unit: m}, MORE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ("[RANGE '1 minute', SLIDE '1 minute']", f"{OVERLAP} RANGE '59 seconds', SLIDE '60 seconds'"),
+        ("[PARTITION BY id RANGE '2 hours', SLIDE '2 hours']", f"{OVERLAP} RANGE '7199 seconds', SLIDE '7200 seconds'"),
+        ("[RANGE '59 seconds', SLIDE '60 seconds']", None),
+        ("[RANGE '1 second']", None),
+        ("[ROWS 5 SLIDE 5]", None),
+        ("[PARTITION BY id RANGE BY '1 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE]", None),
+        ("[RANGE BY '1 km' RATTR SPACE, SLIDE BY '500 m' SATTR SPACE]", ACROSS),
+        ("[RANGE '1 minute', SLIDE BY '500 m' SATTR SPACE]", ACROSS),
+    ],
+)
+def test_windows_that_mislead(window: str, words: str | None) -> None:
+    text = f"SELECT RStream(id) FROM gps {window}"
+    query = transom.compile(text, Catalog.read(TRACKS.replace(", MORE", "")), language="cql")
+    assert [remark.message for remark in query.warnings] == ([] if words is None else [words])
+    for remark in query.warnings:
+        assert text[remark.span.start : remark.span.end] == window
+
+
+def test_one_object_needs_no_partition() -> None:
+    text = "SELECT RStream(id) FROM gps [RANGE BY '1 km' RATTR SPACE, SLIDE BY '500 m' SATTR SPACE]"
+    assert not transom.compile(text, Catalog.read(TRACKS.replace("MORE", "keys: 1")), language="cql").warnings

@@ -13,13 +13,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog
     from transom.compiling import compile
-    from transom.errors import KernelWarning, TransomError
+    from transom.errors import KernelWarning, QueryWarning, TransomError
     from transom.model.answer import Answer
     from transom.model.rdf.answer import RdfAnswer
     from transom.query import Query
     from transom.rdf_query import RdfQuery
 
-__all__ = ["Answer", "Catalog", "KernelWarning", "Query", "RdfAnswer", "RdfQuery", "TransomError", "compile"]
+__all__ = [
+    "Answer",
+    "Catalog",
+    "KernelWarning",
+    "Query",
+    "QueryWarning",
+    "RdfAnswer",
+    "RdfQuery",
+    "TransomError",
+    "compile",
+]
 __version__ = "0.3.0.dev0"
 
 _HOMES = {
@@ -27,6 +37,7 @@ _HOMES = {
     "Catalog": "transom.catalog.extents",
     "KernelWarning": "transom.errors",
     "Query": "transom.query",
+    "QueryWarning": "transom.errors",
     "RdfAnswer": "transom.model.rdf.answer",
     "RdfQuery": "transom.rdf_query",
     "TransomError": "transom.errors",

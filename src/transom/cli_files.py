@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transom.errors import QueryError, UsageError
+from transom.errors import QueryError, QueryWarning, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -60,6 +61,7 @@ def _load(
     if catalog is None and not place.exists():
         raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
     values = dict(map(parameter, parameters or []))
+    warnings.simplefilter("ignore", QueryWarning)  # the verbs show them
     return compile(  # type: ignore[call-overload, no-any-return]
         text, Catalog.load(place), language=language, without=without or (), name=str(file), parameters=values
     )

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,12 @@ def explain(query: RdfQuery, stage: Any, format: Any, kernel: Any) -> None:
 
 def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> None:
     """Answer a query and show what is valid between two instants."""
-    whole = query.simulate()
+    from transom.reference.rdf.evaluate import evaluate
+
+    found, aside = query.inputs()
+    for remark in query.unmatched(found):
+        say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)
+    whole = replace(evaluate(query.algebra, found), aside=aside)
     answer = whole.during(start, until)
     show_aside(whole)
     if format == "table":

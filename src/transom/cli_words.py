@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from transom.cli_lines import say
-from transom.errors import LanguageRule, UsageError
+from transom.errors import UsageError
 from transom.model.time import Calendar, read_duration
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def length_or_instant(words: str, calendar: Calendar) -> int | None:
 def show_warnings(query: Query | RdfQuery, *, err: bool = True) -> None:
     """What is legal and probably not meant."""
     for remark in query.warnings:
-        warning = LanguageRule(f"warning: {remark.message}", span=remark.span, text=query.text, source=query.name)
-        say(warning.render(), "yellow", err=err)
+        say(remark.line(query.text, query.name, "warning: "), "yellow", err=err)
     if not query.state.bounded:
         say(f"warning: this query needs memory without limit: {query.state.formula}", "yellow", err=err)

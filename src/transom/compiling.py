@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from transom.catalog.extents import Catalog
-from transom.errors import ParseError, Span, TransomError, UsageError
+from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
 from transom.languages.known import language_called, language_of, translated
 from transom.languages.over_rdf import ENDINGS
 from transom.model.types import Value
@@ -18,6 +20,7 @@ from transom.query import Query
 from transom.reference.expressions import constant
 
 if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
     from transom.rdf_query import RdfQuery
 
 OVER_RDF = {"sparql": ENDINGS}
@@ -58,7 +61,7 @@ def compile(
     `language` is sneeql, cql or sparql; if it is not given, the ending of `name` tells sneeql from cql. `parameters`
     are the values of names that no source has. `without` switches optimizer rules off by name, `optimize=False` all of
     them. `name` is what messages call the text, for example its file name. Errors in the text are QueryErrors that
-    point into it.
+    point into it. What is legal and probably not meant is a QueryWarning, and is in the `warnings` of the query.
     """
     if not isinstance(text, str) or not isinstance(catalog, Catalog):
         raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
@@ -66,7 +69,10 @@ def compile(
         if without or parameters:
             hint = "leave out `without` and `parameters`"
             raise UsageError("SPARQL has no optimizer rules and no parameters", hint=hint)
-        return _over_rdf(text, catalog, language, name)
+        query = _over_rdf(text, catalog, language, name)
+        query = replace(query, warnings=(*query.warnings, *query.undeclared()))
+        _warn(query.warnings, text, name)
+        return query
     if isinstance(without, str) or not all(isinstance(rule, str) for rule in without):
         raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
     check_names(without)
@@ -77,7 +83,14 @@ def compile(
         syntax = spoken.parse(text)
         translation = translated(spoken, syntax, catalog, parameters)
         steps = optimize_plan(translation.plan, constant, without=without) if optimize else []
+    _warn(translation.warnings, text, name)
     return Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
+
+
+def _warn(remarks: Sequence[Remark], text: str, name: str | None) -> None:
+    """Issue warnings about a query to the caller of `compile`."""
+    for remark in remarks:
+        warnings.warn(remark.line(text, name), QueryWarning, stacklevel=3)
 
 
 def _over_rdf(text: str, catalog: Catalog, language: str, name: str | None) -> RdfQuery:

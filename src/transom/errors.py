@@ -12,6 +12,7 @@
     |- UsageError            a function or command was called with arguments that do not fit
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
     KernelWarning            a warning: the Java kernel could be used and is not
+    QueryWarning             a warning: the query is legal and probably not what is meant
 
 A message is short and in lower case. `detail` says more, `hint` says what to do, and `span` is the place in the
 text that the user wrote; `text` and `source` are added by whoever knows them, so that `render` can show the line
@@ -144,6 +145,10 @@ class PlanError(TransomError):
 
 class KernelWarning(UserWarning):
     """A query runs without the Java kernel and would be faster with it; the message gives the reason."""
+
+
+class QueryWarning(UserWarning):
+    """A query is legal and probably not what its author means; the message gives the place in the text."""
 
 
 GapKind = Literal["not yet", "never"]

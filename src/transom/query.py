@@ -221,6 +221,7 @@ class Query:
         `kernel` says whether stateful operators run in Java: `auto` where the session takes the jar, `on` or `off`. In
         a batch `rejected` counts the rows beyond a speed limit.
         """
+        from transom.runtime.copies import check_copies
         from transom.runtime.dataframe import Options, dataframe, is_live
         from transom.runtime.kernel import planned
 
@@ -230,6 +231,7 @@ class Query:
         tagged = index and self.gives == "tagged-tuples"
         arranged = partial(self.physical, start=start, index=tagged, given=given)
         fast, plan = planned(spark, kernel, lambda fast: arranged(kernel=fast))
+        check_copies(self, plan, live=given is not None, until=until)
         return dataframe(plan, self.catalog, self.reads, spark, sources, replace(options, kernel=fast))
 
     def start(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -21,9 +22,10 @@ from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
-from transom.errors import Unsupported, UsageError
+from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
+from transom.languages.sparql.remarks import unknown_predicates
 from transom.languages.sparql.syntax import Query as Syntax
 from transom.languages.sparql.unparse import format_text
 from transom.languages.sql.select import Remark
@@ -224,7 +226,29 @@ class RdfQuery:
         `now` is what NOW() says over stored graphs.
         """
         found, aside = self.inputs(inputs, now=now)
+        for remark in self.unmatched(found):
+            warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
         return replace(evaluate(self.algebra, found), aside=aside)
+
+    def undeclared(self) -> tuple[Remark, ...]:
+        """The predicates of patterns that the catalog does not declare, where it declares those of all that is read."""
+        declared = [extent.predicates for extent in self.reads]
+        if None in declared:
+            return ()
+        return self._unknown({iri for predicates in declared for iri in predicates or ()})
+
+    def unmatched(self, inputs: Inputs) -> tuple[Remark, ...]:
+        """The predicates of patterns that no statement of some inputs has."""
+        streamed = (triple for given in inputs.streams.values() for _, triple in given)
+        stored = (triple for given in inputs.graphs.values() for triple in given)
+        said = {(remark.message, remark.span) for remark in self.warnings}
+        found = self._unknown({triple.predicate.value for triple in (*streamed, *stored)})
+        return tuple(remark for remark in found if (remark.message, remark.span) not in said)
+
+    def _unknown(self, known: set[str]) -> tuple[Remark, ...]:
+        """The predicates of patterns that are not among those that are known; none where nothing is known."""
+        names = Names.of(self.syntax, self.catalog.rdf.prefixes)
+        return tuple(unknown_predicates(self.syntax, names, known)) if known else ()
 
     def inputs(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None

@@ -176,6 +176,8 @@ def test_functions_on_places() -> None:
     assert of(call("HEADING", here, point(-1.0, 0.0), metres)) == pytest.approx(270)
     assert of(call("HEADING", here, here, metres)) is None
     assert of(call("HEADING", point(179.5, 0.0), point(-179.5, 0.0), number(0))) == pytest.approx(90)
+    assert of(call("HEADING", point(0.0, 0.0), point(179.4, 0.2), number(0))) == pytest.approx(43.235182, abs=1e-6)
+    assert of(call("HEADING", point(-180.0, 1.0), point(180.0, 1.0), number(0))) is None
     assert of(call("X", there)) == 3.0
     assert of(call("Y", there)) == 4.0
     assert of(call("WKT", there)) == "POINT (3 4)"

@@ -178,7 +178,12 @@ def test_the_number_of_sources_is_bounded() -> None:
 
 
 GAP = "rows between two windows are in none of them"
+OVERLAP = "the window is one longer than its slide, so a row on the boundary is in two windows"
 UNKNOWN = "a comparison with NULL is never true; IS NULL asks for it"
+
+
+def overlap(instead: str) -> str:
+    return f"{OVERLAP}; for windows that do not overlap write {instead}"
 
 
 @pytest.mark.parametrize(
@@ -189,6 +194,15 @@ UNKNOWN = "a comparison with NULL is never true; IS NULL asks for it"
         ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 4 ROWS]", [GAP]),
         ("SELECT temp FROM road [FROM NOW TO NOW SLIDE 10 SEC]", []),
         ("SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 SEC]", []),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 1 MIN]", [overlap("[FROM NOW-59 TO NOW SLIDE 60 SEC]")]),
+        (
+            "SELECT temp FROM road [FROM NOW-3 TO NOW-2 SLIDE 1 HOUR]",
+            [overlap("[FROM NOW-10799 TO NOW-7200 SLIDE 3600 SEC]")],
+        ),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 1 SEC]", [overlap("[FROM NOW TO NOW SLIDE 1 SEC]")]),
+        ("SELECT temp FROM road [FROM NOW-5 TO NOW SLIDE 5 ROWS]", [overlap("[FROM NOW-4 TO NOW SLIDE 5 ROWS]")]),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 1 ROWS]", []),
+        ("SELECT temp FROM road [FROM NOW-10 TO NOW SLIDE 5 SEC]", []),
         (
             "SELECT temp FROM road WHERE temp > 1 AND temp = NULL",
             ["a comparison with NULL is never true; IS NULL asks for it"],

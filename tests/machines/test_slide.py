@@ -27,10 +27,10 @@ from tests.machines.slide_cases import (
 from tests.machines.slide_driver import Java, Script, java, plain, slide_in_python
 from transom.errors import DataError, PlanError
 from transom.machines import encoding
-from transom.machines.aggregates import RANGE_ERROR, SlideAggregate, units
+from transom.machines.aggregates import RANGE_ERROR, SlideAggregate, part_of, units
 from transom.machines.slide import SlideMachine, SlideSpec
 from transom.model.bag import Row
-from transom.model.types import Type
+from transom.model.types import Type, one_form
 
 
 @pytest.fixture(scope="module", params=[7, pytest.param(1, marks=pytest.mark.kernel)])
@@ -142,6 +142,41 @@ def test_floats_beyond_exact_sums(number: float, in_java: Java) -> None:
         units(number)
     [said] = in_java([{"spec": json.loads(spec.to_json()), "script": plain([("take", 0, (number,))])}])
     assert said[0]["error"].startswith(f"ArithmeticException: {RANGE_ERROR}: exact sums do not take")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "mean"),
+    [
+        ("float", [0.1, 0.2, 0.3], 0.2),
+        ("integer", [2**54 + 1, 2**54 + 3, 1], 12009599006321324.0),
+        ("decimal", [Decimal("0.1"), Decimal("0.2"), Decimal("0.3")], 0.2),
+    ],
+)
+def test_average_is_rounded_once(kind: str, values: list[Any], mean: float) -> None:
+    part = part_of(SlideAggregate("avg", kind, 0))
+    content = part.empty()
+    for value in values:
+        content = part.add(content, value)
+    window = part.window()
+    window.enter(content)
+    assert window.value() == mean
+
+
+@pytest.mark.kernel
+def test_averages_in_java_are_rounded_once(in_java: Java) -> None:
+    rng = random.Random(5)
+    kinds = [Type.FLOAT, Type.INTEGER, Type.DECIMAL]
+    spec = SlideSpec(3, 1, tuple(SlideAggregate("avg", kind.value, place) for place, kind in enumerate(kinds)))
+
+    def row() -> Row:
+        decimal = one_form(Decimal(rng.randrange(-(10**36), 10**36)).scaleb(-rng.randrange(38)))
+        return rng.choice([0.1, 0.2, 0.3, awkward(rng)]), rng.randrange(-(2**63), 2**63), decimal
+
+    rows: list[tuple[int, Row]] = sorted((rng.randrange(900), row()) for _ in range(3000))
+    script: Script = [("take", *row) for row in rows] + [("close", closed) for closed in range(0, 1000, 7)]
+    said = plain(list(expected(spec, kinds, script)))
+    assert plain(slide_in_python(spec, script)) == said
+    assert in_java([{"spec": json.loads(spec.to_json()), "script": plain(script)}]) == [said]
 
 
 def test_the_ends_of_the_range() -> None:

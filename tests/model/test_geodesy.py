@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
 from pyproj import Geod
 
 from tests.model.steps import EVERY, FAR, NEAR, Step
-from transom.model.geodesy import geodesic
+from transom.model.geodesy import azimuth, geodesic
 
 TRUTH = Geod(ellps="WGS84")
 CENTIMETRE = 0.01
@@ -45,6 +46,37 @@ def test_a_million_steps(kind: str, count: int) -> None:
     near, far = worst(kind, [EVERY[kind](rng) for _ in range(count)])
     assert near < CENTIMETRE
     assert far < FAR_ERROR
+
+
+@pytest.mark.parametrize("kind", list(EVERY))
+def test_direction(kind: str) -> None:
+    rng = random.Random(f"azimuth {kind}")
+    for step in (EVERY[kind](rng) for _ in range(200 if kind == "opposite" else 1_000)):
+        truth, _, length = TRUTH.inv(*step)
+        found = azimuth(*step)
+        if length == 0.0:
+            assert found is None
+            continue
+        assert found is not None
+        assert 0.0 <= found < 360.0
+        turned = math.radians(abs(math.remainder(found - truth, 360.0)))
+        assert turned * min(length, 1e6) < CENTIMETRE, step
+
+
+def test_direction_in_corners() -> None:
+    """The direction of nearly opposite places, of places on one meridian, and at the poles."""
+    for lat1 in (-90.0, -45.0, -1e-9, 0.0, 0.1, 30.0):
+        for lat2 in (-45.0, -30.0, 0.0, 0.2, 89.0):
+            for lon in (0.0, 90.0, 179.0, 179.4, -179.4, 179.7, -179.7):
+                truth, _, length = TRUTH.inv(0.0, lat1, lon, lat2)
+                found = azimuth(0.0, lat1, lon, lat2)
+                assert (found is None) == (length == 0.0)
+                if found is not None:
+                    assert abs(math.remainder(found - truth, 360.0)) < 1e-6, (lat1, lat2, lon)
+    assert azimuth(0.0, 0.0, 179.4, 0.2) == pytest.approx(43.235182, abs=1e-6)
+    assert azimuth(0.0, 0.0, 180.0, 0.0) == azimuth(5.0, -90.0, 7.0, 90.0) == 0.0
+    assert azimuth(5.0, 90.0, 7.0, -90.0) == 180.0
+    assert azimuth(-180.0, 55.25, 180.0, 55.25) is None
 
 
 def test_corners() -> None:

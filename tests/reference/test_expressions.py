@@ -51,6 +51,7 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("ABS(-3)", 3), ("ABS(f)", 2.5), ("SIGN(-2.5)", -1), ("SIGN(0)", 0), ("FLOOR(-2.5)", -3), ("CEIL(-2.5)", -2),
     ("CEILING(2.1)", 3), ("FLOOR(1e30)", None), ("ROUND(2.5)", 3.0), ("ROUND(-2.5)", -3.0), ("ROUND(2.675, 2)", 2.68),
     ("ROUND(1234.5, -2)", 1200.0), ("ROUND(1.5, 40)", 1.5), ("ROUND(1.5, -40)", 0.0), ("ROUND(1e300, -31)", 1e300), ("ROUND(9e30, -31)", 1e31), ("ROUND(1e-40, 35)", 0.0), ("ROUND(1.5, 999)", 1.5), ("ROUND(1.5, -999)", 0.0), ("SQRT(9)", 3.0),
+    ("ROUND(d)", Decimal(2)), ("ROUND(-d, 0)", Decimal(-2)), ("ROUND(CAST('2.345' AS DECIMAL), 2)", Decimal("2.35")), ("ROUND(CAST('1250' AS DECIMAL), -2)", Decimal(1300)), ("ROUND(d, 99)", Decimal("1.5")), ("ROUND(d, -99)", Decimal(0)), ("ROUND(d, n)", None), ("ROUND(i)", 7.0), ("ROUND(i, -1)", 10.0),
     ("SQRT(-1)", None), ("POWER(2, 10)", 1024.0), ("POW(2, 0.5)", 2**0.5), ("POWER(-1, 0.5)", None),
     ("POWER(10, 999)", None), ("POWER(0, -1)", None), ("EXP(0)", 1.0), ("EXP(9999)", None), ("LN(1)", 0.0),
     ("LN(0)", None), ("LOG10(100)", 2.0), ("LOG10(-1)", None),
@@ -126,6 +127,10 @@ def test_aggregates_are_exact_and_rounded_once() -> None:
     assert functools.reduce(operator.add, tenths) != 1.0  # the built-in sum compensates from Python 3.12 on
     assert total(AggregateFunction.SUM, Type.FLOAT, tenths) == 1.0
     assert total(AggregateFunction.AVG, Type.FLOAT, [*tenths, None]) == 0.1
+    assert total(AggregateFunction.AVG, Type.FLOAT, [0.1, 0.2, 0.3]) == 0.2
+    assert total(AggregateFunction.AVG, Type.FLOAT, [1e308, 1e308]) == 1e308
+    assert total(AggregateFunction.AVG, Type.INTEGER, [2**53, 2**53 + 1, 2**53 + 2]) == 2.0**53
+    assert total(AggregateFunction.AVG, Type.INTEGER, [2**54 + 1, 2**54 + 3, 1]) == 12009599006321324.0
     assert total(AggregateFunction.SUM, Type.FLOAT, [1e308, 1e308]) is None
     assert total(AggregateFunction.SUM, Type.FLOAT, [1e16, 1.0, -1e16]) == 1.0
     assert total(AggregateFunction.SUM, Type.INTEGER, [2**62, 2**62, -(2**62)]) == 2**62

@@ -114,6 +114,32 @@ def test_one_level_and_two_levels_are_exact(spark: Any, rows: list[tuple[Any, ..
                 assert (type(given), given) == (type(expected), expected), (a, group, only_here)
 
 
+AWKWARD_MEANS: dict[str, list[tuple[list[Any], float]]] = {
+    "AVG_float": [
+        ([0.1, 0.2, 0.3], 0.2),
+        ([1e-21, 1e-21, 2e-21], 4e-21 / 3),
+        ([1e16, 1.0, 1.0], 3333333333333334.0),
+        ([-1.1, 0.1, 1.0], 0.0),
+    ],
+    "AVG_integer": [([2**54 + 1, 2**54 + 3, 1], 12009599006321324.0), ([-(2**63)] * 3, -(2.0**63)), ([1, 2, 2], 5 / 3)],
+    "AVG_decimal": [([Decimal("0.1"), Decimal("0.2"), Decimal("0.3")], 0.2), ([Decimal("-0.1"), Decimal(0)], -0.05)],
+}
+
+
+def test_average_is_rounded_once(spark: Any) -> None:
+    for name, cases in AWKWARD_MEANS.items():
+        (mean,) = [a for a in ALL if a.attribute.name == name]
+        place = [a.name for a in SCHEMA].index(str(mean.argument))
+        table = []
+        for group, (numbers, expected) in enumerate(cases):
+            padded = [tuple(number if at == place else None for at in range(len(SCHEMA))) for number in numbers]
+            assert aggregate(mean, SCHEMA, padded) == expected
+            table += [(group, 0, True, *row) for row in padded]
+        parts = partial(mean, F.col(str(mean.argument)), "m", None, False)
+        answers = spark.createDataFrame(table, TABLE).groupBy("g").agg(*parts).select("g", final(mean, "m", False))
+        assert dict(map(tuple, answers.collect())) == {group: mean for group, (_, mean) in enumerate(cases)}, name
+
+
 def test_nothing_gives_null_or_zero(spark: Any) -> None:
     frame = spark.createDataFrame([], TABLE)
     merges = [part for a in ALL for part in merge(a, a.attribute.name, False)]

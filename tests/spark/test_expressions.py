@@ -141,6 +141,17 @@ def test_random_expressions(spark: Any, seed: int, count: int) -> None:
     assert all(garden.used[name] >= 3 for name in FUNCTIONS)
 
 
+def test_signs_of_long_decimals(spark: Any) -> None:
+    """Spark's own `negative` and `abs` round to 34 digits."""
+    long, large = Decimal("12345678901234567.123456789012345678"), Decimal("99999999999999999999.5")
+    below = long.copy_negate()  # a minus sign would round to 28 digits
+    frame = spark.createDataFrame([(long,), (below,), (large.copy_negate(),)], "d decimal(38,18)")
+    number = Column(Attribute("d", Type.DECIMAL))
+    shown = [lower(call(name, number), lambda a: F.col(a.name), tag) for name in ("NEG", "ABS")]
+    found = [tuple(row) for row in frame.select(*shown).collect()]
+    assert found == [(below, long), (long, long), (large, large)]
+
+
 def scalars(spark: Any, columns: list[Any]) -> list[Value]:
     return list(spark.range(1).select(*(c.alias(f"c{n}") for n, c in enumerate(columns))).collect()[0])
 

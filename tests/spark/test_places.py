@@ -116,7 +116,8 @@ def alike(expression: Expression, expected: Value, given: Value) -> bool:
     if type(expected) is not type(given):
         return False
     if isinstance(expected, float) and isinstance(given, float):
-        if isinstance(expression, Call) and expression.function.name == "HEADING":
+        heading = isinstance(expression, Call) and expression.function.name == "HEADING"
+        if heading and expression.arguments[2] != number(0):  # on the globe, both engines run the same code
             return abs(math.remainder(expected - given, 360.0)) < 1e-11
         return expected == given and math.copysign(1, expected) == math.copysign(1, given)
     return expected == given

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from transom.errors import LanguageRule, NameProblem, ParseError, QueryError
+import transom
+from transom import Catalog
+from transom.errors import CatalogError, LanguageRule, NameProblem, ParseError, QueryError
 from transom.languages.sparql import syntax
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.rules import check
@@ -136,3 +138,93 @@ def test_numbers_with_signs() -> None:
     assert tree("?x +2*?y") == tree("?x + (2 * ?y)")
     assert tree("?x -2*?y/3+1") == tree("(?x - ((2 * ?y) / 3)) + 1")
     assert tree("-1") != tree("- 1")
+
+
+@pytest.mark.parametrize(
+    ("window", "message", "at", "hint"),
+    [
+        (
+            "RANGE 1000 SLIDE",
+            "SLIDE without a number is one unit of the RANGE, here 1 millisecond, which is no whole number of ticks",
+            "WINDOW RANGE 1000 SLIDE",
+            "a tick of the catalog is 1 s; write a number, for example SLIDE 1000",
+        ),
+        (
+            "RANGE 1500 SLIDE 1 S",
+            "1500 milliseconds (there is no unit) is no whole number of ticks",
+            "1500",
+            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+        ),
+        (
+            "RANGE 5 S SLIDE 1500 MS",
+            "1500 MS is no whole number of ticks",
+            "1500 MS",
+            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+        ),
+    ],
+)
+def test_windows_that_are_no_whole_number_of_ticks(window: str, message: str, at: str, hint: str) -> None:
+    catalog = Catalog.from_dict({"rdf": {"s": {"stream": "http://ex/s"}}})
+    text = f"SELECT * FROM STREAM <http://ex/s> WINDOW {window} WHERE {{ ?s ?p ?o }}"
+    with pytest.raises(LanguageRule) as caught:
+        transom.compile(text, catalog, language="sparql")
+    span = caught.value.span
+    assert span is not None
+    assert (caught.value.message, text[span.start : span.end], caught.value.hint) == (message, at, hint)
+
+
+def warned(text: str, **more: object) -> list[tuple[str, str]]:
+    catalog = Catalog.from_dict(
+        {"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s", **more}}}
+    )
+    query = transom.compile(text, catalog, language="sparql")
+    return [(remark.message, text[remark.span.start : remark.span.end]) for remark in query.warnings]
+
+
+OVER = "FROM STREAM <http://ex/s> WINDOW RANGE 5 SLIDE"
+NEVER = "is never bound: no pattern gives it a value"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"SELECT ?x ?nope {OVER} {{ ?x :a ?y }}", [(f"?nope {NEVER}", "?nope")]),
+        (
+            f"SELECT ?x {OVER} {{ ?x :a ?value FILTER (?valeu > 1) }}",
+            [(f"?valeu {NEVER}; did you mean ?value?", "?valeu")],
+        ),
+        (f"SELECT ?x {OVER} {{ ?x :a ?y }} ORDER BY ?z", [(f"?z {NEVER}", "?z")]),
+        (f"CONSTRUCT {{ ?x :b ?z }} {OVER} {{ ?x :a ?y }}", [(f"?z {NEVER}", "?z")]),
+        (f"SELECT ?x ?z {OVER} {{ ?x :a ?y MINUS {{ ?x :b ?z }} }}", [(f"?z {NEVER}", "?z")]),
+        (f"SELECT (?z + 1 AS ?v) {OVER} {{ ?x :a ?y }}", [(f"?z {NEVER}", "?z")]),
+        (f"SELECT ?x ?v {OVER} {{ ?x :a ?y BIND (?y AS ?v) }}", []),
+        (f"SELECT ?x ?g {OVER} {{ GRAPH ?g {{ ?x :a ?y }} OPTIONAL {{ ?x :b ?z }} FILTER (!BOUND(?z)) }}", []),
+        (f"SELECT ?x ?v {OVER} {{ ?x :a ?y VALUES ?v {{ 1 }} {{ SELECT ?q {{ ?q :a 1 }} }} }}", []),
+        (f"SELECT ?n (COUNT(?x) AS ?c) {OVER} {{ ?x :a ?y }} GROUP BY (?y AS ?n)", []),
+        (f"SELECT * {OVER} {{ ?x :a ?y FILTER NOT EXISTS {{ ?x :b ?w }} }}", []),
+    ],
+)  # fmt: skip
+def test_variables_that_nothing_binds(text: str, expected: list[tuple[str, str]]) -> None:
+    assert warned(text) == expected
+
+
+def test_predicates_that_the_catalog_does_not_declare() -> None:
+    text = f"SELECT ?x {OVER} {{ ?x :tmep ?y ; a ?z ; !:other ?v }}"
+    assert warned(text) == []
+    assert warned(text, predicates=[":temp", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"]) == [
+        ("no statement has the predicate <http://ex/tmep>; did you mean <http://ex/temp>?", ":tmep")
+    ]
+    with pytest.raises(CatalogError, match="no absolute IRI"):
+        warned(text, predicates=["temp"])
+
+
+def test_predicates_that_no_statement_has() -> None:
+    catalog = Catalog.from_dict(
+        {"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
+    )
+    query = transom.compile(f"SELECT ?x {OVER} {{ ?x :tmep ?y }}", catalog, language="sparql", name="q.rq")
+    with pytest.warns(transom.QueryWarning) as caught:
+        assert not query.simulate({"s": [(0, ":x", ":temp", 1)]}).solutions
+    said = "q.rq:1:63: no statement has the predicate <http://ex/tmep>; did you mean <http://ex/temp>?"
+    assert [str(one.message) for one in caught] == [said]
+    query.simulate({"s": []})

@@ -128,8 +128,8 @@ _add("numbers", "ABS", "size without sign", *_each(NUMBERS, 1))
 _add("numbers", "SIGN", "-1, 0 or 1", *_each(NUMBERS, 1, I))
 _add("numbers", "FLOOR", "largest whole number not above", *_each(NUMBERS, 1, I))
 _add("numbers", "CEIL", "smallest whole number not below", *_each(NUMBERS, 1, I))
-_add("numbers", "ROUND", "to so many decimal places (0 if not given), halves away from zero",
-     Signature((F,), F), Signature((F, I), F))  # fmt: skip
+_add("numbers", "ROUND", "to so many decimal places (0 if not given), halves away from zero; a decimal stays a decimal",
+     *(Signature((kind, *places), D if kind is D else F) for kind in (F, D, I) for places in ((), (I,))))  # fmt: skip
 _add(
     "numbers",
     "DIV",

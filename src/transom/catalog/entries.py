@@ -206,6 +206,7 @@ class RdfEntry(Entry):
     time: str | None = None
     lateness: str | None = None
     subjects: Literal["local"] | None = None
+    predicates: list[str] | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:
@@ -254,5 +255,6 @@ class CatalogEntry(Entry):
     epoch: object = "1970-01-01T00:00:00Z"
     extents: dict[str, ExtentEntry] = Field(default_factory=dict)
     regions: dict[str, RegionEntry] = Field(default_factory=dict)
+    parameters: dict[str, object] | list[str] = Field(default_factory=dict)
     prefixes: dict[str, str] = Field(default_factory=dict)
     rdf: dict[str, RdfEntry] = Field(default_factory=dict)

@@ -15,6 +15,7 @@ from transom.catalog.entries import ExtentEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
 from transom.catalog.source_entries import read_source
+from transom.catalog.sources import LOG_COLUMNS
 from transom.catalog.space_entries import SPEED, read_position, read_speed
 from transom.catalog.ticks import read_interval, read_rate
 from transom.catalog.wording import did_you_mean, quoted, show
@@ -75,7 +76,18 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
     )
     if entry.source is None:
         return extent
-    return replace(extent, source=read_source(extent, entry.source, at.then("source"), calendar, folder))
+    source = read_source(extent, entry.source, at.then("source"), calendar, folder)
+    if hasattr(source, "log"):
+        _beside_log(extent, at)
+    return replace(extent, source=source)
+
+
+def _beside_log(extent: Extent, at: At) -> None:
+    """Refuse an attribute that is called like a column of the log; to Spark capitals and small letters are the same."""
+    for name in extent.names:
+        if name.lower() in LOG_COLUMNS:
+            hint = f"rename the attribute; a log has {', '.join(LOG_COLUMNS)}"
+            raise Misfit(f"the log of {extent.name} has a column {name.lower()} already", at, hint)
 
 
 def _ticks(words: str | None, at: At, calendar: Calendar) -> int | None:

@@ -97,7 +97,7 @@ def _undecorated(attribute: Attribute) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All that queries may read: how long a tick is, and the declared extents and regions.
+    """All that queries may read: how long a tick is, the declared extents and regions, and values of parameters.
 
     `folder` is what the paths of sources are relative to; `text` and `name` are the file's, for messages.
     """
@@ -109,6 +109,7 @@ class Catalog:
     name: str | None = field(default=None, compare=False)
     regions: Mapping[str, Region] = field(default_factory=dict)
     rdf: Rdf = field(default_factory=Rdf)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:

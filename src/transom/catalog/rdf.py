@@ -18,7 +18,8 @@ class RdfExtent:
     those of a stream may be in the messages of a `topic` instead.
     `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
     `local` says of a stream that all statements about a subject come in one message, at one instant. `lateness` is how
-    many ticks a statement may come behind the latest one in a live run.
+    many ticks a statement may come behind the latest one in a live run. `predicates` are all that statements have,
+    None where nobody says so.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RdfExtent:
     local: bool = False
     topic: Kafka | None = None
     lateness: int = 0
+    predicates: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transom.catalog.columns import check_name
@@ -40,7 +41,7 @@ def read_rdf(
         check_name(name, at.at_key(), "an extent")
         if name.lower() in {*taken, *map(str.lower, extents)}:
             raise Misfit(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
-        extents[name] = _extent(name, entry, at, calendar)
+        extents[name] = replace(_extent(name, entry, at, calendar), predicates=_predicates(entry, prefixes, at))
         own = extents[name]
         same = [one for one in list(extents.values())[:-1] if (one.iri, one.is_stream) == (own.iri, own.is_stream)]
         if own.iri is not None and same:
@@ -84,6 +85,18 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent
     graph = entry.graph or ""
     iri_of_graph = None if graph == "default" else _absolute(graph, at.then("graph"))
     return RdfExtent(name, iri_of_graph, is_stream=False, files=files)
+
+
+def _predicates(entry: RdfEntry, prefixes: Mapping[str, str], at: At) -> tuple[str, ...] | None:
+    """The predicates that are declared, as IRIs or with a prefix of the catalog."""
+    if entry.predicates is None:
+        return None
+    found = []
+    for place, written in enumerate(entry.predicates):
+        prefix, colon, local = written.partition(":")
+        known = colon and prefix in prefixes
+        found.append(prefixes[prefix] + local if known else _absolute(written, at.then("predicates", place)))
+    return tuple(found)
 
 
 def _topic(entry: TopicEntry | None, at: At) -> Kafka | None:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from transom.catalog.columns import check_name
 from transom.catalog.declaration import looks_declared
 from transom.catalog.document import read_document
 from transom.catalog.entries import CatalogEntry
 from transom.catalog.extent_entries import read_extent
 from transom.catalog.extents import Catalog, Extent
 from transom.catalog.places import At, Misfit, locate
-from transom.catalog.rdf import Rdf
 from transom.catalog.rdf_entries import read_rdf
 from transom.catalog.shape_errors import first_misfit
 from transom.catalog.space_entries import read_regions
 from transom.catalog.ticks import read_instant, read_microseconds
 from transom.catalog.wording import did_you_mean, nearest, quoted, show
-from transom.model.regions import Region
 from transom.model.time import Calendar
+from transom.model.types import Value
 
-_TOP = ("tick", "epoch", "extents", "regions", "prefixes", "rdf")
+_TOP = ("tick", "epoch", "extents", "regions", "parameters", "prefixes", "rdf")
 _EXAMPLE = "write for example road: sensed (site:integer, temp:integer)"
 _LONGEST_TICK = read_microseconds("366 d")
 
@@ -32,22 +33,20 @@ def read_catalog(text: str, name: str | None = None, folder: Path | None = None)
     text = text.removeprefix("\ufeff")
     data, places = read_document(text, name)
     try:
-        calendar, extents, regions, rdf = _read(data, folder)
+        return replace(_read(data, folder), text=text, name=name)
     except Misfit as misfit:
         raise locate(misfit, places, name) from misfit.__cause__
-    return Catalog(calendar, extents, folder, text, name, regions, rdf)
 
 
 def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
     """The catalog in dictionaries and lists."""
     try:
-        calendar, extents, regions, rdf = _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
+        return _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
     except Misfit as misfit:
         raise locate(misfit, None, None) from misfit.__cause__
-    return Catalog(calendar, extents, folder, regions=regions, rdf=rdf)
 
 
-def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent], dict[str, Region], Rdf]:
+def _read(data: object, folder: Path | None) -> Catalog:
     if data is None:
         raise Misfit("the catalog is empty", At(), _EXAMPLE)
     if not isinstance(data, dict):
@@ -69,7 +68,27 @@ def _read(data: object, folder: Path | None) -> tuple[Calendar, dict[str, Extent
     rdf = read_rdf(entry.rdf, entry.prefixes, seen, calendar)
     if not extents and not rdf.extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
-    return calendar, extents, read_regions(entry.regions, extents, At(("regions",)), folder), rdf
+    regions = read_regions(entry.regions, extents, At(("regions",)), folder)
+    return Catalog(calendar, extents, folder, regions=regions, rdf=rdf, parameters=_parameters(entry))
+
+
+def _parameters(entry: CatalogEntry) -> dict[str, Value]:
+    """The parameters of CQL queries with their values; a name in a list stands for itself (C8)."""
+    given = entry.parameters
+    top = At(("parameters",))
+    if isinstance(given, list):
+        for place, name in enumerate(given):
+            check_name(name, top.then(place), "a parameter")
+        return {name: name for name in given}
+    found: dict[str, Value] = {}
+    for name, value in given.items():
+        at = top.then(name)
+        check_name(name, at.at_key(), "a parameter")
+        if not isinstance(value, str | int | float):
+            hint = "write a string, a number, true or false"
+            raise Misfit(f"the parameter {quoted(name)} is {show(value)}", at, hint)
+        found[name] = value
+    return found
 
 
 def _gathered(data: dict[object, object]) -> dict[object, object]:

@@ -48,6 +48,9 @@ ENDINGS = {
 }
 """The format that the ending of a file's name stands for."""
 
+LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason", "_words")
+"""The columns of a log beside the attributes; no attribute of a collected extent has one of these names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Files:

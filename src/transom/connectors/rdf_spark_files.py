@@ -27,20 +27,20 @@ from transom.errors import DataError, UsageError
 from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import IRI, BlankNode, Triple
 from transom.model.time import Calendar
+from transom.spark.columns import quoted, reserved
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _Read: TypeAlias = Callable[[dict[str, Any], int], Iterator[Sequence[object]]]
 """The rows of a file or a message, so many columns wide."""
-FILE = "file"
-"""The column that frames of files have: the file of a statement. `place` is that of its pattern, `row` its own."""
+WHERE = (reserved("place"), reserved("file"), reserved("row"))
+"""Columns of frames from files: the place of the file's pattern, the file, and the place of a statement in it."""
+_PLACE, _FILE, _ROW = map(quoted, WHERE)
 _TOLD = "dead string, words string, at string"
-_STATEMENTS = f"tick bigint, place int, file string, row bigint, s string, p string, o string, {_TOLD}"
-_MESSAGES = (
-    "tick bigint, place int, file string, row bigint, "
-    f"statements array<struct<s: string, p: string, o: string, row: bigint>>, {_TOLD}"
-)
+_WHERE = f"{_PLACE} int, {_FILE} string, {_ROW} bigint"
+_STATEMENTS = f"tick bigint, {_WHERE}, s string, p string, o string, {_TOLD}"
+_MESSAGES = f"tick bigint, {_WHERE}, statements array<struct<s: string, p: string, o: string, row: bigint>>, {_TOLD}"
 _BINARY = "path string, modificationTime timestamp, length bigint, content binary"
 _ROWS = 10_000
 _ROOM = 1 << 21  # a message has at most one statement for each of its bytes
@@ -101,9 +101,8 @@ def _batches(local: bool, read: _Read, given: Iterable[pa.RecordBatch]) -> Itera
     told = [(name, pa.string()) for name in ("dead", "words", "at")]
     one = [(name, pa.string()) for name in ("s", "p", "o")]
     held = [("statements", pa.list_(pa.struct([*one, ("row", pa.int64())])))] if local else one
-    schema = pa.schema(
-        [("tick", pa.int64()), ("place", pa.int32()), ("file", pa.string()), ("row", pa.int64()), *held, *told]
-    )
+    where = zip(WHERE, (pa.int32(), pa.string(), pa.int64()))
+    schema = pa.schema([("tick", pa.int64()), *where, *held, *told])
     for batch in given:
         rows = chain.from_iterable(read(entry, len(schema)) for entry in batch.to_pylist())
         while some := list(islice(rows, _ROWS)):
@@ -164,4 +163,4 @@ def _spelled(triple: Triple) -> tuple[str, str, str]:
 def with_reason(frame: DataFrame) -> DataFrame:
     """The messages that gave no statements: `dead`, `words`, `at`, in the order of their files."""
     dead = frame.where(F.col("dead").isNotNull())
-    return dead.orderBy("place", FILE, "row").select("dead", "words", "at")
+    return dead.orderBy(*map(quoted, WHERE)).select("dead", "words", "at")

@@ -158,7 +158,7 @@ class _TotalWindow:
         if not self.count:
             return None
         if self.function == "avg":
-            return _nearest(self.total, self.kind) / self.count
+            return _nearest(self.total, self.kind, self.count)
         match self.kind:
             case Type.INTEGER:
                 return self.total if INTEGER_MIN <= self.total <= INTEGER_MAX else None
@@ -190,9 +190,9 @@ def units(value: Value) -> int:
     return -size if sign else size
 
 
-def _nearest(total: int, kind: Type) -> float:
-    """A sum in units as a float, rounded once."""
-    return total / (1 if kind is Type.INTEGER else _UNITS)
+def _nearest(total: int, kind: Type, count: int = 1) -> float:
+    """A sum in units divided by a count, rounded once: Python divides integers of any size exactly."""
+    return total / (count if kind is Type.INTEGER else count * _UNITS)
 
 
 class _Extreme:

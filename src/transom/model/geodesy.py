@@ -1,7 +1,8 @@
 """The shortest way between two places on the ellipsoid WGS 84, by + - * / and square roots alone (E9).
 
 Written so that every implementation gives the same bits: no trigonometry of a library, whose last digits differ
-from one to the next, but fixed polynomials after exact reductions. `Geodesy.java` is the same line by line.
+from one to the next, but fixed polynomials after exact reductions. `Geodesy.java` computes lengths line by line as
+here; directions are computed here alone.
 docs/space.md has the formulas, and how far they are from the truth.
 """
 
@@ -32,13 +33,37 @@ HALVINGS = 60
 
 def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
     """The length in metres of the shortest way between two places, given in degrees."""
+    return _inverse(abs(_longitude(lon1, lon2)), lat1, lat2)[0]
+
+
+def azimuth(lon1: float, lat1: float, lon2: float, lat2: float) -> float | None:
+    """The direction in degrees in which the shortest way leaves the first place, clockwise from north.
+
+    None if both places are the same. At a pole the direction counts from the meridian of the first longitude.
+    """
+    longitude = _longitude(lon1, lon2)
+    _, sine, cosine = _inverse(abs(longitude), lat1, lat2)
+    if sine == 0.0 and cosine == 0.0:
+        return None
+    degrees = angle(sine, cosine) / DEGREE
+    return 360.0 - degrees if longitude < 0.0 < degrees else degrees
+
+
+def _longitude(lon1: float, lon2: float) -> float:
+    """How far one longitude is east of another, from -180 to 180 degrees."""
     longitude = lon2 - lon1
     while longitude > 180.0:
         longitude -= 360.0
     while longitude < -180.0:
         longitude += 360.0
-    if longitude < 0.0:
-        longitude = -longitude
+    return longitude
+
+
+def _inverse(longitude: float, lat1: float, lat2: float) -> tuple[float, float, float]:
+    """The length of the shortest way to a place so many degrees further east, and the direction of its start.
+
+    The direction is the sine and the cosine of the azimuth, up to one factor; both are 0 if the places are the same.
+    """
     su1, cu1 = _reduced(lat1)
     su2, cu2 = _reduced(lat2)
     sl, cl = sine_cosine(longitude)
@@ -50,7 +75,7 @@ def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
         sin_s = sqrt(across * across + along * along)
         cos_s = su1 * su2 + cu1 * cu2 * cos_l
         if sin_s == 0.0 and cos_s > 0.0:
-            return 0.0
+            return 0.0, 0.0, 0.0
         sigma = angle(sin_s, cos_s)
         sin_a = cu1 * cu2 * sin_l / sin_s if sin_s > 0.0 else 0.0
         cos2_a = 1.0 - sin_a * sin_a
@@ -61,7 +86,9 @@ def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
         if -CLOSE <= change <= CLOSE:
             if longitude * DEGREE + correction > PI:
                 break
-            return _length(cos2_a, sigma, sin_s, cos_s, cos_m)
+            if sin_s == 0.0:  # opposite places: the way goes over the north pole, or begins there
+                along = 1.0 if cu1 > 0.0 or su1 < 0.0 else -1.0
+            return _length(cos2_a, sigma, sin_s, cos_s, cos_m), across, along
     return _antipodal(longitude * DEGREE, su1, cu1, su2, cu2)
 
 
@@ -145,38 +172,45 @@ def _length(cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: floa
     return B * a * (sigma - b * sin_s * (cos_m + b / 4.0 * (cos_s * square - third)))
 
 
-def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float) -> float:
-    """The length of a way that nearly goes around, by halving the interval in which its azimuth lies.
+def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float) -> tuple[float, float, float]:
+    """The length and direction of a way that nearly goes around, by halving the interval in which its azimuth lies.
 
     The place nearer to a pole comes first and lies in the south; then the longitude that a way has gone when it comes
-    to the latitude of the second place grows with its azimuth, from 0 northwards to pi southwards.
+    to the latitude of the second place grows with its azimuth, from 0 northwards to pi southwards. Exchanged places
+    turn the way around, and a mirrored one changes north and south.
     """
-    if su1 * su1 < su2 * su2:
+    exchanged = su1 * su1 < su2 * su2
+    if exchanged:
         su1, cu1, su2, cu2 = su2, cu2, su1, cu1
-    if su1 > 0.0:
+    mirrored = su1 > 0.0
+    if mirrored:
         su1, su2 = -su1, -su2
     low_s, low_c, high_s, high_c = 0.0, 1.0, 0.0, -1.0
     sin_1, cos_1 = 1.0, 0.0
-    length = 0.0
+    length, sine, cosine = 0.0, 0.0, 0.0
     for _ in range(HALVINGS):
         sin_a = sin_1 * cu1
         cos2_a = cos_1 * cos_1 + sin_1 * sin_1 * su1 * su1
         ahead = cos_1 * cu1
         left = ahead * ahead + (su1 * su1 - su2 * su2)
         sin_s1, cos_s1 = _unit(su1, ahead)
-        sin_s2, cos_s2 = _unit(su2, sqrt(left) if left > 0.0 else 0.0)
+        arriving = sqrt(left) if left > 0.0 else 0.0
+        sin_s2, cos_s2 = _unit(su2, arriving)
         sin_s, cos_s = _between(sin_s1, cos_s1, sin_s2, cos_s2)
         sigma = angle(sin_s, cos_s)
         cos_m = cos_s1 * cos_s2 - sin_s1 * sin_s2
         sin_w, cos_w = _between(sin_a * sin_s1, cos_s1, sin_a * sin_s2, cos_s2)
         gone = angle(sin_w, cos_w) - _lag(sin_a, cos2_a, sigma, sin_s, cos_s, cos_m)
         length = _length(cos2_a, sigma, sin_s, cos_s, cos_m)
+        sine, cosine = (sin_a, -arriving) if exchanged else (sin_1, cos_1)
         if gone < longitude:
             low_s, low_c = sin_1, cos_1
         else:
             high_s, high_c = sin_1, cos_1
         sin_1, cos_1 = _unit(low_s + high_s, low_c + high_c)
-    return length
+    if su1 == 0.0 and cosine < 0.0:  # both places are on the equator: of two ways, the northern one
+        return length, sine, -cosine
+    return length, sine, -cosine if mirrored else cosine
 
 
 def _unit(y: float, x: float) -> tuple[float, float]:

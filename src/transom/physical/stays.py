@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from transom.physical.plan import Filter, Form, Map, Meet, Physical, Spread, Stay
+from transom.physical.plan import Filter, Form, Group, Map, Meet, Physical, Spread, Stay
+from transom.physical.walk import walk
 
 
 def longest(node: Physical) -> int:
@@ -49,3 +50,13 @@ def pairs_streams(node: Physical) -> bool:
             return pairs_streams(input)
         case _:
             return False
+
+
+def copies(plan: Physical) -> int:
+    """The most rows that Spark makes of one, one for each window that it is in; 1 where nothing is spread."""
+    found = [1]
+    for node in walk(plan):
+        spread = isinstance(node, Spread) and node.clock is None
+        if isinstance(node, Spread | Group) and (spread or (isinstance(node, Group) and node.panes)) and node.schedule:
+            found.append(node.schedule.within(longest(node.input)))
+    return max(found)

@@ -149,9 +149,8 @@ def total(values: Sequence[Value], kind: Type) -> Value:
 
 
 def mean(values: Sequence[Value]) -> Value:
-    """The exact sum, rounded once to a float, divided by the count as floats divide."""
-    result = rounded(sum(map(exact, values), Fraction(0)))
-    return None if result is None or not values else result / len(values)
+    """The exact sum divided by the count, rounded once to a float; NULL over nothing."""
+    return rounded(sum(map(exact, values), Fraction(0)) / len(values)) if values else None
 
 
 def rounded(number: Fraction) -> float | None:

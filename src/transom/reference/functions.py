@@ -65,13 +65,24 @@ def _quotient(left: int, right: int) -> int | None:
     return whole(size if (left < 0) == (right < 0) else -size)
 
 
-def _round(number: float, places: int = 0) -> Value:
+def _round(number: Number, places: int = 0) -> Value:
+    if isinstance(number, Decimal):
+        return _round_decimal(number, places)
+    number = float(number)
     if places > 330 or not number:
         return number
     if places < -310:
         return 0.0
     nearest = Decimal(repr(number)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=700))
     return finite(float(nearest))
+
+
+def _round_decimal(number: Decimal, places: int) -> Value:
+    if places >= DIGITS:
+        return number
+    if places < -2 * DIGITS:
+        return Decimal(0)
+    return finite(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=700)))
 
 
 def _power(base: float, exponent: float) -> Value:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from transom.model.geodesy import azimuth
 from transom.model.space import Position, step
 from transom.model.types import Line, Point, wkb
 
@@ -51,13 +52,9 @@ def _speed(one: Point, since: int, other: Point, until: int, measure: int, tick_
 def _heading(one: Point, other: Point, measure: int) -> float | None:
     if one == other or apart(one, other, measure) is None:
         return None
-    east, north = other.x - one.x, other.y - one.y
-    if measure == 0:  # the tangent of the azimuth, written so that near places lose no digits
-        here, there, turn = math.radians(one.y), math.radians(other.y), math.radians(east)
-        half = math.sin(turn / 2.0)
-        north = math.sin(math.radians(north)) + 2.0 * math.sin(here) * math.cos(there) * half * half
-        east = math.sin(turn) * math.cos(there)
-    return math.degrees(math.atan2(east, north)) % 360.0
+    if measure == 0:
+        return azimuth(one.x, one.y, other.x, other.y)
+    return math.degrees(math.atan2(other.x - one.x, other.y - one.y)) % 360.0
 
 
 def _text(geometry: Point | Line) -> str:

@@ -14,6 +14,7 @@ from transom.model.bag import Bag, Element, Row, row_identity, row_key
 from transom.model.schema import Schema
 from transom.model.time import Calendar
 from transom.model.types import Line, Point, Type
+from transom.spark.columns import quoted
 from transom.spark.marks import EPOCH, TickTime
 from transom.spark.result import column_names
 
@@ -26,7 +27,7 @@ def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:
     columns: list[Column] = [TickTime(calendar).number().alias("t")]
     columns += [F.col(n) for n in ("seq", "empty", "index") if n in frame.columns]
     for place, (attribute, name) in enumerate(zip(schema, column_names(schema))):
-        column = F.col(f"`{name}`")
+        column = F.col(quoted(name))
         columns.append((F.unix_micros(column) if attribute.type is Type.TIMESTAMP else column).alias(f"c{place}"))
     return frame.select(*columns)
 

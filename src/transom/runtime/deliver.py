@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from transom.catalog.references import resolved
 from transom.errors import UsageError
 from transom.runtime.fingerprint import ID
 from transom.runtime.sinks import Sink
+from transom.spark.columns import quoted, told_apart
 from transom.spark.marks import EPOCH
 
 LEDGER = "transom_batches"
@@ -39,6 +40,7 @@ _SQL = {
     "boolean": "boolean",
     "timestamp": "timestamptz",
 }
+_ID = "_id"
 _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 Deliver = Callable[[DataFrame, int], None]
@@ -66,7 +68,7 @@ def delivery(sink: Sink, run: str) -> Deliver:
             return lambda frame, batch: _to_kafka(address, messages(frame, run, batch))
         case "mqtt":
             needed("paho.mqtt.publish", "mqtt")
-            return lambda frame, batch: _to_mqtt(address, _collected(messages(frame, run, batch)))
+            return lambda frame, batch: _to_mqtt(address, _collected(messages(frame, run, batch, (_ID,))))
         case "webhook":
             needed("httpx", "webhook")
             return lambda frame, batch: _to_webhook(address, _collected(messages(frame, run, batch)))
@@ -74,11 +76,15 @@ def delivery(sink: Sink, run: str) -> Deliver:
             raise UsageError(f"no server is called {other}")
 
 
-def messages(frame: DataFrame, run: str, batch: int) -> DataFrame:
-    """Rows as JSON in `value`, with `id` and `tick`; rows that are equal are told apart by a number."""
-    columns = [F.col(f"`{name}`") for name in frame.columns]
+def messages(frame: DataFrame, run: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
+    """Rows as JSON in `value`, with `id` and `tick`; rows that are equal are told apart by a number.
+
+    Columns whose names are taken have an underscore more in JSON.
+    """
+    columns = [F.col(quoted(name)) for name in frame.columns]
+    shown = [column.alias(name) for column, name in zip(columns, told_apart(frame.columns, taken))]
     equal = F.row_number().over(Window.partitionBy(*columns).orderBy(F.lit(0)))
-    numbered = frame.select(F.to_json(F.struct(*columns), _JSON).alias("value"), F.col("tick"), equal.alias("n"))
+    numbered = frame.select(F.to_json(F.struct(*shown), _JSON).alias("value"), F.col("tick"), equal.alias("n"))
     parts = [F.lit(run[:12]), F.unix_micros("tick"), F.lit(batch), F.substring(F.sha2("value", 256), 1, 20), F.col("n")]
     return numbered.select("tick", F.concat_ws(":", *parts).alias("id"), "value")
 
@@ -143,7 +149,7 @@ def _to_mqtt(address: str, found: list[tuple[str, str]]) -> None:
 
 def _with_id(name: str, value: str) -> str:
     """The JSON object of a row with its id in front."""
-    return f'{{"_id":"{name}",{value[1:]}'
+    return f'{{"{_ID}":"{name}",{value[1:]}'
 
 
 def _to_webhook(address: str, found: list[tuple[str, str]]) -> None:
@@ -169,7 +175,7 @@ def _post(httpx: Any, client: Any, address: str, name: str, value: str) -> None:
 
 def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch: int) -> None:
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    cells = [F.unix_micros(f"`{n}`").alias(n) if k == "timestamp" else F.col(f"`{n}`") for n, k in kinds.items()]
+    cells = [F.unix_micros(quoted(n)).alias(n) if k == "timestamp" else F.col(quoted(n)) for n, k in kinds.items()]
     rows = frame.select(*cells).collect()
     instants = [place for place, kind in enumerate(kinds.values()) if kind == "timestamp"]
     parts = urlsplit(address)

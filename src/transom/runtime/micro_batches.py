@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
 from transom.catalog.extents import Extent, Kind
 from transom.connectors.log.columns import ARROW
 from transom.errors import UsageError
 from transom.reference.sources import Inputs
+from transom.spark.given import OWN_EMPTY, OWN_POSITION, OWN_TICK
 from transom.spark.types import spark_type
 
 
@@ -152,10 +153,7 @@ def read_streams(
         else:
             reader = spark.read.schema(schema)
         raw = reader.parquet(str(paths[extent.name]))
-        own = [raw[f"c{place}"].alias(name) for place, name in enumerate(extent.names) if name != "tick"]
-        if "tick" in extent.names:
-            raise UsageError(f"{extent.name} has an attribute called tick", hint="rename it to verify the query")
-        frames[extent.name] = raw.select("tick", "position", *own)
+        frames[extent.name] = raw.select(*_tags(raw), *_attributes(raw, extent))
     return frames
 
 
@@ -173,7 +171,15 @@ def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs)
         ]
         # a local table: Spark knows its size, and broadcasts it
         frame = spark.createDataFrame(_table(extent, rows), source_schema(extent))
-        own = [frame[f"c{place}"].alias(name) for place, name in enumerate(extent.names)]
-        empty = (frame["position"] < 0).alias("empty")
-        frames[extent.name] = frame.select("tick", "position", empty, *own)
+        empty = (frame["position"] < 0).alias(OWN_EMPTY)
+        frames[extent.name] = frame.select(*_tags(frame), empty, *_attributes(frame, extent))
     return frames
+
+
+def _tags(frame: DataFrame) -> list[Column]:
+    """The tick and the position of a row, under names that no attribute has."""
+    return [frame["tick"].alias(OWN_TICK), frame["position"].alias(OWN_POSITION)]
+
+
+def _attributes(frame: DataFrame, extent: Extent) -> list[Column]:
+    return [frame[f"c{place}"].alias(name) for place, name in enumerate(extent.names)]

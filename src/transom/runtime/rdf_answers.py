@@ -16,6 +16,7 @@ from transom.model.rdf.terms import IRI, Literal, Triple, in_order
 from transom.model.time import Calendar
 from transom.physical.plan import Physical
 from transom.runtime.rdf_dataframe import names_of
+from transom.spark.columns import quoted
 from transom.spark.marks import TICK, TickTime
 
 Texts = tuple[str | None, ...]
@@ -25,7 +26,7 @@ def plain(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
     """An answer with ticks as numbers and columns by their places."""
     tick = TickTime(calendar).number() if TICK in frame.columns else F.lit(0)
     more = [F.col(name) for name in ("change", "empty", "place") if name in frame.columns]
-    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(names_of(plan))]
+    cells = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(names_of(plan))]
     return frame.select(tick.cast("long").alias("t"), *more, *cells)
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
-from transom.connectors.rdf_spark_files import FILE, open_stream
+from transom.connectors.rdf_spark_files import WHERE, open_stream
 from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
@@ -26,8 +26,9 @@ from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
 from transom.spark import clock
+from transom.spark.columns import quoted, told_apart
 from transom.spark.frames import Run
-from transom.spark.given import POSITION
+from transom.spark.given import POSITION, refused
 from transom.spark.lower import lower
 from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import allow_depth, check_session
@@ -35,6 +36,7 @@ from transom.spark.sources import MANY
 
 OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
+_WORDS = ("place", "file", "row")
 TERMS = ("s", "p", "o")
 DEAD = "dead"
 """A column that a DataFrame may have besides: why a row gave no statements."""
@@ -140,11 +142,11 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bo
         raise UsageError(f"the DataFrame for {extent.name} has a watermark already", hint="give it without one")
     cells = _columns(extent, frame)
     if _of_files(frame):
-        position = F.struct("place", FILE, "row")
+        position = F.struct(*(F.col(name).alias(word) for name, word in zip(WHERE, _WORDS)))
     else:
         position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
-        nowhere = (F.lit(0).alias("place"), F.lit("").alias(FILE))
-        position = F.struct(*nowhere, position.alias("row")) if filed else position
+        cells_of = (F.lit(0), F.lit(""), position)
+        position = F.struct(*(c.alias(word) for c, word in zip(cells_of, _WORDS))) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
     told = _told(frame, F.lit(1)) if live else []
     return frame.select(_tick(extent, frame, calendar).alias("t"), *cells, order, *told)
@@ -152,7 +154,7 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bo
 
 def _of_files(frame: DataFrame) -> bool:
     """Whether a frame says where in which file its statements stand."""
-    return {"place", FILE, "row"} <= set(frame.columns)
+    return set(WHERE) <= set(frame.columns)
 
 
 def _told(frame: DataFrame, count: Column) -> list[Column]:
@@ -166,9 +168,10 @@ def _told(frame: DataFrame, count: Column) -> list[Column]:
 def _statements(frame: DataFrame) -> DataFrame:
     """Messages as their statements, in their order."""
     if _of_files(frame):
-        told = [name for name in frame.columns if name not in (MESSAGES, "row")]
+        row = WHERE[-1]
+        told = [quoted(name) for name in frame.columns if name not in (MESSAGES, row)]
         each = frame.select(*told, F.explode_outer(MESSAGES).alias("one"))
-        return each.select(*told, *(F.col(f"one.{name}").alias(name) for name in ("row", *TERMS)))
+        return each.select(*told, F.col("one.row").alias(row), *(F.col(f"one.{name}").alias(name) for name in TERMS))
     others = [name for name in frame.columns if name != MESSAGES]
     rows = frame.select(*others, F.posexplode(MESSAGES).alias("at", "one"))
     return rows.select(
@@ -204,11 +207,14 @@ def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
         )
     kind = frame.schema[name].dataType.typeName()
     if kind in _WHOLE:
-        return F.col(name).cast("long")
-    if kind != "timestamp":
+        tick = F.col(quoted(name)).cast("long")
+    elif kind == "timestamp":
+        since = F.unix_micros(F.col(quoted(name))) - F.lit(TickTime(calendar).zero - calendar.length)
+        tick = div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+    else:
         raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
-    since = F.unix_micros(F.col(name)) - F.lit(TickTime(calendar).zero - calendar.length)
-    return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+    checked = refused(tick, extent.name)
+    return F.when(F.col(DEAD).isNull(), checked) if DEAD in frame.columns else checked
 
 
 def _graph(extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog) -> DataFrame:
@@ -230,16 +236,9 @@ def statements(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
 def names_of(plan: Physical) -> list[str]:
     """The columns of the answer: the variables, and an underscore more where one is called like a column before it.
 
-    Columns of ours come first. To Spark capitals and small letters are the same.
+    Columns of ours come first.
     """
-    taken, found = set(OWN), []
-    for attribute in plan.schema:
-        name = attribute.name
-        while name.lower() in taken:
-            name += "_"
-        taken.add(name.lower())
-        found.append(name)
-    return found
+    return told_apart((attribute.name for attribute in plan.schema), OWN)
 
 
 def _result(plan: Physical, frame: DataFrame) -> DataFrame:

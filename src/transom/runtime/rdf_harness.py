@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from transom.catalog.rdf import RdfExtent
+from transom.connectors.rdf_spark_files import WHERE
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
 from transom.physical.plan import Kernel, Physical
@@ -22,13 +23,14 @@ from transom.runtime.kernel import use_kernel
 from transom.runtime.micro_batches import Arrival, Split, pieces, write_file
 from transom.runtime.rdf_answers import answer, plain
 from transom.runtime.rdf_dataframe import dataframe
+from transom.spark.columns import quoted
 
 if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
 
 _SCHEMA = "tick bigint, position bigint, s string, p string, o string"
 _MESSAGES = (
-    "tick bigint, place int, file string, row bigint, "
+    f"tick bigint, {quoted(WHERE[0])} int, {quoted(WHERE[1])} string, {quoted(WHERE[2])} bigint, "
     "statements array<struct<s: string, p: string, o: string, row: bigint>>"
 )
 _TERMS = {"s": "subject", "p": "predicate", "o": "object"}
@@ -125,9 +127,9 @@ def _message_table(rows: Sequence[Arrival]) -> pa.Table:
     return pa.table(
         {
             "tick": pa.array([row.tick for row in rows], pa.int64()),
-            "place": pa.array([0 for _ in rows], pa.int32()),
-            "file": pa.array(["" for _ in rows], pa.string()),
-            "row": pa.array([row.position for row in rows], pa.int64()),
+            WHERE[0]: pa.array([0 for _ in rows], pa.int32()),
+            WHERE[1]: pa.array(["" for _ in rows], pa.string()),
+            WHERE[2]: pa.array([row.position for row in rows], pa.int64()),
             "statements": pa.array(lists, kind),
         }
     )

@@ -15,7 +15,10 @@ from transom.model.time import Calendar
 from transom.physical.plan import Physical
 from transom.runtime.rdf_answers import solution_of, triple_of, triple_order
 from transom.runtime.rdf_dataframe import names_of
+from transom.spark.columns import quoted, reserved
 from transom.spark.marks import TICK, TickTime
+
+_NET = reserved("net")
 
 
 def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAnswerKind) -> DataFrame:
@@ -24,7 +27,7 @@ def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAns
     Solutions and statements come with `n`, how often they are; solutions of a sequence with their `place`; a truth
     value is `ask`.
     """
-    cells = [F.col(f"`{name}`") for name in names_of(plan)]
+    cells = [F.col(quoted(name)) for name in names_of(plan)]
     if kind == "sequences":
         return _sequences(frame, cells, calendar) if TICK in frame.columns else _for_ever(frame, "place", cells)
     if TICK in frame.columns:
@@ -57,9 +60,9 @@ def _for_ever(frame: DataFrame, number: str, cells: list[Column]) -> DataFrame:
 def _changes(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:
     """Each row from one change of how often it is there to the next."""
     at = frame.select(TickTime(calendar).number().alias("start"), "change", *cells)
-    net = at.groupBy("start", *cells).agg(F.sum("change").alias("d")).where("d != 0")
+    net = at.groupBy("start", *cells).agg(F.sum("change").alias(_NET)).where(F.col(_NET) != 0)
     over = Window.partitionBy(F.lit(0), *cells).orderBy("start")
-    following, count = F.lead("start").over(over).alias("end"), F.sum("d").over(over).alias("n")
+    following, count = F.lead("start").over(over).alias("end"), F.sum(_NET).over(over).alias("n")
     return net.select("start", following, count, *cells).where("n != 0")
 
 

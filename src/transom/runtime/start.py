@@ -22,6 +22,7 @@ from transom.errors import UsageError
 from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
 from transom.physical.walk import walk
+from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
 from transom.runtime.fingerprint import check, fingerprint
@@ -140,6 +141,7 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
             f"the query must remember rows without a bound: {state.formula}",
             hint="; ".join((*state.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
         )
+    check_copies(query, plan, live=True, until=order.until)
     if order.until is None:
         _check_span(plan, query)
     elif order.once:

@@ -33,6 +33,9 @@ _SIZES = {
 }
 """The sizes of floats, and the decimals that hold all 17 digits of these."""
 
+_GROUP, _WHOLE_GROUPS, _PLACE_GROUPS = 18, 3, 7
+"""How a mean is divided: so many digits at a time, before the point and after it."""
+
 _UNIT = "decimal(1,0)"
 _NEAR = "decimal(28,26)"
 
@@ -116,12 +119,11 @@ def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
         *sums, count = columns
         match _kind(aggregate):
             case Type.FLOAT:
-                total = sums[0] if approximate else _float_total(*sums)
+                return finite(F.try_divide(sums[0], count)) if approximate else _float_mean(count, *sums)
             case Type.DECIMAL:
-                total = _decimal_total(*sums).cast("double")
+                return _quotient(_decimal_total(*sums), count)
             case _:
-                total = _whole_total(*sums).cast("double")
-        return finite(F.try_divide(total, count.cast("double")))
+                return _whole_mean(count, *sums)
     return columns[0]
 
 
@@ -199,13 +201,81 @@ def _decimal_total(whole: Column, rest: Column) -> Column:
     return F.when(whole.isNotNull(), aside([whole, rest, F.lit(0).cast("decimal(38,38)")], _gathered))
 
 
+def _whole_mean(count: Column, hi: Column, lo: Column) -> Column:
+    """The mean of whole numbers, rounded once: floats hold a small sum and the count exactly."""
+    exact = _whole_total(hi, lo).cast("string")
+    return F.when(_small(hi, lo), F.try_divide(_small_total(hi, lo), count.cast("double"))).otherwise(
+        _quotient(exact, count)
+    )
+
+
+def _float_mean(count: Column, hi: Column, lo: Column, *printed: Column) -> Column:
+    """The mean of floats, rounded once: for few digits, one division of two numbers that floats hold exactly."""
+    alone = reduce(and_, [part.isNull() for part in printed])
+    exact = aside([_whole_total(hi, lo), *printed], _float_text)
+    return F.when(
+        alone & _small(hi, lo) & (count < F.lit(2**33)),
+        F.try_divide(_small_total(hi, lo), count.cast("double") * F.lit(1e6)),
+    ).otherwise(_quotient(exact, count))
+
+
+def _small(hi: Column, lo: Column) -> Column:
+    """Whether a float holds the sum of whole numbers exactly."""
+    return hi.between(-(2**20), 2**20 - 1) & (lo < 2**52)
+
+
+def _small_total(hi: Column, lo: Column) -> Column:
+    return (F.shiftleft(hi, 32) + lo).cast("double")
+
+
+def _quotient(total: Column, count: Column) -> Column:
+    """A sum, written as text, divided by a count and rounded once; NULL without a sum.
+
+    Long division by groups of digits, and one digit more that says whether there is a remainder. A sum has at most 38
+    places after the point. So a quotient that is not half-way between two floats differs from half-way before the
+    last place that is computed.
+    """
+    return F.when(total.isNotNull() & (count > 0), aside([total, count.cast("decimal(19,0)")], _divided))
+
+
+def _divided(total: Column, count: Column) -> Column:
+    digits = F.ltrim(total, F.lit("-"))
+    whole = F.lpad(F.substring_index(digits, ".", 1), _WHOLE_GROUPS * _GROUP, "0")
+    places = F.when(F.contains(digits, F.lit(".")), F.substring_index(digits, ".", -1)).otherwise(F.lit(""))
+    text = F.concat(whole, F.rpad(places, _PLACE_GROUPS * _GROUP, "0"))
+    groups = [
+        F.substring(text, start * _GROUP + 1, _GROUP).cast("decimal(18,0)")
+        for start in range(_WHOLE_GROUPS + _PLACE_GROUPS)
+    ]
+    zero, scale = F.lit(0).cast("decimal(19,0)"), F.lit(10**_GROUP).cast("decimal(19,0)")
+    begin = F.struct(F.lit("").alias("digits"), zero.alias("left"))
+
+    def step(done: Column, group: Column) -> Column:
+        return let([(done["left"] * scale).cast("decimal(37,0)") + group, done["digits"]], divide)
+
+    def divide(part: Column, before: Column) -> Column:
+        return let([part, F.call_function("div", part, count), before], joined)
+
+    def joined(part: Column, found: Column, before: Column) -> Column:
+        left = part - found.cast("decimal(18,0)") * count
+        written = F.concat(before, F.lpad(found.cast("string"), _GROUP, "0"))
+        return F.struct(written.alias("digits"), left.cast("decimal(19,0)").alias("left"))
+
+    def finish(done: Column) -> Column:
+        remainder = F.when(done["left"] > 0, F.lit("1")).otherwise(F.lit(""))
+        exponent = F.lit(f"E-{_PLACE_GROUPS * _GROUP}")
+        more = F.concat(done["digits"], F.lit("."), remainder, F.lit("0"), exponent).cast("double")
+        return F.when(total.startswith("-"), -more).otherwise(more) + F.lit(0.0)
+
+    return F.aggregate(F.array(*groups), begin, step, finish)
+
+
 def _float_total(hi: Column, lo: Column, *printed: Column) -> Column:
     """The sum of floats, rounded once."""
     millionths = _whole_total(hi, lo)
     alone = reduce(and_, [part.isNull() for part in printed])
-    small = hi.between(-(2**20), 2**20 - 1) & (lo < 2**52)
     return (
-        F.when(alone & small, (F.shiftleft(hi, 32) + lo).cast("double") / F.lit(1e6))
+        F.when(alone & _small(hi, lo), _small_total(hi, lo) / F.lit(1e6))
         .when(alone, F.concat(millionths.cast("string"), F.lit("E-6")).cast("double"))
         .otherwise(aside([millionths, *printed], _float_text).cast("double"))
     )

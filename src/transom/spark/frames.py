@@ -55,6 +55,10 @@ class Run:
         """Ticks as columns."""
         return TickTime(self.calendar)
 
+    def at_most(self, gone: Column) -> Column:
+        """The tick at which a row is gone, or the one after `until`: nobody asks for later windows."""
+        return gone if self.until is None else F.least(gone, F.lit(self.until + 1))
+
     def in_time(self, frame: DataFrame) -> DataFrame:
         """The rows between start and until."""
         tick = self.time.number()

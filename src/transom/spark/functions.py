@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from transom.algebra.expressions import Call, Case, Cast, Expression, InRegion, Literal, size
 from transom.model.types import INTEGER_MIN, Type
 from transom.spark.floats import LIMIT, digits
-from transom.spark.types import DECIMAL, aside, finite, instant, let, nothing
+from transom.spark.types import DECIMAL, PRECISION, SCALE, aside, finite, instant, let, nothing
 
 Lowering = Callable[[Call, list[Column]], Column]
 
@@ -126,14 +126,25 @@ def _negative(call: Call, arguments: list[Column]) -> Column:
         case Type.FLOAT:
             return F.lit(0.0) - number
         case Type.DECIMAL:
-            return F.negative(number)
+            return _opposite(number)
         case _:
             return F.try_subtract(F.lit(0).cast("bigint"), number)
 
 
+def _opposite(number: Column) -> Column:
+    """A decimal with the other sign; Spark's own `negative` and `abs` round to 34 digits."""
+    return F.coalesce(_narrow(F.lit(0)) - _narrow(number), F.negative(number))
+
+
 def _absolute(call: Call, arguments: list[Column]) -> Column:
     (number,) = arguments
-    return F.when(number != INTEGER_MIN, F.abs(number)) if _kind(call) is Type.INTEGER else F.abs(number)
+    match _kind(call):
+        case Type.INTEGER:
+            return F.when(number != INTEGER_MIN, F.abs(number))
+        case Type.DECIMAL:
+            return F.when(number < 0, _opposite(number)).otherwise(number)
+        case _:
+            return F.abs(number)
 
 
 def _to_whole(function: Callable[[Column], Column]) -> Lowering:
@@ -151,13 +162,37 @@ def _to_whole(function: Callable[[Column], Column]) -> Lowering:
 
 
 def _round(call: Call, arguments: list[Column]) -> Column:
-    number = arguments[0]
+    is_decimal = _kind(call) is Type.DECIMAL
+    to, anywhere = (_round_decimal, _round_decimal_anywhere) if is_decimal else (_round_to, _round_anywhere)
+    number = arguments[0] if is_decimal else arguments[0].cast("double")
     if len(arguments) == 1:
-        return _round_to(number, 0)
+        return to(number, 0)
     places = call.arguments[1]
     if isinstance(places, Literal):
-        return _round_to(number, places.value) if isinstance(places.value, int) else nothing(Type.FLOAT)
-    return _round_anywhere(number, arguments[1])
+        return to(number, places.value) if isinstance(places.value, int) else nothing(call.type)
+    return anywhere(number, arguments[1])
+
+
+def _round_decimal(number: Column, places: int) -> Column:
+    """A decimal rounded to a fixed number of places; NULL beyond the digits of Spark's decimals."""
+    if places >= SCALE:
+        return number
+    if places < SCALE - PRECISION:
+        return F.when(number.isNotNull(), F.lit(0).cast(DECIMAL))
+    return F.round(number, places).try_cast(DECIMAL)
+
+
+def _round_decimal_anywhere(number: Column, places: Column) -> Column:
+    """A decimal rounded to a number of places that each row says: Spark rounds to constant places only."""
+    least, most = SCALE - PRECISION - 1, SCALE
+
+    def chosen(own: Column, count: Column) -> Column:
+        cases = F.when(count == least, _round_decimal(own, least))
+        for at in range(least + 1, most + 1):
+            cases = cases.when(count == at, _round_decimal(own, at))
+        return cases
+
+    return aside([number, _clamp(places, least, most)], chosen)
 
 
 def _round_to(number: Column, places: int) -> Column:

@@ -10,6 +10,7 @@ from transom.catalog.sources import Files
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
+from transom.spark.columns import quoted, reserved
 from transom.spark.marks import DELAY_KEY, TickTime, div
 from transom.spark.types import spark_type, tidy
 
@@ -18,6 +19,9 @@ POSITION = "position"
 
 EMPTY = "empty"
 """A column that the DataFrame of a table may have: true in a row that only says that a version exists."""
+
+OWN_TICK, OWN_POSITION, OWN_EMPTY = reserved("tick"), reserved("position"), reserved("empty")
+"""The same, and the tick of a row, in frames that we make: no attribute can have these names."""
 
 _WHOLE = ("byte", "short", "integer", "long")
 _FITTING = {
@@ -38,8 +42,8 @@ def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFr
             f"the DataFrame for {extent.name} has a watermark already",
             hint="give it without withWatermark; the catalog's `lateness` says how late rows may be",
         )
-    tick = _tick(frame, _time_column(extent, frame), calendar)
-    position = F.col(f"`{POSITION}`") if _is_position(extent, frame) else None
+    tick = refused(_tick(frame, _time_column(extent, frame), calendar), extent.name)
+    position = _position(extent, frame)
     cells = _cells(extent, frame)
     rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
     return with_ties(rows, extent)
@@ -56,10 +60,10 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
             hint="give a batch DataFrame, or declare the extent as pushed",
         )
     name = _time_column(extent, frame, needed=False)
-    tick = F.lit(0).cast("long") if name is None else _tick(frame, name, calendar)
-    position = F.col(f"`{POSITION}`") if _is_position(extent, frame) else None
+    tick = F.lit(0).cast("long") if name is None else refused(_tick(frame, name, calendar), extent.name)
+    position = _position(extent, frame)
     cells = _cells(extent, frame)
-    word = F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
+    word = _word(extent, frame)
     more = [word.alias("e"), *([position.alias("o")] if position is not None else [])]
     rows = frame.select(tick.alias("v"), *cells, *more)
     return with_ties(rows, extent)
@@ -86,12 +90,24 @@ def _comparable(extent: Extent, name: str) -> Column:
     return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
 
 
-def _is_position(extent: Extent, frame: DataFrame) -> bool:
-    return POSITION in frame.columns and POSITION not in extent.names
+def _word(extent: Extent, frame: DataFrame) -> Column:
+    """Whether a row of a table only says that a version exists."""
+    if OWN_EMPTY in frame.columns:
+        return F.col(OWN_EMPTY)
+    return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
+
+
+def _position(extent: Extent, frame: DataFrame) -> Column | None:
+    """Where a row is among those of one tick, if the frame says so."""
+    if OWN_POSITION in frame.columns:
+        return F.col(OWN_POSITION)
+    return F.col(POSITION) if POSITION in frame.columns and POSITION not in extent.names else None
 
 
 def _time_column(extent: Extent, frame: DataFrame, *, needed: bool = True) -> str | None:
     """The column that says when: the one that the catalog names, else `tick`, else the only spare instant."""
+    if OWN_TICK in frame.columns:
+        return OWN_TICK
     declared = extent.source.time if isinstance(extent.source, Files) else None
     spare = [f.name for f in frame.schema if f.dataType.typeName() == "timestamp" and f.name not in extent.names]
     for name in (declared, "tick", *(spare if len(spare) == 1 else ())):
@@ -108,13 +124,23 @@ def _time_column(extent: Extent, frame: DataFrame, *, needed: bool = True) -> st
 def _tick(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
     """The tick of a row: a whole number as it is, an instant by the calendar (E2)."""
     assert name is not None  # noqa: S101 - the caller looked for it
-    column, kind = F.col(f"`{name}`"), frame.schema[name].dataType.typeName()
+    column, kind = F.col(quoted(name)), frame.schema[name].dataType.typeName()
     if kind in _WHOLE:
         return column.cast("long")
     if kind != "timestamp":
         raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
     since = F.unix_micros(column) - F.lit(TickTime(calendar).zero - calendar.length)
     return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+
+
+def refused(tick: Column, extent: str) -> Column:
+    """A tick that stops the query where it is NULL or lies before tick 0, as the plain readers do."""
+    words = F.concat(F.lit(f"{extent}: tick "), tick.cast("string"), F.lit(" lies before tick 0"))
+    return (
+        F.when(tick >= 0, tick)
+        .when(tick < 0, F.raise_error(words).cast("long"))
+        .otherwise(F.raise_error(F.lit(f"{extent}: a row has no tick")).cast("long"))
+    )
 
 
 def _cells(extent: Extent, frame: DataFrame) -> list[Column]:
@@ -129,6 +155,6 @@ def _cells(extent: Extent, frame: DataFrame) -> list[Column]:
         kind = frame.schema[attribute.name].dataType.typeName()
         if kind not in _FITTING[attribute.type]:
             raise UsageError(f"column {attribute.name} of {extent.name} is of type {kind}, not {attribute.type}")
-        column = F.col(f"`{attribute.name}`").cast(spark_type(attribute.type))
+        column = F.col(quoted(attribute.name)).cast(spark_type(attribute.type))
         cells.append(tidy(column, attribute.type).alias(f"c{place}"))
     return cells

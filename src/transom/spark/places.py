@@ -8,12 +8,15 @@ digit more or an exponent, and the number is the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import Call, Literal
 from transom.errors import PlanError
+from transom.model.geodesy import azimuth
 from transom.model.space import LONGEST_STEP, Position, step
 from transom.model.types import Line, Point, Type, wkb
 from transom.spark.functions import Lowering, bound
@@ -56,14 +59,28 @@ def planar_step(unit: int, before: Column, now: Column) -> Column:
     return F.least(F.coalesce(F.rint(length), F.lit(0.0)), F.lit(float(LONGEST_STEP)))
 
 
+def _ends(here: Column, there: Column) -> Column:
+    """The ends of a way on the ellipsoid; NULL where one of them is no place."""
+    ends = [here["x"].alias("x1"), here["y"].alias("y1"), there["x"].alias("x2"), there["y"].alias("y2")]
+    return F.when(on_globe(here) & on_globe(there), F.struct(*ends))
+
+
 def _steps(ways: pa.Array) -> pa.Array:
     """The micrometres between places on the ellipsoid; NULL for NULL."""
+    return pa.array(
+        [None if ends is None else step(_GLOBE, ends[:2], ends[2:]) for ends in _coordinates(ways)], pa.int64()
+    )
+
+
+def _azimuths(ways: pa.Array) -> pa.Array:
+    """The directions of ways on the ellipsoid; NULL for NULL and for a way without length."""
+    return pa.array([None if ends is None else azimuth(*ends) for ends in _coordinates(ways)], pa.float64())
+
+
+def _coordinates(ways: pa.Array) -> Iterator[tuple[float, float, float, float] | None]:
     ends = [ways.field(place).to_pylist() for place in range(4)]
-    found = [
-        step(_GLOBE, (x1, y1), (x2, y2)) if known else None
-        for known, x1, y1, x2, y2 in zip(ways.is_valid().to_pylist(), *ends)
-    ]
-    return pa.array(found, pa.int64())
+    for known, *coordinates in zip(ways.is_valid().to_pylist(), *ends):
+        yield tuple(coordinates) if known else None
 
 
 def _setting(call: Call, place: int) -> int | None:
@@ -81,14 +98,10 @@ def _apart(call: Call, arguments: list[Column], one: int, other: int, measure: i
         known = here.isNotNull() & there.isNotNull()
         return F.when(known, planar_step(measure, here, there).cast("bigint"))
 
-    def way(here: Column, there: Column) -> Column:
-        ends = [here["x"].alias("x1"), here["y"].alias("y1"), there["x"].alias("x2"), there["y"].alias("y2")]
-        return F.when(on_globe(here) & on_globe(there), F.struct(*ends))
-
     expressions, columns = (call.arguments[one], call.arguments[other]), [arguments[one], arguments[other]]
     if measure:
         return bound(expressions, columns, planar)
-    return F.arrow_udf(_steps, "bigint")(bound(expressions, columns, way))
+    return F.arrow_udf(_steps, "bigint")(bound(expressions, columns, _ends))
 
 
 def _point(call: Call, arguments: list[Column]) -> Column:
@@ -135,15 +148,12 @@ def _heading(call: Call, arguments: list[Column]) -> Column:
     if measure is None:
         return nothing(Type.FLOAT)
 
+    if measure == 0:
+        return F.arrow_udf(_azimuths, "double")(bound(call.arguments[:2], arguments[:2], _ends))
+
     def heading(one: Column, other: Column) -> Column:
         east, north = other["x"] - one["x"], other["y"] - one["y"]
         different = (one["x"] != other["x"]) | (one["y"] != other["y"])
-        if measure == 0:
-            here, there, turn = F.radians(one["y"]), F.radians(other["y"]), F.radians(east)
-            half = F.sin(turn / 2.0)
-            north = F.sin(F.radians(north)) + F.lit(2.0) * F.sin(here) * F.cos(there) * half * half
-            east = F.sin(turn) * F.cos(there)
-            different = different & on_globe(one) & on_globe(other)
         return F.when(different, F.degrees(F.atan2(east, north)))
 
     found = bound(call.arguments[:2], arguments[:2], heading)

@@ -50,9 +50,9 @@ def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
         parts = [name for name in panes.columns if name.startswith("s")]
         first = run.time.number()
         gone = F.col("g") if node.length is None else first + F.lit(node.length)
-        ticks = between(first, gone, node.schedule)
+        ticks = between(first, run.at_most(gone), node.schedule)
         rows = panes.select(F.explode(ticks).alias("t"), *(F.col(n) for n in [*keys, *parts]))
-        rows = _until(rows, run).select(run.time.marked(F.col("t")), *(F.col(n) for n in [*keys, *parts]))
+        rows = rows.select(run.time.marked(F.col("t")), *(F.col(n) for n in [*keys, *parts]))
         if clock is not None:
             rows = rows.unionByName(clock, allowMissingColumns=True)
         sums = rows.groupBy(TICK, *keys).agg(*_merges(node, approximate))
@@ -86,12 +86,20 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     schema = node.input.schema
     keys = [f"k{place}" for place in range(len(node.groups))]
     asked = _asked(node)
-    own = 1 if node.copies is None else 0
+    gone = F.col("g") if node.copies is None else None
+    if (
+        not run.live and run.until is not None
+    ):  # a replay makes all windows of a row at once: only those that are asked for
+        period = node.period
+        last = (run.until // period + 1) * period
+        end = run.time.number() + F.lit((node.copies or 0) * period) if gone is None else gone
+        gone = F.least(end, F.lit(last))
+    own = 0 if gone is None else 1
     rows = frame.select(
         TICK,
         run.time.number().alias("t"),
         *(value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
-        *([F.col("g").alias("a0")] if node.copies is None else []),
+        *([] if gone is None else [gone.alias("a0")]),
         *(machine.crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
     )
     if run.until is not None:
@@ -102,7 +110,7 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     out = out.add("t", LongType())
     for place, kind in enumerate(types):
         out = out.add(f"v{place}", kind)
-    told, count = slide_specification(node), len(asked) + own
+    told, count = slide_specification(node, ends=gone is not None), len(asked) + own
     sums = _until(kernel.slide(rows, told, run.calendar, by=keys, out=out, values=count, live=run.live), run)
     cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
     for place, attribute in enumerate(made):
@@ -111,8 +119,8 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     return sums.select(run.time.marked(F.col("t")), *order, *cells)
 
 
-def slide_specification(node: Slide) -> str:
-    """What the machine of a node is told."""
+def slide_specification(node: Slide, *, ends: bool = False) -> str:
+    """What the machine of a node is told; `ends` where rows say when they are gone."""
     asked = _asked(node)
     wanted = [
         {
@@ -122,7 +130,8 @@ def slide_specification(node: Slide) -> str:
         }
         for a in node.aggregates
     ]
-    return json.dumps({"machine": "slide", "copies": node.copies, "period": node.period, "aggregates": wanted})
+    copies = None if ends else node.copies
+    return json.dumps({"machine": "slide", "copies": copies, "period": node.period, "aggregates": wanted})
 
 
 def _asked(node: Slide) -> list[Expression]:
@@ -196,7 +205,8 @@ def _ranges(node: Meet, run: Run) -> Column:
 
 def _cells(frame: DataFrame, cell: int, run: Run, side: str) -> DataFrame:
     """Each stay in every span that it touches; the last tick of the span is event time, an upper bound (R2)."""
-    spans = F.sequence(div(F.col(f"{side}f"), cell), div(F.col(f"{side}g") - F.lit(1), cell))
+    first, gone = F.col(f"{side}f"), run.at_most(F.col(f"{side}g"))
+    spans = F.when(first < gone, F.sequence(div(first, cell), div(gone - F.lit(1), cell)))
     others = [n for n in frame.columns if n != f"{side}{TICK}"]
     cut = frame.select(F.explode(spans).alias("cell"), *others)
     end = run.time.marked((F.col("cell") + F.lit(1)) * F.lit(cell) - F.lit(1))

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.plan import Collect, Number, Physical
+from transom.spark.columns import told_apart
 from transom.spark.places import wkt
 
 OWN = ("tick", "seq", "empty", "index")
@@ -15,18 +16,14 @@ OWN = ("tick", "seq", "empty", "index")
 
 def column_names(schema: Schema) -> list[str]:
     """The names of the columns: as declared, with the extent before it where two would be alike."""
-    plain = [attribute.name for attribute in schema]
-    taken: set[str] = set(OWN)
-    names = []
-    for attribute in schema:
-        name = attribute.name
-        if (plain.count(name) > 1 or name in OWN) and attribute.qualifier:
-            name = f"{attribute.qualifier}_{name}"
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        names.append(name)
-    return names
+    plain = [attribute.name.lower() for attribute in schema]
+    names = [
+        f"{attribute.qualifier}_{attribute.name}"
+        if attribute.qualifier and (plain.count(name) > 1 or name in OWN)
+        else attribute.name
+        for attribute, name in zip(schema, plain)
+    ]
+    return told_apart(names, OWN)
 
 
 def result(node: Physical, frame: DataFrame) -> DataFrame:

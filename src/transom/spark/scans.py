@@ -89,10 +89,11 @@ def _pieces(frame: DataFrame, schedule: Schedule, run: Run) -> DataFrame:
         cut = frame.select(first.alias("f"), end, *kept).where(F.col("f") < F.col("g"))
     else:
         period = schedule.periods[0]
-        spans = F.sequence(floor_to(first, period), end - F.lit(1), F.lit(period))
+        last = run.at_most(end)
+        spans = F.sequence(floor_to(first, period), last - F.lit(1), F.lit(period))
         nothing = F.array().cast("array<bigint>")
         each = frame.select(
-            F.explode(F.when(first < end, spans).otherwise(nothing)).alias("s"), first.alias("f"), end, *kept
+            F.explode(F.when(first < last, spans).otherwise(nothing)).alias("s"), first.alias("f"), end, *kept
         )
         later = F.least(F.col("g"), F.col("s") + F.lit(period))
         cut = each.select(F.greatest("s", "f").alias("f"), later.alias("g"), *kept)

@@ -44,10 +44,8 @@ def spread(node: Spread, frame: DataFrame, clock: DataFrame | None, run: Run) ->
         name = f"transom_table_{next(run.counter)}"
         pairs = with_table(at, table, inside, "table.f", name) if run.live else at.join(table, inside)
         return pairs.select(F.col("at.tick").alias("tick"), *(F.col(f"table.{n}").alias(n) for n in kept))
-    ticks = between(run.time.number(), F.col("g"), node.schedule)
+    ticks = between(run.time.number(), run.at_most(F.col("g")), node.schedule)
     rows = frame.select(F.explode(ticks).alias("t"), *(F.col(n) for n in kept))
-    if run.until is not None:
-        rows = rows.where(F.col("t") <= F.lit(run.until))
     return rows.select(run.time.marked(F.col("t")), *(F.col(n) for n in kept))
 
 

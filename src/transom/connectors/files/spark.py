@@ -34,14 +34,14 @@ from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.spark.cells import forms, shown, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
+from transom.spark.columns import quoted, reserved, told_apart
 from transom.spark.sources import MANY
 from transom.spark.types import spark_type
 
 _NEED = "name the column with the tick: files: {path: ..., time: COLUMN}"
 _OBJECT = r"^\s*\{[\s\S]*\}\s*$"
-_BAD = "_unreadable"
+_BAD = reserved("unreadable")
 _CSV = {"columnNameOfCorruptRecord": _BAD, "escape": '"', "ignoreLeadingWhiteSpace": "true", "mode": "PERMISSIVE"}
-_JSON = {"columnNameOfCorruptRecord": _BAD, "mode": "PERMISSIVE"}
 _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
@@ -219,23 +219,27 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
     where = [F.col("f"), F.col("r")] if job.numbered else []
     text = T.StringType()
     if job.form is Format.CSV:
-        shape = ", ".join([*(f"x{i} string" for i in range(len(part.columns))), f"{_BAD} string"])
+        shape = ", ".join([*(f"x{i} string" for i in range(len(part.columns))), f"{quoted(_BAD)} string"])
         kept = lines.where((F.col("line") != "") & (F.col("line") != part.header))
         read = kept.select("line", *where, F.from_csv("line", F.lit(shape), _CSV).alias("x"))
         at = {name: F.nullif(F.col(f"x.x{i}"), F.lit("")) for i, name in enumerate(part.columns)}
         quotes = F.length("line") - F.length(F.replace("line", F.lit('"'), F.lit("")))
         bad = F.when(quotes % 2 != 0, F.lit("a quote is not closed, or a cell holds a line break or a single quote"))
-        bad = bad.when(F.col(f"x.{_BAD}").isNotNull(), F.lit(f"not the {len(part.columns)} cells of the header"))
+        bad = bad.when(
+            F.col(f"x.{quoted(_BAD)}").isNotNull(), F.lit(f"not the {len(part.columns)} cells of the header")
+        )
         kind: T.DataType = text
     else:
         kind = T.VariantType()
         keys = list(dict.fromkeys([*names, *([time] if time is not None else [])]))
-        keyed = T.StructType([T.StructField(key, kind) for key in keys]).add(_BAD, text)
+        (unread,) = told_apart([_BAD], keys)  # `time` may be any text
+        options = {"columnNameOfCorruptRecord": unread, "mode": "PERMISSIVE"}
+        keyed = T.StructType([T.StructField(key, kind) for key in keys]).add(unread, text)
         numbered = T.StructType([T.StructField(f"x{i}", kind) for i in range(len(keys))]).add(_BAD, text)
         kept = lines.where(F.col("line").rlike(r"\S"))
-        read = kept.select("line", *where, F.from_json("line", keyed, _JSON).cast(numbered).alias("x"))
+        read = kept.select("line", *where, F.from_json("line", keyed, options).cast(numbered).alias("x"))
         at = {key: F.col(f"x.x{i}") for i, key in enumerate(keys)}
-        broken = ~F.col("line").rlike(_OBJECT) | F.col(f"x.{_BAD}").isNotNull()
+        broken = ~F.col("line").rlike(_OBJECT) | F.col(f"x.{quoted(_BAD)}").isNotNull()
         bad = F.when(broken, F.lit("the line is no JSON object"))
         for key in (key for key in keys if key != time or job.needed):
             bad = bad.when(at[key].isNull(), F.lit(f"no value for {key}; write null where there is none"))
@@ -272,9 +276,9 @@ def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.Dat
     frame = _load(job, part, "parquet")
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     where = [_file(), F.col("_metadata.row_index").alias("r")] if job.numbered else []
-    cells = [F.col(_quoted(name)).alias(f"r{i}") for i, name in enumerate(job.extent.names)]
+    cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(job.extent.names)]
     timed = time is not None and time in part.columns
-    tick = F.col(_quoted(str(time))) if timed else F.lit(None)
+    tick = F.col(quoted(str(time))) if timed else F.lit(None)
     raw = frame.select(tick.alias("rt"), *cells, F.lit(None).cast("string").alias("bad"), *where)
     return raw, kinds[str(time)] if timed else T.NullType(), [kinds[name] for name in job.extent.names]
 
@@ -295,10 +299,6 @@ def _file() -> Column:
     """The path of a row's file as it is called, not as a URL writes it."""
     path = F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))
     return F.url_decode(path).alias("f")
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 # From raw cells to values.

@@ -11,13 +11,13 @@ from typing import ClassVar
 from transom.algebra.expressions import Column, Expression, Literal, call
 from transom.algebra.streams import place_columns
 from transom.algebra.tracks import Track, TrackFunction
-from transom.errors import LanguageRule, NameProblem, TypeProblem, UsageError
+from transom.errors import LanguageRule, NameProblem, UsageError
 from transom.languages.cql.space import SPATIAL, measure_of, spatial
 from transom.languages.sql.scope import Grouped, Sources, Visible, unused
 from transom.languages.sql.select import Remark
 from transom.languages.sql.syntax import Function, Name, Node
 from transom.languages.sql.translate import AGGREGATES
-from transom.languages.sql.unparse import SPELLED, string, unparse
+from transom.languages.sql.unparse import SPELLED, unparse
 from transom.languages.sql.wording import brief
 from transom.model.regions import Region
 from transom.model.schema import Attribute
@@ -73,16 +73,9 @@ class Given:
     """The values of parameters, and which of them a query has used (C8)."""
 
     values: Mapping[str, Value]
+    declared: Mapping[str, Value] = field(default_factory=dict)
+    """The parameters of the catalog, for queries that are given no other value."""
     used: set[str] = field(default_factory=set)
-    assumed: list[tuple[Name, str]] = field(default_factory=list)
-    """Names without a value, which stand for themselves, and what was probably meant."""
-
-    def blame(self, error: TypeProblem) -> TypeProblem | NameProblem:
-        """The error that a type problem is if a name in its place stands only for itself: it was misspelt."""
-        for name, meant in self.assumed:
-            if error.span is not None and error.span.start <= name.span.start and name.span.end <= error.span.end:
-                return NameProblem(f"no attribute is called {brief(name.name)}", span=name.span, hint=meant)
-        return error
 
     def check(self) -> None:
         """A value that nothing asks for was probably meant for another name."""
@@ -146,14 +139,13 @@ class Relations(Sources):
         if name.qualifier is not None:
             return Sources.unknown(self, name)
         self.parameters.used.add(name.name)
-        if name.name in self.parameters.values:
-            return parameter(name.name, self.parameters.values[name.name])
-        message = f"no attribute is called {brief(name.name)}, so it stands for {brief(string(name.name))}"
-        remark = Remark(f"{message}; {self.nearest(name)}", name.span)
-        if remark not in self.warnings:
-            self.warnings.append(remark)
-            self.parameters.assumed.append((name, self.nearest(name)))
-        return Literal(name.name, Type.STRING)
+        for values in (self.parameters.values, self.parameters.declared):
+            if name.name in values:
+                return parameter(name.name, values[name.name])
+        label, meant = brief(name.name), self.nearest(name)
+        meant += " " if meant.endswith("?") else "; "
+        hint = f"{meant}a parameter has a value: --parameter {label}=VALUE, or `parameters` in the catalog"
+        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=hint)
 
     def column(self, name: Name) -> Expression | None:
         """What a name of a query inside this one means here, if anything."""

@@ -11,12 +11,13 @@ from transom.algebra.expressions import TRUE, Expression
 from transom.algebra.relations import RelationJoin, RelationLeftJoin
 from transom.algebra.sources import StoredTable
 from transom.algebra.tree import Stream, Windows, is_stream
-from transom.algebra.windows import Arrival, Between, Every, Everything, Inside, Window
+from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Window
 from transom.errors import LanguageRule
 from transom.languages.cql.scope import Located
 from transom.languages.cql.syntax import Source
 from transom.languages.cql.windows import Frame
 from transom.languages.sql.select import Remark
+from transom.languages.sql.wording import overlapping
 from transom.model.schema import Attribute
 
 A_WINDOW = "write [NOW], [ROWS 10], [RANGE '5 minutes'] or [UNBOUNDED] behind it"
@@ -91,6 +92,13 @@ class Item:
             same = plan.range.coordinate is plan.slide.coordinate
             if same and plan.slide.step > 1 - plan.range.low.offset > 1:
                 yield Remark("rows between two windows are in none of them", window.span)
+            by_time = plan.slide.coordinate is Coordinate.TICK and window.slide is not None
+            if same and by_time and plan.slide.step == -plan.range.low.offset:
+                yield Remark(overlapping(self.frame.apart(plan.slide.step)), window.span)
+        if plan.by_distance and not plan.key and self.frame.several:
+            message = f"distances are measured from row to row of {self.frame.name}, across all objects"
+            hint = "declare its `object` in the catalog and write PARTITION BY, or declare keys: 1"
+            yield Remark(f"{message}; {hint}", window.span)  # C31
 
     @property
     def only_grows(self) -> bool:

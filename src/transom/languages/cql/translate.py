@@ -45,12 +45,9 @@ from transom.model.types import Type, Value
 def translate(
     query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: Views = no_views
 ) -> Translation:
-    """The algebra of a query; names that no source has are parameters (C8)."""
-    translator = _Translator(catalog, parameters=Given(parameters or {}), views=views)
-    try:
-        plan = translator.query(query)
-    except TypeProblem as error:
-        raise translator.parameters.blame(error) from None
+    """The algebra of a query; names that no source has are parameters, if they have a value (C8)."""
+    translator = _Translator(catalog, parameters=Given(parameters or {}, catalog.parameters), views=views)
+    plan = translator.query(query)
     if not is_stream(plan):
         plan = merged(plan)  # type: ignore[arg-type]
     translator.parameters.check()
@@ -312,7 +309,10 @@ class _Translator(Selecting):
         visible = Located(name, schema, extent.kind is not Kind.STORED, position=extent.position)
         stream = self.opened(extent, schema)
         forget = self.forgets(stream, extent)
-        frame = Frame(self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name, forget)
+        several = extent.object is None and extent.keys != 1
+        frame = Frame(
+            self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name, forget, several
+        )
         return Item(source, stream, visible, frame)
 
     def forgets(self, plan: Operator, *extents: Extent) -> int | None:

@@ -37,6 +37,8 @@ class Frame:
     object: str | None
     name: str
     forget_after: int | None = None
+    several: bool = False
+    """Whether the rows may be of several objects that nothing tells apart."""
 
     def window(self, window: syntax.Window, input: Stream, key: tuple[Attribute, ...]) -> Window:
         """The window operator over a stream; what it slides and ranges on follows from the units."""
@@ -179,6 +181,14 @@ class Frame:
                 f"{quantity.amount:f} {quantity.unit} is no {kind}", span=part.span, hint=f"write {word} {own.value}"
             )
         return own
+
+    def apart(self, slide: int) -> str | None:
+        """The range and the slide of a window by time that does not overlap the next, in the largest unit for both."""
+        for word in ("days", "hours", "minutes", "seconds", "milliseconds", "microseconds"):
+            counts = [divmod(ticks * self.calendar.length, UNITS[word]) for ticks in (slide - 1, slide)]
+            if not any(rest for _, rest in counts):
+                return "RANGE '{} {word}', SLIDE '{} {word}'".format(*(count for count, _ in counts), word=word)
+        return None
 
     def ticks(self, quantity: Quantity) -> int:
         """A length of time in ticks."""

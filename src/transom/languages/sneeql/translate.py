@@ -26,6 +26,7 @@ from transom.languages.sneeql.syntax import (
 from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate
 from transom.languages.sql.select import Remark, Selecting, Translation, Views, check_names, given, no_views, renamed
 from transom.languages.sql.translate import AGGREGATES, condition
+from transom.languages.sql.wording import overlapping
 from transom.model.types import Value
 
 
@@ -172,6 +173,19 @@ class _Translator(Selecting):
             self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
         elif past - until + 1 < slide and not samples:
             self.warnings.append(Remark("rows between two windows are in none of them", window.span))
+        elif past - until == slide and (slide > 1 or window.unit is not Unit.ROWS):
+            self.warnings.append(Remark(overlapping(self.apart(window, past, until, slide)), window.span))
+
+    def apart(self, window: RangeWindow, past: int, until: int, slide: int) -> str | None:
+        """The window with one tick or row less at its beginning, in the largest unit that can say it."""
+        if window.unit is Unit.ROWS:
+            return _window(past - 1, until, slide, Unit.ROWS)
+        for unit in (Unit.HOUR, Unit.MIN, Unit.SEC):
+            size = unit.seconds * 1_000_000
+            micros = [ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)]
+            if not any(length % size for length in micros):
+                return _window(micros[0] // size, micros[1] // size, micros[2] // size, unit)
+        return None
 
     def scan_interval(self, window: ScanWindow) -> int:
         """The interval of a SCAN in ticks."""
@@ -217,3 +231,8 @@ class _Translator(Selecting):
         if source.alias is not None:
             stream = StreamProject(stream, renamed(stream.schema, source.alias, source.span))
         return _Item(source, stream, Visible(source.alias, stream.schema, tagged=True))
+
+
+def _window(past: int, until: int, slide: int, unit: Unit) -> str:
+    ends = [f"NOW-{offset}" if offset else "NOW" for offset in (past, until)]
+    return f"[FROM {ends[0]} TO {ends[1]} SLIDE {slide} {unit.value}]"

@@ -123,17 +123,31 @@ def size_of(window: syntax.Window, calendar: Calendar) -> Size:
         case syntax.FixedWindow(width=width):
             return Size(ticks(width, calendar), ticks(width, calendar))
         case syntax.RangeWindow(width=width, slide=None):
-            return Size(ticks(width, calendar), ticks(syntax.Duration(1, width.unit, width.span), calendar))
+            return Size(ticks(width, calendar), _one_unit(window, width, calendar))
         case syntax.RangeWindow(width=width, slide=slide) if slide is not None:
             return Size(ticks(width, calendar), ticks(slide, calendar))
     raise AssertionError(window)
+
+
+def _one_unit(window: syntax.RangeWindow, width: syntax.Duration, calendar: Calendar) -> int:
+    """The slide of a window whose SLIDE has no number, if it is a whole number of ticks."""
+    count = calendar.ticks(syntax.Duration(1, width.unit).milliseconds * 1000)
+    if count:
+        return count
+    size = f"1 {width.unit.value}" if width.unit else "1 millisecond"
+    written = f"{width.count} {width.unit.value}" if width.unit else f"{width.count}"
+    raise LanguageRule(
+        f"SLIDE without a number is one unit of the RANGE, here {size}, which is no whole number of ticks",
+        span=window.span,
+        hint=f"a tick of the catalog is {calendar.describe(1)}; write a number, for example SLIDE {written}",
+    )
 
 
 def ticks(duration: syntax.Duration, calendar: Calendar) -> int:
     """A length of time in ticks, if it is a whole number of them."""
     count = calendar.ticks(duration.milliseconds * 1000)
     if not count:
-        unit = (duration.unit or syntax.Unit.MS).value
+        unit = duration.unit.value if duration.unit else "milliseconds (there is no unit)"
         raise LanguageRule(
             f"{duration.count} {unit} is no whole number of ticks",
             span=duration.span,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
@@ -31,6 +31,7 @@ from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
 from transom.languages.sparql.names import Names
+from transom.languages.sparql.remarks import remarks
 from transom.languages.sparql.rules import check
 from transom.languages.sparql.scope import columns, found, is_aggregated, visible
 from transom.languages.sparql.translate_expressions import Expressions
@@ -71,20 +72,6 @@ def check_windows(form: syntax.Form, used: set[int]) -> None:
                 span=group.window.span,
                 hint="put it into the group of the triples that it is for, or leave it out",
             )
-
-
-def remarks(form: syntax.Form) -> Iterable[Remark]:
-    """What is legal and probably not meant: a slide without a unit (R2), or one that does not divide the range (R4)."""
-    windows = [source.window for source in form.sources if isinstance(source, syntax.StreamSource)]
-    windows += [group.window for group in found(form, syntax.Group) if group.window is not None]
-    for window in windows:
-        if not isinstance(window, syntax.RangeWindow) or window.slide is None:
-            continue
-        width, slide = window.width, window.slide
-        if slide.unit is None and width.unit not in (None, syntax.Unit.MS):
-            yield Remark(f"SLIDE {slide.count} is {slide.count} ms; write its unit as well", slide.span)
-        if width.milliseconds % slide.milliseconds:
-            yield Remark("the slide does not divide the range: elements stay for different lengths of time", slide.span)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ class Remark:
     message: str
     span: Span
 
+    def line(self, text: str, name: str | None, word: str = "") -> str:
+        """The message in one line, after the name of the text and the line and column in it."""
+        line, column = self.span.position(text)
+        return f"{name or 'query'}:{line}:{column}: {word}{self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class Translation:

@@ -84,3 +84,9 @@ def way_around(given: Type, wanted: Type) -> str:
         return "TICK(x) does that"
     possible = [kind for kind in DECLARABLE if kind is not given and castable(given, kind)]
     return f"it can be made {' or '.join(map(a, possible))}" if possible else "YEAR(x), HOUR(x) and others read it"
+
+
+def overlapping(instead: str | None) -> str:
+    """The warning about a window that is one tick or row wider than its slide; what to write instead, if it can be."""
+    message = "the window is one longer than its slide, so a row on the boundary is in two windows"
+    return message if instead is None else f"{message}; for windows that do not overlap write {instead}"

@@ -1,6 +1,7 @@
 package transom.kernel;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.math.MathContext;
 import java.math.RoundingMode;
 
@@ -25,6 +26,8 @@ final class Floats {
     private static final MathContext SIXTEEN_DOWN = new MathContext(16, RoundingMode.FLOOR);
     private static final MathContext SIXTEEN_UP = new MathContext(16, RoundingMode.CEILING);
     private static final MathContext SEVENTEEN = new MathContext(17, RoundingMode.HALF_EVEN);
+    private static final MathContext QUOTIENT = new MathContext(200, RoundingMode.DOWN);
+    private static final long FEW_ROWS = 1L << 33;
 
     private Floats() {}
 
@@ -86,11 +89,39 @@ final class Floats {
 
     /** A sum of millionths, in its upper and its lower 32 bits, and of others (null for none), rounded once. */
     static double total(long high, long low, BigDecimal others) {
-        long carried = high + (low >> 32);
-        if (others == null && carried >= -(1L << 20) && carried < 1L << 20) {
-            return (double) (carried << 32 | low & Wide.LOW) / 1e6;
+        if (others == null && Wide.isSmall(high, low)) {
+            return (double) Wide.whole(high, low) / 1e6;
         }
-        BigDecimal sum = new BigDecimal(Wide.exact(high, low), 6);
-        return (others == null ? sum : sum.add(others)).doubleValue();
+        return sum(high, low, others).doubleValue();
+    }
+
+    /** The same sum divided by a count, rounded once: for few digits, doubles hold both numbers exactly. */
+    static double mean(long high, long low, BigDecimal others, long count) {
+        if (others == null && count < FEW_ROWS && Wide.isSmall(high, low)) {
+            return (double) Wide.whole(high, low) / (count * 1e6);
+        }
+        return quotient(sum(high, low, others), count);
+    }
+
+    /**
+     * A sum divided by a count, rounded once.
+     *
+     * <p>A quotient that has more digits is cut and gets one digit more, so that it stays on its side of a number
+     * half-way between two doubles. A sum has at most 38 places after the point and 80 digits before it, so no quotient
+     * comes closer to such a number than the last digit that is kept.
+     */
+    static double quotient(BigDecimal sum, long count) {
+        BigDecimal divisor = BigDecimal.valueOf(count);
+        BigDecimal cut = sum.divide(divisor, QUOTIENT);
+        if (cut.multiply(divisor).compareTo(sum) == 0) {
+            return cut.doubleValue();
+        }
+        BigInteger more = cut.unscaledValue().multiply(BigInteger.TEN).add(BigInteger.valueOf(sum.signum()));
+        return new BigDecimal(more, cut.scale() + 1).doubleValue();
+    }
+
+    private static BigDecimal sum(long high, long low, BigDecimal others) {
+        BigDecimal millionths = new BigDecimal(Wide.exact(high, low), 6);
+        return others == null ? millionths : millionths.add(others);
     }
 }

@@ -71,7 +71,7 @@ final class SlideTotals {
             count -= counts[slot];
         }
 
-        /** The sum over the count, each a double; over no value NULL. */
+        /** A count, a sum, or a mean that is rounded once; the sum and the mean of no value are NULL. */
         @Override
         Object value(Function function) {
             if (function == Function.COUNT) {
@@ -83,7 +83,7 @@ final class SlideTotals {
             if (function == Function.SUM) {
                 return sum();
             }
-            double mean = nearest() / count;
+            double mean = mean(count);
             return Double.isFinite(mean) ? mean + 0.0 : null;
         }
 
@@ -92,8 +92,8 @@ final class SlideTotals {
             throw new IllegalStateException("a count has no sum");
         }
 
-        /** The sum of the values in the window as a double, rounded once. */
-        double nearest() {
+        /** The exact sum of the values in the window divided by their number, rounded once. */
+        double mean(long count) {
             throw new IllegalStateException("a count has no sum");
         }
 
@@ -177,13 +177,21 @@ final class SlideTotals {
         }
 
         @Override
-        double nearest() {
-            return Wide.nearest(high, low);
+        double mean(long count) {
+            if (Wide.isSmall(high, low)) {
+                return (double) Wide.whole(high, low) / count;
+            }
+            return Floats.quotient(new BigDecimal(Wide.exact(high, low)), count);
         }
 
         /** The sum of the values in the window as millionths, and of others, as a double. */
         final double millionths(BigDecimal others) {
             return Floats.total(high, low, others);
+        }
+
+        /** The mean of the values in the window, which are millionths and others. */
+        final double meanOfMillionths(BigDecimal others, long count) {
+            return Floats.mean(high, low, others, count);
         }
 
         @Override
@@ -266,13 +274,13 @@ final class SlideTotals {
 
         @Override
         Object sum() {
-            double total = nearest();
+            double total = millionths(other);
             return Double.isFinite(total) ? (Object) (total + 0.0) : null;
         }
 
         @Override
-        double nearest() {
-            return millionths(other);
+        double mean(long count) {
+            return meanOfMillionths(other, count);
         }
 
         @Override
@@ -352,8 +360,8 @@ final class SlideTotals {
         }
 
         @Override
-        double nearest() {
-            return sum.doubleValue();
+        double mean(long count) {
+            return Floats.quotient(sum, count);
         }
 
         @Override

@@ -28,8 +28,9 @@ final class Wide {
         return BigInteger.valueOf(high).shiftLeft(32).add(BigInteger.valueOf(low));
     }
 
-    /** The nearest double. */
-    static double nearest(long high, long low) {
-        return fits(high, low) ? (double) whole(high, low) : exact(high, low).doubleValue();
+    /** Whether a double holds a sum exactly. */
+    static boolean isSmall(long high, long low) {
+        long carried = high + (low >> 32);
+        return carried >= -(1L << 20) && carried < 1L << 20;
     }
 }

@@ -1,0 +1,46 @@
+"""Ranges that hold a row in very many windows: which plans make a row for each, and which are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import transom
+from transom import Catalog
+from transom.errors import UsageError
+from transom.physical.stays import copies
+from transom.runtime.copies import check_copies
+
+CATALOG = Catalog.read("extents:\n  s: {declare: 'pushed (a:integer)'}\n")
+LONG = "s [FROM NOW-100000000 TO NOW SLIDE 1 SEC]"
+TEXTS = [f"SELECT COUNT(*) FROM {LONG}", f"RSTREAM(SELECT a FROM {LONG})", f"SELECT a, COUNT(*) FROM {LONG} GROUP BY a"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_live_run_without_an_end_is_refused(text: str) -> None:
+    query = transom.compile(text, CATALOG, name="q.sneeql")
+    plan = query.physical()
+    assert copies(plan) == 100_000_001
+    with pytest.raises(UsageError, match="a row is in 100,000,001 windows") as caught:
+        check_copies(query, plan, live=True, until=None)
+    assert caught.value.position == (1, text.index("s [") + 1)
+    check_copies(query, plan, live=True, until=5)
+    check_copies(query, plan, live=False, until=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"ISTREAM(SELECT a FROM {LONG})",
+        "SELECT COUNT(*) FROM s [FROM NOW-100000000 TO NOW SLIDE 1000 SEC]",
+        "SELECT a FROM s [FROM NOW-100000000 TO NOW SLIDE 1 ROWS]",
+    ],
+)
+def test_what_makes_few_rows_is_not_refused(text: str) -> None:
+    query = transom.compile(text, CATALOG)
+    check_copies(query, query.physical(), live=True, until=None)
+
+
+def test_the_kernel_makes_no_copies() -> None:
+    query = transom.compile(TEXTS[2], CATALOG)
+    plan = query.physical(kernel=True)
+    assert copies(plan) == 1
