@@ -7,7 +7,9 @@ instead: the ticks that this micro-batch closes are answered by the next run onl
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource
@@ -33,13 +35,21 @@ else:
 
         SUPPORTED = False
 
+_LOCK = Lock()
+_REGISTERED: WeakKeyDictionary[SparkSession, set[type[DataSource]]] = WeakKeyDictionary()
+
 
 def register(spark: SparkSession, source: type[DataSource]) -> None:
     """Register a source whose stream reader supports the trigger.
 
+    Each session registers it once: Spark fails with DATA_SOURCE_ALREADY_EXISTS now and then if several threads do so.
     On Spark 4.1 the session is told to wrap it. The wrapper asks for the latest offset once, when the query starts,
     which is what the readers do themselves on later versions.
     """
-    spark.dataSource.register(source)
+    with _LOCK:
+        known = _REGISTERED.setdefault(spark, set())
+        if source not in known:
+            spark.dataSource.register(source)
+            known.add(source)
     if not SUPPORTED:
         spark.conf.set(WRAPPER, "true")
