@@ -63,8 +63,8 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(place):
     assert dead_counts(CAR, place, None) == {"not UTF-8": 1}
     with TopicLog(place, CAR) as log:
         assert (log.next, log.latest) == (5, 9)
-        assert list(log.tokens(10)) == ["1:x", "2:y", "3:z"]
-        assert list(log.tokens(1))[-1] == "3:z"
+        assert [one.token for one in log.answered(10)] == ["1:x", "2:y", "3:z"]
+        assert list(log.answered(1))[-1].token == "3:z"
         log.append([row(10)])
     assert numbered(committed(place.servers, place.topic))
     with pytest.raises(UsageError, match="other attributes"):

@@ -16,12 +16,14 @@ from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Mqtt
 from transom.collector.feed import Feed
-from transom.connectors.payloads import Dead
+from transom.connectors.payloads import LARGEST, Dead
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 
 NUMBERS = 65_536
 """How many messages can wait for an acknowledgement."""
+LARGEST_PACKET = 4 * LARGEST
+"""Bytes that a broker may send at once, where it can be told so: MQTT 5."""
 
 
 def token_of(number: int, topic: str, payload: bytes) -> str:
@@ -37,7 +39,7 @@ class Listener:
         self.source = source
         self.feed = feed
         self.problem: str | None = None
-        self._last = {token.partition(":")[0]: token for token in feed.log.tokens(NUMBERS)}
+        self._last = {one.token.partition(":")[0]: one.token for one in feed.log.answered(NUMBERS)}
         mqtt = needed("paho.mqtt.client", "mqtt")
         kept = {"clean_session": False} if source.version == 4 else {}
         self._client = mqtt.Client(
@@ -68,6 +70,7 @@ class Listener:
             kinds = needed("paho.mqtt.packettypes", "mqtt").PacketTypes
             more["properties"] = properties(kinds.CONNECT)
             more["properties"].SessionExpiryInterval = 0xFFFFFFFF
+            more["properties"].MaximumPacketSize = LARGEST_PACKET
             more["clean_start"] = False
         if place.hostname is None:
             raise UsageError(f"the broker of {self.feed.extent.name} has no host", hint="write mqtt://HOST:PORT")
@@ -94,7 +97,7 @@ class Listener:
             client.ack(number, qos)
 
         if message.dup and self._last.get(str(number)) == token:
-            self.feed.again(done)
+            self.feed.acknowledge_duplicate(done)
             return
         self._last[str(number)] = token
         self.feed.take(message.payload, self._known(message.topic), message.topic, token, done)
