@@ -171,6 +171,39 @@ def test_missing_segment_is_named(catalog, tmp_path, removed, missing, name):
             read()
 
 
+def test_missing_end_of_a_log_is_named(catalog, tmp_path):
+    """The writer would give the numbers of the missing entries to others."""
+    car, found = written(catalog, tmp_path)
+    found[3].unlink()
+    words = "entries 6 to 7 of the log are missing: there is no segment 0000000000000006"
+    for read in (lambda: open_stream(car, catalog.calendar, tmp_path), lambda: Log(tmp_path / "log/car", car)):
+        with pytest.raises(DataError, match=words):
+            read()
+    for path in found[:3]:
+        path.unlink()
+    with pytest.raises(DataError, match="entries 0 to 7 of the log are missing"):
+        Log(tmp_path / "log/car", car)
+
+
+@pytest.mark.parametrize("index", [None, "", "torn"])
+def test_log_without_its_index_is_read(catalog, tmp_path, index):
+    car, found = written(catalog, tmp_path)
+    place = tmp_path / "log/car/_index"
+    text = place.read_text()
+    assert text == "".join(f"{number:016} 0000000002\n" for number in (0, 2, 4, 6))
+    if index is None:
+        place.unlink()
+    else:
+        place.write_text(index and text[:40] + text[56:])
+    assert len(open_stream(car, catalog.calendar, tmp_path)) == 8
+    with Log(tmp_path / "log/car", car, apart=0) as log:
+        log.append([row(9)])
+    assert len(open_stream(car, catalog.calendar, tmp_path)) == 9
+    found[1].unlink()
+    with pytest.raises(DataError, match="entries 2 to 3 of the log are missing"):
+        check_segments(tmp_path / "log/car")
+
+
 def test_missing_segment_of_a_table_is_named(tmp_path):
     text = "{postgresql: {url: 'postgresql://nowhere', table: zone, every: 1 s}}"
     catalog = Catalog.read(f"extents: {{zone: {{declare: 'stored (a:integer)', source: {text}}}}}", folder=tmp_path)
@@ -211,7 +244,7 @@ def test_lock_of_an_earlier_version(catalog, tmp_path):
             Log(tmp_path, car)
     with Log(tmp_path, car, apart=0) as log:
         log.append([row(1)])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_index", "_lock"]
 
 
 def test_only_the_owner_reads_a_log(catalog, tmp_path):
@@ -234,7 +267,7 @@ def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_p
             with pytest.raises(DataError, match="cannot write the log") as caught:
                 log.append([row(1)])
         assert caught.value.detail == "No space left on device"
-        assert [path.name for path in tmp_path.iterdir()] == ["_lock"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["_index", "_lock"]
         log.append([row(1), row(2)])
         assert log.next == 2
 

@@ -22,13 +22,14 @@ import pyarrow.parquet as pq
 
 from transom.catalog.extents import Extent
 from transom.connectors.log.columns import Answered, Entry, schema, table
+from transom.connectors.log.index import IndexWriter, read_index
 from transom.connectors.private import make_folder, open_private
 from transom.errors import DataError, UsageError
 
 SUFFIX = ".parquet"
 LOCK = "_lock"
 OLD_LOCK = "lock"
-"""The name of the lock in logs of 0.2, on which other readers of Parquet folders fail."""
+"""The name of the lock in logs of earlier versions, on which other readers of Parquet folders fail."""
 _DIGITS = 16
 _LATEST = b"transom.latest"
 _APART = 0.1
@@ -47,36 +48,44 @@ def segment_of(folder: Path, number: int) -> Path:
 
 def whole_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
     """The segments of a log, opened one after the other; DataError names the first that is missing or out of place."""
-    listed = segments(folder)
-    number, known = 0, set(listed)
-    while listed and number <= int(listed[-1].stem):
-        path = segment_of(folder, number)
-        if path not in known and not path.exists():  # a listing may miss a file that is made at the same time
-            missing_segment(folder, number, next(int(p.stem) for p in listed if int(p.stem) > number))
-        known.discard(path)
+    for path, count in _chain(folder):
         with _opened(path) as file:
-            count = file.metadata.num_rows
-            if count == 0:
-                raise DataError("the segment has no entries", hint=_CHANGED, source=str(path))
+            if file.metadata.num_rows != count:
+                raise DataError(f"the segment has {file.metadata.num_rows} entries, not {count}", source=str(path))
             yield path, file
-        number += count
-    if known:
-        first = min(known)
-        what = f"the segment {first.name} repeats entries of the one before it"
-        raise DataError(what, hint=_CHANGED, source=str(folder))
 
 
 def check_segments(folder: Path) -> None:
-    """DataError if a segment of a log is missing; only the ends of the segments are read."""
-    for _ in whole_segments(folder):
+    """DataError if a segment of a log is missing; segments are opened only where the index does not know them."""
+    for _ in _chain(folder):
         pass
 
 
-def missing_segment(folder: Path, first: int, after: int) -> NoReturn:
+def _chain(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The segments of a log and how many entries they have, each of which begins where the one before ends."""
+    known = read_index(folder)  # before the listing: what is in the index is in the folder
+    listed = {int(path.stem) for path in segments(folder)}
+    left, number, last = set(listed), 0, max([-1, *listed, *known])
+    while number <= last:
+        path = segment_of(folder, number)
+        if number not in listed and not path.exists():  # a listing may miss a file that is made at the same time
+            end = max((first + count for first, count in known.items()), default=0)
+            _missing(folder, number, min([n for n in listed if n > number] or [end]))
+        left.discard(number)
+        count = known.get(number) or _footer(path).num_rows
+        if count == 0:
+            raise DataError("the segment has no entries", hint=_CHANGED, source=str(path))
+        yield path, count
+        number += count
+    if left:
+        what = f"the segment {segment_of(folder, min(left)).name} repeats entries of the one before it"
+        raise DataError(what, hint=_CHANGED, source=str(folder))
+
+
+def _missing(folder: Path, first: int, after: int) -> NoReturn:
     """Say which entries are missing, and in which segment they were."""
-    what = (
-        f"entries {first} to {after - 1} of the log are missing: there is no segment {segment_of(folder, first).name}"
-    )
+    name = segment_of(folder, first).name
+    what = f"entries {first} to {after - 1} of the log are missing: there is no segment {name}"
     hint = "put the segment back from a copy; to go on without it, give the extent a new log: log: PATH"
     raise DataError(what, hint=hint, source=str(folder))
 
@@ -105,6 +114,7 @@ class Log:
             _locked(self._lock, folder)
             _unlock_old(folder)
             self._recover()
+            self._index = IndexWriter(folder)
         except BaseException:
             os.close(self._lock)
             raise
@@ -114,7 +124,10 @@ class Log:
             half.unlink()
         found = segments(self.folder)
         self.next, self.latest = 0, -1
+        end = max((first + count for first, count in read_index(self.folder).items()), default=0)
         if not found:
+            if end:
+                _missing(self.folder, 0, end)
             return
         meta = _footer(found[-1])
         was = meta.schema.to_arrow_schema().remove_metadata()
@@ -123,6 +136,8 @@ class Log:
             raise UsageError(f"the log {self.folder} was made for other attributes", hint=hint, detail=str(was))
         self.next = int(found[-1].stem) + meta.num_rows
         self.latest = _latest(meta)
+        if self.next < end:
+            _missing(self.folder, self.next, end)
 
     @property
     def place(self) -> str:
@@ -170,6 +185,7 @@ class Log:
         self._last = time.monotonic()
         self._unflushed = True
         self._flush()
+        self._index.add(int(whole.stem), len(entries))
 
     def _flush(self) -> None:
         handle = os.open(self.folder, os.O_RDONLY)
@@ -195,6 +211,7 @@ class Log:
 
     def close(self) -> None:
         """Let another writer in."""
+        self._index.close()
         os.close(self._lock)
 
     def __enter__(self) -> Log:
