@@ -16,11 +16,13 @@ import tracemalloc
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
+import pyarrow.parquet as pq
 import pytest
 
 from transom.catalog import Catalog
 from transom.catalog.servers import HttpPoll
 from transom.collector import http_poll, http_push, run
+from transom.connectors.log.segments import segments
 from transom.connectors.payloads import LARGEST, Dead
 from transom.model.reasons import Reason
 
@@ -228,16 +230,77 @@ def test_large_messages_are_not_parsed_in_the_event_loop(device, monkeypatch):
     assert where == [True, False]
 
 
-def test_mqtt_5_broker_is_told_the_largest_packet(tmp_path, monkeypatch):
-    source = "{mqtt: {broker: 'mqtt://127.0.0.1:9', topic: b, version: '5'}}"
-    text = f"extents: {{car: {{declare: 'pushed (a:string)', source: {source}}}}}"
-    catalog = Catalog.read(text, folder=tmp_path)
-    extent = catalog.extents["car"]
-    log = run.open_log(extent.source.log, tmp_path, extent, apart=0)
-    listener = run._prepared(extent, extent.source, log, catalog.calendar, 1)
-    asked = {}
-    monkeypatch.setattr(listener._client, "connect_async", lambda *place, **more: asked.update(more))
-    monkeypatch.setattr(listener._client, "loop_start", lambda: None)
-    listener.start()
-    log.close()
-    assert asked["properties"].MaximumPacketSize == 4 * LARGEST
+def received(connection, size):
+    """So many bytes of a client."""
+    found = b""
+    while len(found) < size:
+        found += connection.recv(size - len(found))
+    return found
+
+
+def packet_of(connection):
+    """The first byte of the next packet of a client, and its content."""
+    kind, length, shift = received(connection, 1)[0], 0, 0
+    while True:
+        [byte] = received(connection, 1)
+        length |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return kind, received(connection, length)
+
+
+def length_of(size):
+    """A length as MQTT writes it."""
+    found = []
+    while True:
+        size, rest = divmod(size, 128)
+        found.append(rest | (128 if size else 0))
+        if not size:
+            return bytes(found)
+
+
+def broker(server, size, acknowledged):
+    """Sends one message of `size` bytes with quality 1, and waits until it is acknowledged."""
+    connection, _ = server.accept()
+    with connection:
+        packet_of(connection)
+        connection.sendall(b"\x20\x02\x00\x00")
+        _, content = packet_of(connection)
+        connection.sendall(b"\x90\x03" + content[:2] + b"\x01")
+        head = b"\x00\x04cars\x00\x07"
+        connection.sendall(b"\x32" + length_of(len(head) + size) + head)
+        piece = b"a" * 1_000_000
+        for _ in range(size // len(piece)):
+            connection.sendall(piece)
+        while packet_of(connection) != (0x40, b"\x00\x07"):
+            pass
+        acknowledged.set()
+
+
+def test_mqtt_message_has_a_limit(tmp_path):
+    """It is a dead letter with its beginning, and acknowledged; it is never in memory as a whole."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        source = f"{{mqtt: {{broker: 'mqtt://127.0.0.1:{server.getsockname()[1]}', topic: cars}}}}"
+        text = f"extents: {{car: {{declare: 'pushed (plate:string)', source: {source}}}}}"
+        catalog = Catalog.read(text, folder=tmp_path)
+        acknowledged = threading.Event()
+        threading.Thread(target=broker, args=(server, 30_000_000, acknowledged), daemon=True).start()
+
+        async def collect():
+            collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 60.0, print))
+            while not acknowledged.is_set() and not collecting.done():
+                await asyncio.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGTERM)
+            return await collecting
+
+        tracemalloc.start()
+        try:
+            result = asyncio.run(collect())
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert acknowledged.is_set()
+    assert most < 20_000_000
+    [letter] = [e for p in segments(tmp_path / "log/car") for e in pq.read_table(p).to_pylist() if e["_kind"] == "dead"]
+    assert (letter["_reason"], letter["_origin"], len(letter["_raw"])) == ("too large", "cars", LARGEST)
+    assert result.counts["car"] == {"too large": 1}
