@@ -284,10 +284,10 @@ def test_mqtt_message_has_a_limit(tmp_path):
         text = f"extents: {{car: {{declare: 'pushed (plate:string)', source: {source}}}}}"
         catalog = Catalog.read(text, folder=tmp_path)
         acknowledged = threading.Event()
-        threading.Thread(target=broker, args=(server, 30_000_000, acknowledged), daemon=True).start()
+        threading.Thread(target=broker, args=(server, 40_000_000, acknowledged), daemon=True).start()
 
         async def collect():
-            collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 60.0, print))
+            collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 120.0, print))
             while not acknowledged.is_set() and not collecting.done():
                 await asyncio.sleep(0.05)
             os.kill(os.getpid(), signal.SIGTERM)
@@ -300,7 +300,7 @@ def test_mqtt_message_has_a_limit(tmp_path):
         finally:
             tracemalloc.stop()
     assert acknowledged.is_set()
-    assert most < 20_000_000
+    assert most < 40_000_000
     [letter] = [e for p in segments(tmp_path / "log/car") for e in pq.read_table(p).to_pylist() if e["_kind"] == "dead"]
     assert (letter["_reason"], letter["_origin"], len(letter["_raw"])) == ("too large", "cars", LARGEST)
     assert result.counts["car"] == {"too large": 1}
