@@ -137,8 +137,8 @@ def test_idle_connections_do_not_end_the_collector(tmp_path):
         wait_until_it_listens(ports[1])
         for _ in range(300):
             with contextlib.suppress(OSError):
-                idle.append(socket.create_connection(("127.0.0.1", ports[0]), 1))
-        time.sleep(2.0)
+                idle.append(socket.create_connection(("127.0.0.1", ports[0]), 0.2))
+        time.sleep(1.5)
         found = [httpx.post(f"http://127.0.0.1:{port}/", json={"plate": "a"}, timeout=10) for port in ports]
         assert [answer.status_code for answer in found] == [200, 200]
         assert collector.poll() is None

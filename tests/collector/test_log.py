@@ -216,6 +216,18 @@ def test_missing_segment_of_a_table_is_named(tmp_path):
         read_changes(zone, "log/zone", tmp_path)
 
 
+@pytest.mark.parametrize("live", [True, False])
+def test_missing_segment_is_named_on_spark(catalog, tmp_path, live):
+    """Before Spark reads anything: it takes whatever files are there."""
+    pytest.importorskip("pyspark")
+    from transom.connectors.log.spark import stream
+
+    car, found = written(catalog, tmp_path)
+    found[1].unlink()
+    with pytest.raises(DataError, match=r"entries 2 to 3 of the log are missing"):
+        stream(None, car, "log/car", tmp_path, live=live, position=False)
+
+
 def test_segment_from_another_log_is_refused(catalog, tmp_path):
     car, found = written(catalog, tmp_path)
     found[1].write_bytes(found[0].read_bytes())
