@@ -66,26 +66,58 @@ async def _collect(
             loop.add_signal_handler(name, stop.set)
     if seconds is not None:
         loop.call_later(seconds, stop.set)
+    healths = {extent.name: Health(extent.name, tell) for extent in extents}
     receivers = sum(isinstance(extent.source, HttpPush) for extent in extents)
-    healths = [Health(extent.name, tell) for extent in extents]
     with contextlib.ExitStack() as open_logs:
-        served = []
-        for extent in extents:
+
+        def opened(extent: Extent) -> Served:
             source = extent.source
             assert isinstance(source, SOURCES)  # noqa: S101 - chosen looked
             log = open_log(source.log, catalog.folder, extent, apart=min(apart, 0.1))
+            try:
+                one = _prepared(extent, source, log, catalog.calendar, receivers)
+            except BaseException:
+                log.close()
+                raise
             open_logs.callback(log.close)
-            served.append(_prepared(extent, source, log, catalog.calendar, receivers))
-        await _begin(served, tell)
-        tasks = [asyncio.create_task(_serve(one, apart, stop, health)) for one, health in zip(served, healths)]
+            return one
+
+        async def serve_later(extent: Extent) -> None:
+            """Serve an extent whose log could not be opened at the start, as soon as it can."""
+            while not await stopped(stop, RETRY):
+                try:
+                    one = served[extent.name] = await asyncio.to_thread(opened, extent)
+                    await _begin([one], tell)
+                except DataError as error:
+                    healths[extent.name].fail(error)
+                except UsageError as error:
+                    healths[extent.name].fail(error)
+                    return
+                else:
+                    await _serve(one, apart, stop, healths[extent.name])
+                    return
+
+        served: dict[str, Served] = {}
+        later: list[Extent] = []
+        for extent in extents:
+            try:
+                served[extent.name] = opened(extent)
+            except DataError as error:
+                later.append(extent)
+                if len(later) == len(extents):
+                    raise  # there is nothing to go on with
+                healths[extent.name].fail(error)
+        await _begin(list(served.values()), tell)
+        tasks = [asyncio.create_task(_serve(one, apart, stop, healths[name])) for name, one in served.items()]
+        tasks += [asyncio.create_task(serve_later(extent)) for extent in later]
         _, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         stop.set()
         if waiting:
             await asyncio.wait(waiting)
         for task in tasks:
             task.result()
-    counts = {extent.name: _counts(one) for extent, one in zip(extents, served)}
-    return Collection(counts, [health.name for health in healths if health.failed])
+    counts = {extent.name: _counts(served.get(extent.name)) for extent in extents}
+    return Collection(counts, [name for name, health in healths.items() if health.failed])
 
 
 def _prepared(extent: Extent, source: Collected, log: Writer, calendar: Calendar, receivers: int) -> Served:
@@ -129,18 +161,24 @@ async def _serve(one: Served, apart: float, stop: asyncio.Event, health: Health)
             case Poller() | Scanner():
                 await one.run(stop, health)
             case Listener():
-                await _flushing(one.feed, one, apart, stop, health)
-                one.stop()
+                try:
+                    await _flushing(one.feed, one, apart, stop, health)
+                finally:
+                    one.stop()
             case HttpReceiver():
-                await _flushing(one.feed, one, apart, stop, health)
-                await one.stop()
+                try:
+                    await _flushing(one.feed, one, apart, stop, health)
+                finally:
+                    await one.stop()
             case _:
                 assert_never(one)
     except UsageError as error:  # trying again does not help: another collector writes the log now
         health.fail(error)
 
 
-def _counts(one: Served) -> Counter[str]:
+def _counts(one: Served | None) -> Counter[str]:
+    if one is None:
+        return Counter()
     return one.counts if isinstance(one, Poller | Scanner) else one.feed.counts
 
 
