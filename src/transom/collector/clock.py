@@ -42,6 +42,7 @@ class ClockWatch:
         ahead = self.log.latest - self.calendar.tick_of(moment)
         found = ahead if self.log.latest >= 0 and ahead > self.usual else 0
         self._first = (self._first or found) if found else 0
+        self._noted = self._noted and found > 0
         return found
 
     def too_far(self, moment: datetime) -> bool:
@@ -60,7 +61,6 @@ class ClockWatch:
         What is missed until the clock has caught up is put down in the log, once.
         """
         if not self.lead(moment):
-            self._noted = False
             return None
         words = self._words()
         if not self._noted:

@@ -54,9 +54,10 @@ class Scanner:
         """
         while not stop.is_set():
             try:
-                words = await asyncio.to_thread(self._watch.wait, self.clock())
-                if words is not None:
-                    health.fail(DataError(words))
+                if self._watch.lead(self.clock()):  # else no thread is needed, and no time lost
+                    words = await asyncio.to_thread(self._watch.wait, self.clock())
+                    if words is not None:
+                        health.fail(DataError(words))
                 tick = await asyncio.to_thread(self.next)
                 wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
                 long = wait > 2 * RETRY  # the clock may be set in the meantime
