@@ -27,15 +27,18 @@ def collect(catalog: Place, extents: Names = None, segment: Segment = "1 s", len
         raise UsageError(
             "collecting needs pyarrow", hint="in a checkout of Transom: pip install '.[collect]'", detail=str(error)
         ) from error
-    counts = run(
+    found = run(
         Catalog.load(catalog),
         extents or [],
         apart=seconds(segment, "--segment"),
         seconds=None if length is None else seconds(length, "--for"),
         tell=lambda words: say(words, err=True),
     )
-    for name, found in counts.items():
-        say(f"{name}: {told(found)}", err=True)
+    for name, counts in found.counts.items():
+        say(f"{name}: {told(counts)}", err=True)
+    if found.failed:
+        say(f"error: nothing more could be written to the log of {', '.join(found.failed)}", err=True)
+        raise SystemExit(1)
 
 
 def init(

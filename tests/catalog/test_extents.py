@@ -193,11 +193,18 @@ def test_importing_the_catalog_is_quick():
 @pytest.mark.parametrize(("tick", "words", "ticks"), [("1 s", "3 s", 3), ("1 s", "1500 ms", 2), ("1 min", "1 s", 1)])
 def test_lateness_and_silence_are_whole_ticks_rounded_up(tick, words, ticks):
     entry = {"kind": "pushed", "attributes": ["x:integer"], "lateness": words, "idle_after": words}
+    entry["max_ahead"] = words
     extent = Catalog.from_dict({"tick": tick, "extents": {"a": entry}}).extent("a")
-    assert (extent.lateness, extent.idle_after) == (ticks, ticks)
+    assert (extent.lateness, extent.idle_after, extent.max_ahead) == (ticks, ticks, ticks)
 
 
-@pytest.mark.parametrize("key", ["lateness", "idle_after"])
+@pytest.mark.parametrize(("tick", "ticks"), [("1 s", 300), ("1 min", 5), ("7 min", 1)])
+def test_rows_may_be_five_minutes_ahead(tick, ticks):
+    catalog = Catalog.from_dict({"tick": tick, "extents": {"a": "pushed (x:integer)"}})
+    assert catalog.extent("a").most_ahead(catalog.calendar) == ticks
+
+
+@pytest.mark.parametrize("key", ["lateness", "idle_after", "max_ahead"])
 def test_a_table_is_never_late(key):
     entry = {"kind": "stored", "attributes": ["x:integer"], key: "3 s"}
     with pytest.raises(CatalogError, match=f"a stored extent has no {key}"):

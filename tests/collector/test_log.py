@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -11,12 +14,13 @@ from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.dataset import dataset
 
 from transom.catalog import Catalog
 from transom.connectors import open_stream
 from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.read import dead_counts
-from transom.connectors.log.segments import Log, segments
+from transom.connectors.log.read import dead_counts, read_changes
+from transom.connectors.log.segments import Log, check_segments, segments
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
 from transom.model.reasons import Reason
@@ -62,14 +66,14 @@ def test_a_new_writer_goes_on(catalog, tmp_path):
     (tmp_path / "0000000000000003.tmp").write_bytes(b"half")
     with Log(tmp_path, car, apart=0) as log:
         assert (log.next, log.latest) == (3, 9)
-        assert list(log.tokens(10)) == ["1:x", "2:y", "1:z"]
-        assert list(log.tokens(1)) == ["1:z"]
+        assert [one.token for one in log.answered(10)] == ["1:x", "2:y", "1:z"]
+        assert [one.token for one in log.answered(1)] == ["1:z"]
     assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_one_writer(catalog, tmp_path):
     car = catalog.extents["car"]
-    with Log(tmp_path, car), pytest.raises(UsageError, match="somebody writes the log"):
+    with Log(tmp_path, car), pytest.raises(UsageError, match="is locked by another writer"):
         Log(tmp_path, car)
     Log(tmp_path, car).close()
 
@@ -138,3 +142,168 @@ def test_killed_while_writing(catalog, tmp_path):
     numbers = [n for path in segments(tmp_path) for n in pq.read_table(path, columns=["_seq"]).column(0).to_pylist()]
     assert numbers == list(range(len(numbers)))
     assert len(numbers) >= 2 * 3 * 50
+
+
+def written(catalog, tmp_path, count=4):
+    """A log of `count` segments, with two entries each."""
+    car = catalog.extents["car"]
+    with Log(tmp_path / "log/car", car, apart=0) as log:
+        for tick in range(count):
+            log.append([row(tick), row(tick)])
+    return car, segments(tmp_path / "log/car")
+
+
+@pytest.mark.parametrize(
+    ("removed", "missing", "name"),
+    [([1, 2], "2 to 5", 2), ([0], "0 to 1", 0), ([2], "4 to 5", 4), ([0, 1], "0 to 3", 0)],
+)
+def test_missing_segment_is_named(catalog, tmp_path, removed, missing, name):
+    car, found = written(catalog, tmp_path)
+    for place in removed:
+        found[place].unlink()
+    words = f"entries {missing} of the log are missing: there is no segment {name:016}.parquet"
+    for read in (
+        lambda: open_stream(car, catalog.calendar, tmp_path),
+        lambda: dead_counts(car, "log/car", tmp_path),
+        lambda: check_segments(tmp_path / "log/car"),
+    ):
+        with pytest.raises(DataError, match=words):
+            read()
+
+
+def test_missing_end_of_a_log_is_named(catalog, tmp_path):
+    """The writer would give the numbers of the missing entries to others."""
+    car, found = written(catalog, tmp_path)
+    found[3].unlink()
+    words = "entries 6 to 7 of the log are missing: there is no segment 0000000000000006"
+    for read in (lambda: open_stream(car, catalog.calendar, tmp_path), lambda: Log(tmp_path / "log/car", car)):
+        with pytest.raises(DataError, match=words):
+            read()
+    for path in found[:3]:
+        path.unlink()
+    with pytest.raises(DataError, match="entries 0 to 7 of the log are missing"):
+        Log(tmp_path / "log/car", car)
+
+
+@pytest.mark.parametrize("index", [None, "", "torn"])
+def test_log_without_its_index_is_read(catalog, tmp_path, index):
+    car, found = written(catalog, tmp_path)
+    place = tmp_path / "log/car/_index"
+    text = place.read_text()
+    assert text == "".join(f"{number:016} 0000000002\n" for number in (0, 2, 4, 6))
+    if index is None:
+        place.unlink()
+    else:
+        place.write_text(index and text[:40] + text[56:])
+    assert len(open_stream(car, catalog.calendar, tmp_path)) == 8
+    with Log(tmp_path / "log/car", car, apart=0) as log:
+        log.append([row(9)])
+    assert len(open_stream(car, catalog.calendar, tmp_path)) == 9
+    found[1].unlink()
+    with pytest.raises(DataError, match="entries 2 to 3 of the log are missing"):
+        check_segments(tmp_path / "log/car")
+
+
+def test_missing_segment_of_a_table_is_named(tmp_path):
+    text = "{postgresql: {url: 'postgresql://nowhere', table: zone, every: 1 s}}"
+    catalog = Catalog.read(f"extents: {{zone: {{declare: 'stored (a:integer)', source: {text}}}}}", folder=tmp_path)
+    zone = catalog.extents["zone"]
+    with Log(tmp_path / "log/zone", zone, apart=0) as log:
+        for tick in range(3):
+            log.append([Entry(Entered.ROW, tick, NOW, (tick,)), Entry(Entered.BEAT, tick, NOW)])
+    segments(tmp_path / "log/zone")[1].unlink()
+    with pytest.raises(DataError, match=r"entries 2 to 3 of the log are missing"):
+        read_changes(zone, "log/zone", tmp_path)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_missing_segment_is_named_on_spark(catalog, tmp_path, live):
+    """Before Spark reads anything: it takes whatever files are there."""
+    pytest.importorskip("pyspark")
+    from transom.connectors.log.spark import stream
+
+    car, found = written(catalog, tmp_path)
+    found[1].unlink()
+    with pytest.raises(DataError, match=r"entries 2 to 3 of the log are missing"):
+        stream(None, car, "log/car", tmp_path, live=live, position=False)
+
+
+def test_segment_from_another_log_is_refused(catalog, tmp_path):
+    car, found = written(catalog, tmp_path)
+    found[1].write_bytes(found[0].read_bytes())
+    with pytest.raises(DataError, match="entry 0 is where entry 2 was"):
+        open_stream(car, catalog.calendar, tmp_path)
+    written(catalog, tmp_path / "other")
+    (tmp_path / "other/log/car/0000000000000003.parquet").write_bytes(found[2].read_bytes())
+    with pytest.raises(DataError, match="repeats entries"):
+        check_segments(tmp_path / "other/log/car")
+
+
+def test_other_readers_of_parquet_can_read_the_folder(catalog, tmp_path):
+    car = catalog.extents["car"]
+    with Log(tmp_path, car, apart=0) as log:
+        log.append([row(1), row(2)])
+        (tmp_path / "_0000000000000002.tmp").write_bytes(b"half")
+        assert dataset(tmp_path).count_rows() == 2
+
+
+def test_lock_of_an_earlier_version(catalog, tmp_path):
+    car = catalog.extents["car"]
+    old = tmp_path / "lock"
+    with old.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(UsageError, match="is locked by another writer"):
+            Log(tmp_path, car)
+    with Log(tmp_path, car, apart=0) as log:
+        log.append([row(1)])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_index", "_lock"]
+
+
+def test_only_the_owner_reads_a_log(catalog, tmp_path):
+    car = catalog.extents["car"]
+    before = os.umask(0o022)
+    try:
+        with Log(tmp_path / "a/log", car, apart=0) as log:
+            log.append([row(1)])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a/log").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a/log").iterdir()} == {0o600}
+
+
+def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_path, monkeypatch):
+    car = catalog.extents["car"]
+    with Log(tmp_path, car, apart=0) as log:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", _full)
+            with pytest.raises(DataError, match="cannot write the log") as caught:
+                log.append([row(1)])
+        assert caught.value.detail == "No space left on device"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["_index", "_lock"]
+        log.append([row(1), row(2)])
+        assert log.next == 2
+
+
+def test_flush_of_the_folder_is_repeated(catalog, tmp_path, monkeypatch):
+    """An append whose entries are visible, but may not outlive a power cut, is not written a second time."""
+    car = catalog.extents["car"]
+    flush = os.fsync
+    calls = []
+
+    def second(handle):
+        calls.append(handle)
+        if len(calls) == 2:
+            _full(handle)
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", second)
+    with Log(tmp_path, car, apart=0) as log:
+        with pytest.raises(DataError, match="cannot write the log"):
+            log.append([row(1)])
+        assert log.next == 1
+        log.append([])
+        assert (len(calls), log.next) == (3, 1)
+
+
+def _full(handle):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 import transom
 from transom.catalog.servers import Kafka
-from transom.connectors.kafka.aside import NEVER, Aside, late
+from transom.connectors.kafka.aside import NEVER, Aside, ahead, late
 from transom.errors import UsageError
 
 
@@ -48,6 +48,11 @@ def test_nothing_is_late_by_itself() -> None:
     assert late(pa.array([], pa.int64()), 3, 1, 6)[1] == 3
 
 
+def test_rows_far_ahead_of_the_micro_batch() -> None:
+    ticks = pa.array([5, None, 111, 110], pa.int64())
+    assert ahead(ticks, 100, 10).to_pylist() == [False, False, True, False]
+
+
 KAFKA = """
 extents:
   power:
@@ -69,7 +74,7 @@ def test_dead_letters_go_to_the_folder_of_the_catalog(tmp_path: Path) -> None:
     aside = of(tmp_path, waits=True)
     assert aside is not None
     assert (aside.folder, aside.checkpoint) == (str(tmp_path / "letters"), str(tmp_path / "state"))
-    assert (aside.extent, aside.topic, aside.lateness) == ("power", "power", 5)
+    assert (aside.extent, aside.topic, aside.lateness, aside.max_ahead) == ("power", "power", 5, 300)
     without_ticks = of(tmp_path, waits=False)
     assert without_ticks is not None
     assert without_ticks.lateness is None

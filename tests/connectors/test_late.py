@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from transom.catalog.extents import Catalog
+from transom.catalog.servers import Kafka
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
+from transom.connectors.kafka import read
+from transom.connectors.kafka.read import Message, read_topic
 
 ROWS = "tick,x\n0,1\n5,2\n3,3\n4,4\n9,5\n5,6\n"
 
@@ -25,3 +28,24 @@ def test_rows_behind_by_more_than_the_lateness(tmp_path: Path, lateness: str, la
     assert [r.tick for r in read_late(extent, extent.source, catalog.calendar, tmp_path, until=4)] == [
         tick for tick in late if tick <= 4
     ]
+
+
+TOPIC = """
+epoch: 2024-06-01T00:00:00Z
+extents:
+  power:
+    declare: pushed (watts:float)
+    source: {kafka: {servers: 'nowhere:9092', topic: power, time: at%s}}
+"""
+
+
+@pytest.mark.parametrize(("dead", "ticks"), [(", dead: letters", [7, 9]), ("", [7, 9, 2_354_054_400])])
+def test_row_of_a_topic_from_the_future(monkeypatch: pytest.MonkeyPatch, dead: str, ticks: list[int]) -> None:
+    """A replay does not count it where it has a place to go."""
+    values = [b'{"at": 7, "watts": 1.5}', b'{"at": "2099-01-05T00:00:00Z", "watts": 2.5}', b'{"at": 9, "watts": 3.5}']
+    found = [Message(0, offset, 1_717_200_000_000, None, (), value) for offset, value in enumerate(values)]
+    monkeypatch.setattr(read, "messages", lambda source: found)
+    catalog = Catalog.read(TOPIC % dead)
+    extent = catalog.extent("power")
+    assert isinstance(extent.source, Kafka)
+    assert [element.tick for element in read_topic(extent, extent.source, catalog.calendar)] == ticks

@@ -45,9 +45,14 @@ def test_push(collector, door):
     assert send("1", at=7, plate="a", speed=50).json() == {"taken": False}
     assert send("2", at=100, plate="b", speed=60).status_code == 200
     late = send("3", at=89, plate="c", speed=60)
-    assert (late.status_code, late.json()) == (200, {"taken": True})
+    assert (late.status_code, late.json()["reason"]) == (422, "late")
+    ahead = send("6", at="2099-01-01T00:00:00Z", plate="e", speed=60)
+    assert (ahead.status_code, ahead.json()["reason"]) == (422, "ahead")
     broken = send("4", at=101, plate="c")
     assert (broken.status_code, broken.json()["reason"]) == (422, "missing field")
+    door.again()
+    repeated = send("4", at=101, plate="c")
+    assert (repeated.status_code, repeated.json()) == (422, broken.json())
     assert send("5", at=90, plate="d", speed=1).status_code == 200
     assert door.get("/cars").status_code == 405
     assert door.post("/else", json={}).status_code == 404
@@ -58,6 +63,7 @@ def test_push(collector, door):
         ("row", 7, "a", None),
         ("row", 100, "b", None),
         ("dead", 89, None, "late"),
+        ("dead", 2353708800, None, "ahead"),
         ("dead", None, None, "missing field"),
         ("row", 90, "d", None),
     ]

@@ -63,8 +63,8 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(place):
     assert dead_counts(CAR, place, None) == {"not UTF-8": 1}
     with TopicLog(place, CAR) as log:
         assert (log.next, log.latest) == (5, 9)
-        assert list(log.tokens(10)) == ["1:x", "2:y", "3:z"]
-        assert list(log.tokens(1))[-1] == "3:z"
+        assert [one.token for one in log.answered(10)] == ["1:x", "2:y", "3:z"]
+        assert list(log.answered(1))[-1].token == "3:z"
         log.append([row(10)])
     assert numbered(committed(place.servers, place.topic))
     with pytest.raises(UsageError, match="other attributes"):
@@ -296,7 +296,7 @@ def test_posts_are_answered_when_kafka_has_them(collector, place):
     assert send("1", at=7, plate="a", speed=50) == (200, False, 1)
     assert send("2", at=100, plate="b", speed=60) == (200, True, 2)
     again()
-    assert send("3", at=89, plate="c", speed=60) == (200, True, 3)
+    assert send("3", at=89, plate="c", speed=60) == (422, None, 3)  # late
     assert send("4", at=101, plate="c") == (422, None, 4)
     collector.stop()
     found = [(e["_kind"], e.get("_tick"), e.get("_reason")) for e in committed(place.servers, place.topic)]

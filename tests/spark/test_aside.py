@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -168,6 +169,24 @@ def test_a_micro_batch_that_comes_again_puts_the_same_aside(
         for file in commits.glob(f"*{last}*"):
             file.unlink()
         assert letters(tmp_path / "dead") == right(rows)
+
+
+def test_row_from_the_future_is_put_aside_and_makes_no_other_late(
+    spark: SparkSession, tmp_path: Path, on_files: Path
+) -> None:
+    rows = drawn(30)
+    future: Row = (2_300_000_000, 0, 5)
+    query = transom.compile(GROUPS, transom.Catalog.read(CATALOG, folder=tmp_path))
+    sent(on_files, [*rows[:10], future, *rows[10:]], 7)
+    running = finished(query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint", until=UNTIL))
+    found = [(value, reason) for _, value, _, reason, *_ in letters(tmp_path / "dead")]
+    others = [(value, reason) for _, value, _, reason, *_ in right(rows)]
+    assert sorted(found) == sorted([*others, (message(future), "ahead")])
+    assert running.progress().dead["traffic: ahead"] == 1
+    used = [row for row, late in zip(rows, is_late(rows)) if row is not None and not late]
+    assert read(spark, query, tmp_path / "out") == expected(query, sorted(used, key=lambda row: row[0]), UNTIL)
+    assert stat.S_IMODE((tmp_path / "dead").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "dead").iterdir()} == {0o600}
 
 
 def test_where_nothing_waits_nothing_is_late(spark: SparkSession, tmp_path: Path, on_files: Path) -> None:

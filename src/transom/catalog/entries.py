@@ -232,6 +232,7 @@ class ExtentEntry(Entry):
     rate: str | None = None
     lateness: str | None = None
     idle_after: str | None = None
+    max_ahead: str | None = None
     rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     keys: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     position: PositionEntry | None = None

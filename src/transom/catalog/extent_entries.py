@@ -46,9 +46,9 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
         every = worded(read_interval, entry.every, at.then("every"), calendar)
     if entry.rate is not None:
         rate = worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
-    for key in ("lateness", "idle_after", "keys"):
+    for key in ("lateness", "idle_after", "max_ahead", "keys"):
         if getattr(entry, key) is not None and kind is Kind.STORED:
-            why = "say how many `rows` it has" if key == "keys" else "only streams can be late or silent"
+            why = "say how many `rows` it has" if key == "keys" else "only streams can be late, silent or ahead"
             raise Misfit(f"a stored extent has no {key}", at.then(key).at_key(), why)
     if entry.sites is not None:
         sites = [(value, at.then("sites", place)) for place, value in enumerate(entry.sites)]
@@ -66,6 +66,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
         rows=entry.rows,
         lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
         idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
+        max_ahead=_ticks(entry.max_ahead, at.then("max_ahead"), calendar),
         keys=entry.keys,
         position=read_position(entry, kind, schema, at),
         object=_object(entry, schema, at),

@@ -18,6 +18,8 @@ from transom.model.space import Position, Speed
 from transom.model.time import Calendar, Rate
 from transom.model.types import Value
 
+AHEAD = 300_000_000
+"""Microseconds that a row may be ahead of the receiver's clock, unless the extent says otherwise."""
 _A_FILE = "give the path of a YAML file"
 
 
@@ -39,8 +41,9 @@ class Extent:
     `every` and `sites` are the acquisition interval in ticks and the list of sites of a sensed extent, `site` is the
     attribute that holds the site, `order` puts rows of one tick in order (E1), `rate` bounds a pushed extent, `rows`
     bounds a stored one. `lateness` is how many ticks a row may come behind the latest one of a live run, `idle_after`
-    after how many ticks a silent source no longer holds a live run up (E12). `keys` is how many values the attributes
-    have by which rows are grouped: it helps to choose a plan, and no answer depends on it.
+    after how many ticks a silent source no longer holds a live run up (E12). `max_ahead` is how many ticks a row may be
+    ahead of the clock of whoever receives it, 5 min if None. `keys` is how many values the attributes have by which
+    rows are grouped: it helps to choose a plan, and no answer depends on it.
 
     `position` says which attributes hold the place of a row and `object` which one tells moving objects apart;
     `max_speed` rejects rows that an object cannot have reached. Hints bound what has no bound of its own (E8):
@@ -60,6 +63,7 @@ class Extent:
     source: Source | None = None
     lateness: int = 0
     idle_after: int | None = None
+    max_ahead: int | None = None
     keys: int | None = None
     position: Position | None = None
     object: str | None = None
@@ -84,6 +88,10 @@ class Extent:
     def grows(self) -> bool:
         """Whether it is a table whose log goes on while a query runs."""
         return isinstance(self.source, Growing)
+
+    def most_ahead(self, calendar: Calendar) -> int:
+        """How many ticks a row may be ahead of the clock of whoever receives it."""
+        return -(-AHEAD // calendar.length) if self.max_ahead is None else self.max_ahead
 
     @property
     def declaration(self) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, HttpPoll
-from transom.connectors.payloads import Dead, field_of
+from transom.connectors.payloads import LARGEST, Dead, field_of
 from transom.model.reasons import Reason
+
+LARGEST_ANSWER = 4 * LARGEST
+"""Bytes that an answer may have."""
+_LARGE = 1 << 16
+"""Bytes from which on an answer is parsed in a thread of its own."""
 
 
 class HttpStation:
@@ -30,14 +37,20 @@ class HttpStation:
                 httpx.AsyncClient(headers=headers, timeout=self.source.deadline / 1e6, limits=limits, trust_env=False)
             )
         [device] = self.devices
-        answer = await self._clients[0].get(resolved(device.address))
-        if answer.status_code != 200:
-            raise Dead(Reason.FAULT, f"status {answer.status_code}")
+        async with self._clients[0].stream("GET", resolved(device.address)) as answer:
+            if answer.status_code != 200:
+                raise Dead(Reason.FAULT, f"status {answer.status_code}")
+            raw = await _content(answer)
+        found[device] = await asyncio.to_thread(self._fields, raw) if len(raw) > _LARGE else self._fields(raw)
+
+    def _fields(self, raw: bytes) -> dict[str, object]:
         try:
-            content = answer.json()
+            content = json.loads(raw)
+        except RecursionError:
+            raise Dead(Reason.DEPTH, "the JSON is nested too deeply") from None
         except ValueError as error:
             raise Dead(Reason.TEXT, str(error)) from None
-        found[device] = {name: field_of(content, path, name) for name, path in self.source.fields}
+        return {name: field_of(content, path, name) for name, path in self.source.fields}
 
     def reset(self) -> None:
         """Nothing is kept of a request."""
@@ -46,6 +59,16 @@ class HttpStation:
         """Close the connections, which all stations share."""
         while self._clients:
             await self._clients.pop().aclose()
+
+
+async def _content(answer: Any) -> bytes:
+    """The body of an answer, piece by piece; Dead as soon as it is too large."""
+    raw = bytearray()
+    async for piece in answer.aiter_bytes():
+        raw += piece
+        if len(raw) > LARGEST_ANSWER:
+            raise Dead(Reason.SIZE, f"the answer has more than {LARGEST_ANSWER} bytes")
+    return bytes(raw)
 
 
 def stations(source: HttpPoll) -> list[HttpStation]:

@@ -15,7 +15,7 @@ from transom.catalog.extents import Catalog
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Kafka
-from transom.collector.feed import now
+from transom.collector.clock import now
 from transom.collector.guesses import ABSENT, name_of, quoted, typed
 from transom.collector.sample import MOST, WAYS, Sample, file_sample, written
 from transom.connectors.kafka.read import Message, messages

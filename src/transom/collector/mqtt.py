@@ -16,18 +16,38 @@ from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Mqtt
 from transom.collector.feed import Feed
-from transom.connectors.payloads import Dead
+from transom.connectors.payloads import LARGEST, Dead
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 
 NUMBERS = 65_536
 """How many messages can wait for an acknowledgement."""
+LARGEST_PACKET = 2 * LARGEST
+"""Bytes of a packet that are kept; a message of more than LARGEST is dead, and MQTT allows 256 MB."""
+_PIECE = 1 << 18
 
 
 def token_of(number: int, topic: str, payload: bytes) -> str:
     """What tells a message that comes again: its number, topic and content."""
     digest = hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=12).hexdigest()
     return f"{number}:{digest}"
+
+
+def _limited(mqtt: Any) -> Any:
+    """The client of the library, but of a packet that is too large it keeps the beginning.
+
+    To break the connection would not help: the broker would send the message again. To tell a broker of MQTT 5 the
+    limit would lose the message without a word.
+    """
+
+    class Limited(mqtt.Client):  # type: ignore[misc]
+        """Reads packets in pieces."""
+
+        def _sock_recv(self, bufsize: int) -> bytes:
+            del self._in_packet["packet"][LARGEST_PACKET:]
+            return bytes(super()._sock_recv(min(bufsize, _PIECE)))
+
+    return Limited
 
 
 class Listener:
@@ -37,10 +57,10 @@ class Listener:
         self.source = source
         self.feed = feed
         self.problem: str | None = None
-        self._last = {token.partition(":")[0]: token for token in feed.log.tokens(NUMBERS)}
+        self._last = {one.token.partition(":")[0]: one.token for one in feed.log.answered(NUMBERS)}
         mqtt = needed("paho.mqtt.client", "mqtt")
         kept = {"clean_session": False} if source.version == 4 else {}
-        self._client = mqtt.Client(
+        self._client = _limited(mqtt)(
             mqtt.CallbackAPIVersion.VERSION2,
             client_id=source.client,
             protocol=mqtt.MQTTv5 if source.version == 5 else mqtt.MQTTv311,
@@ -84,6 +104,12 @@ class Listener:
             self.problem = f"the connection broke: {code}"
 
     def _came(self, client: Any, data: Any, message: Any) -> None:
+        try:
+            self._take(client, message)
+        except Exception as error:  # it would end the thread of the library, and with it the extent, without a word
+            self.problem = f"a message failed: {type(error).__name__}: {error}"
+
+    def _take(self, client: Any, message: Any) -> None:
         number, qos = message.mid, message.qos
         if qos == 0:
             self.feed.take(message.payload, self._known(message.topic), message.topic, None)
@@ -94,7 +120,7 @@ class Listener:
             client.ack(number, qos)
 
         if message.dup and self._last.get(str(number)) == token:
-            self.feed.again(done)
+            self.feed.acknowledge_duplicate(done)
             return
         self._last[str(number)] = token
         self.feed.take(message.payload, self._known(message.topic), message.topic, token, done)

@@ -11,10 +11,12 @@ from typing import Protocol
 from transom.catalog.extents import Extent
 from transom.catalog.servers import Device
 from transom.catalog.ticks import read_value
-from transom.collector.feed import now
+from transom.collector.clock import ClockWatch, now
+from transom.collector.health import RETRY, Health, counted, stopped
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import LARGEST, Dead, kept
+from transom.errors import DataError
 from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -61,6 +63,7 @@ class Poller:
         self.clock = clock
         self.every = extent.every or 1
         self.counts: Counter[str] = Counter()
+        self._watch = ClockWatch(extent, log, calendar, self.counts, usual=self.every)
         self._failures = [0] * len(stations)
         self._resting = [0] * len(stations)
 
@@ -70,21 +73,32 @@ class Poller:
         soon = (tick // self.every + 1) * self.every
         return max(soon, (self.log.latest // self.every + 1) * self.every, 0)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Acquire at every tick until told to stop; ticks that were missed are written down, never made up."""
-        last: int | None = self.log.latest if self.log.latest >= 0 else None
-        while not stop.is_set():
-            tick = self.next_tick()
-            wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
-            try:
-                await asyncio.wait_for(stop.wait(), max(wait, 0.0))
-                break
-            except TimeoutError:
-                pass
-            await self.acquire(tick, last)
-            last = tick
-        for station in self.stations:
-            await station.close()
+    async def run(self, stop: asyncio.Event, health: Health) -> None:
+        """Acquire at every tick until told to stop; ticks that were missed are written down, never made up.
+
+        A log that cannot be written is tried again until it can.
+        """
+        try:
+            while not stop.is_set():
+                try:
+                    if self._watch.lead(self.clock()):  # else no thread is needed, and no time lost
+                        words = await asyncio.to_thread(self._watch.wait, self.clock())
+                        if words is not None:
+                            health.fail(DataError(words))
+                    tick = self.next_tick()
+                    wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
+                    long = wait > 2 * RETRY  # the clock may be set in the meantime
+                    if await stopped(stop, RETRY if long else wait):
+                        break
+                    if not long:
+                        await self.acquire(tick, self.log.latest if self.log.latest >= 0 else None)
+                        health.report(None)
+                except DataError as error:
+                    health.fail(error)
+                    await stopped(stop, RETRY)
+        finally:
+            for station in self.stations:
+                await station.close()
 
     async def warm_up(self) -> None:
         """Connect to every device before the first tick, those that do not answer in a second attempt.
@@ -101,10 +115,10 @@ class Poller:
     async def acquire(self, tick: int, last: int | None) -> None:
         """One reading per site, as far as the devices answer in time, and the word that this tick is over."""
         entries: list[Entry] = []
+        missed = 0
         if last is not None and tick - last > self.every:
             words = f"ticks {last + self.every} to {tick - self.every}"
             missed = (tick - last) // self.every - 1
-            self.counts[Reason.DOWN.value] += missed
             entries.append(Entry(Entered.GAP, None, self.clock(), reason=Reason.DOWN, words=words))
         found: dict[Device, Mapping[str, object] | Exception] = {}
         await asyncio.gather(*(self._read(place, found) for place in range(len(self.stations))))
@@ -112,6 +126,9 @@ class Poller:
         entries += [self._entry(tick, device, found[device]) for device in sorted(order, key=self._rank)]
         entries.append(Entry(Entered.BEAT, tick, self.clock()))
         await asyncio.to_thread(self.log.append, entries)
+        self.counts.update(counted(entries))
+        if missed:
+            self.counts[Reason.DOWN.value] += missed - 1  # one entry stands for all ticks that were missed
 
     def _rank(self, device: Device) -> int:
         return self.extent.sites.index(device.site) if self.extent.sites else 0
@@ -150,13 +167,10 @@ class Poller:
             try:
                 row = self._row(device, found)
             except ValueError as error:
-                self.counts[Reason.TYPE.value] += 1
                 raw = repr(dict(found)).encode("utf-8", "replace")[:LARGEST]
                 return Entry(Entered.DEAD, tick, moment, None, origin, None, raw, Reason.TYPE, str(error)[:1000])
-            self.counts["rows"] += 1
             return Entry(Entered.ROW, tick, moment, row, origin)
         dead = found if isinstance(found, Dead) else Dead(Reason.FAULT, _told(found))
-        self.counts[dead.reason.value] += 1
         words = dead.words if device.site is None else f"site {device.site}: {dead.words}"
         return Entry(Entered.GAP, tick, moment, None, origin, reason=dead.reason, words=words[:1000])
 

@@ -13,11 +13,13 @@ from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Postgres
 from transom.catalog.ticks import read_value
-from transom.collector.feed import now
+from transom.collector.clock import ClockWatch, now
+from transom.collector.health import RETRY, Health, counted, stopped
 from transom.connectors.log.columns import Entered, Entry
 from transom.connectors.log.read import read_changes
 from transom.connectors.log.writing import Writer
 from transom.connectors.payloads import LARGEST, kept
+from transom.errors import DataError
 from transom.model.bag import Row
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -38,25 +40,37 @@ class Scanner:
         self.calendar = calendar
         self.clock = clock
         self.counts: Counter[str] = Counter()
+        self._watch = ClockWatch(extent, log, calendar, self.counts, usual=source.every)
         self._psycopg = needed("psycopg", "postgresql", "postgresql")
         before = read_changes(extent, log.place, None)[-1].rows if log.latest >= 0 else ()
         self._held = Counter(before)
         self._dead: set[str] = set()
         self._lenient = False
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Scan at every tick of the schedule until told to stop; the first scan of a new log is at once."""
+    async def run(self, stop: asyncio.Event, health: Health) -> None:
+        """Scan at every tick of the schedule until told to stop; the first scan of a new log is at once.
+
+        A log that cannot be written is tried again until it can.
+        """
         while not stop.is_set():
-            tick = await asyncio.to_thread(self.next)
-            wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
             try:
-                await asyncio.wait_for(stop.wait(), max(wait, 0.0))
-                return
-            except TimeoutError:
-                pass
-            written = await asyncio.to_thread(self.scan, tick)
-            if not written:
-                await asyncio.sleep(1.0)
+                if self._watch.lead(self.clock()):  # else no thread is needed, and no time lost
+                    words = await asyncio.to_thread(self._watch.wait, self.clock())
+                    if words is not None:
+                        health.fail(DataError(words))
+                tick = await asyncio.to_thread(self.next)
+                wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
+                long = wait > 2 * RETRY  # the clock may be set in the meantime
+                if await stopped(stop, RETRY if long else wait):
+                    return
+                if not long:
+                    written = await asyncio.to_thread(self.scan, tick)
+                    health.report(None)
+                    if not written:
+                        await stopped(stop, 1.0)
+            except DataError as error:
+                health.fail(error)
+                await stopped(stop, RETRY)
 
     def next(self) -> int:
         """The tick of the next scan; those that were missed before it are put down, so that nobody waits for them."""
@@ -66,10 +80,10 @@ class Scanner:
         due = (latest // every + 1) * every
         tick = max((tick // every + 1) * every, due)
         if tick > due:
-            self.counts[Reason.DOWN.value] += (tick - due) // every
             words = f"scans of ticks {due} to {tick - every}"
             gap = Entry(Entered.GAP, None, self.clock(), None, self.source.table, reason=Reason.DOWN, words=words)
             self.log.append([gap, Entry(Entered.BEAT, tick - 1, self.clock())])
+            self.counts[Reason.DOWN.value] += (tick - due) // every
         return tick
 
     def scan(self, tick: int) -> bool:
@@ -80,7 +94,7 @@ class Scanner:
         """
         moment = self.clock()
         try:
-            dead, left, came = self._tried(tick, moment)
+            dead, left, came, seen = self._tried(tick, moment)
         except self._psycopg.Error as error:
             self.counts[Reason.REFUSED.value] += 1
             words = f"{type(error).__name__}: {error}"[:1000]
@@ -89,17 +103,27 @@ class Scanner:
             self.log.append([gap, beat] if self.log.latest >= 0 else [gap])
             return False
         changes = [Entry(Entered.LEFT, tick, moment, row) for row, count in left.items() for _ in range(count)]
-        self.counts["rows that left"] += len(changes)
         changes += [Entry(Entered.ROW, tick, moment, row) for row in came]
         beats = [Entry(Entered.BEAT, beat, self.clock()) for beat in sorted({tick, self._before_next(tick)})]
-        self.log.append([*dead, *changes, *beats])
+        first = self.log.next
+        try:
+            self.log.append([*dead, *changes, *beats])
+        finally:
+            if self.log.next != first:  # they are in the log, even if the append failed after that
+                self._keep(left, came, seen)
+                self.counts.update(counted(dead))
+        return True
+
+    def _keep(self, left: Mapping[Row, int], came: list[Row], dead: set[str]) -> None:
+        """Remember what the log now says of the table."""
+        self._dead = dead
         self._held.subtract(left)
         self._held.update(came)
         for row in left:
             if not self._held[row]:
                 del self._held[row]
         self.counts["rows"] += len(came)
-        return True
+        self.counts["rows that left"] += sum(left.values())
 
     def _before_next(self, tick: int) -> int:
         """The last tick before the next scan of the schedule."""
@@ -118,7 +142,7 @@ class Scanner:
                 cursor.itersize = PORTION
                 yield from cursor.execute(words)
 
-    def _tried(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
+    def _tried(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row], set[str]]:
         """`_compared`, once more with dates by their text where Python has none such: in a row that may be dead."""
         try:
             return self._compared(tick, moment)
@@ -128,8 +152,8 @@ class Scanner:
             self._lenient = True
             return self._compared(tick, moment)
 
-    def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row]]:
-        """What is no row, once as long as it stays; what left since the last scan; and what appeared.
+    def _compared(self, tick: int, moment: datetime) -> tuple[list[Entry], dict[Row, int], list[Row], set[str]]:
+        """What is no row, once as long as it stays; what left since the last scan; what appeared; all that is no row.
 
         A row that is known as the database gives it is not read again: most rows of a table stay as they are.
         """
@@ -153,11 +177,9 @@ class Scanner:
                 del left[row]
             else:
                 left[row] -= 1
-        self._dead = dead
-        return entries, left, came
+        return entries, left, came, dead
 
     def _no_row(self, text: str, why: str, tick: int, moment: datetime) -> Entry:
-        self.counts[Reason.TYPE.value] += 1
         raw = text.encode("utf-8", "replace")[:LARGEST]
         return Entry(Entered.DEAD, tick, moment, None, self.source.table, None, raw, Reason.TYPE, why[:1000])
 

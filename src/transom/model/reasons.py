@@ -28,6 +28,7 @@ class Reason(Enum):
     TIME = "no time"
     EPOCH = "before tick 0"
     LATE = "late"
+    AHEAD = "ahead"
     TOPIC = "wrong topic"
     SIZE = "too large"
     DEPTH = "nested too deeply"
@@ -36,3 +37,4 @@ class Reason(Enum):
     FAULT = "error of the device"
     RESTING = "not asked after failures"
     DOWN = "the collector was down"
+    CLOCK = "the clock was behind the log"

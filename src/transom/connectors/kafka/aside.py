@@ -7,6 +7,9 @@ second by the watermark of the micro-batch, which Spark writes down before it co
 computes a micro-batch again for another reason, finds the same rows, and puts them under the same name: that of the
 query, the micro-batch, the extent and the partition. A file is there as a whole or not at all.
 
+A row is ahead if its tick is more than `max_ahead` ticks after the time at which its micro-batch began, which Spark
+writes down, too. It makes no other row late.
+
 No row that passes is dropped by Spark: its tick is not closed.
 """
 
@@ -16,6 +19,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +32,7 @@ from pyspark.sql import functions as F
 
 from transom.catalog.extents import Extent
 from transom.catalog.servers import Kafka
+from transom.connectors.private import make_folder, open_private
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
@@ -65,6 +70,7 @@ class Aside:
     calendar: Calendar
     folder: str
     checkpoint: str
+    max_ahead: int
 
     @staticmethod
     def of(
@@ -81,7 +87,7 @@ class Aside:
             )
         own = checkpoint.absolute()
         lateness = extent.lateness if waits else None
-        return Aside(extent.name, source.topic, lateness, calendar, str(place), str(own))
+        return Aside(extent.name, source.topic, lateness, calendar, str(place), str(own), extent.most_ahead(calendar))
 
     def sifted(self, read: DataFrame) -> DataFrame:
         """Messages with their `reason`, which now is given for late rows as well; it must be near to the topic.
@@ -98,6 +104,11 @@ def late(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.A
     seen = pc.cumulative_max(known, start=latest)
     least = pc.max_element_wise(pc.subtract(seen, lateness), closed + 1)
     return pc.and_(pc.is_valid(ticks), pc.less(known, least)), seen[-1].as_py() if len(seen) else latest
+
+
+def ahead(ticks: pa.Array, present: int, most: int) -> pa.Array:
+    """Which rows are more than `most` ticks ahead of the present one; NULL is no row."""
+    return pc.fill_null(pc.greater(ticks, present + most), False)
 
 
 def _finding(aside: Aside) -> Any:
@@ -132,7 +143,8 @@ class _Task:
             self.ledger = checkpoint / _LATEST / self.query / f"{aside.extent}-{partition}.json"
             self.before = _before(self.ledger, self.batch)
             self.latest = max((tick for _, tick in self.before), default=NEVER)
-            watermark = _watermark(checkpoint / SPARK / "offsets" / str(self.batch))
+            began, watermark = _times(checkpoint / SPARK / "offsets" / str(self.batch))
+            self.present = aside.calendar.tick_of(datetime.fromtimestamp(began / 1000, UTC))
             self.closed = TickTime(aside.calendar).closed(watermark)
         name = f"part-{self.query[:13]}-{self.batch:09}-{aside.extent}-{partition:05}.parquet"
         self.whole = Path(aside.folder) / name
@@ -144,7 +156,10 @@ class _Task:
         self._check(rows)
         reason = rows["reason"]
         if self.aside.lateness is not None:
-            ticks = pc.if_else(pc.is_null(reason), rows["n"], pa.scalar(None, pa.int64()))
+            nothing = pa.scalar(None, pa.int64())
+            ticks = pc.if_else(pc.is_null(reason), rows["n"], nothing)
+            early = ahead(ticks, self.present, self.aside.max_ahead)
+            reason, ticks = pc.if_else(early, Reason.AHEAD.value, reason), pc.if_else(early, nothing, ticks)
             found, self.latest = late(ticks, self.latest, self.aside.lateness, self.closed)
             reason = pc.if_else(found, Reason.LATE.value, reason)
         dead = pc.is_valid(reason)
@@ -163,8 +178,9 @@ class _Task:
 
     def _write(self, dead: dict[str, pa.Array]) -> None:
         if self.writer is None:
-            self.half.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = pq.ParquetWriter(self.half, LETTERS, compression="zstd")
+            make_folder(self.half.parent)
+            self.file = open_private(self.half)
+            self.writer = pq.ParquetWriter(self.file, LETTERS, compression="zstd")
         told = {"source": self.aside.extent, "topic": self.aside.topic}
         found = dead | {name: pa.repeat(word, len(dead["offset"])) for name, word in told.items()}
         columns = [found[field.name].cast(field.type) for field in LETTERS]
@@ -174,6 +190,7 @@ class _Task:
         """Show what was put aside, and keep how far the partition came."""
         if self.writer is not None:
             self.writer.close()
+            self.file.close()
             os.replace(self.half, self.whole)
         if self.aside.lateness is None:
             return
@@ -187,6 +204,7 @@ class _Task:
         """Leave nothing half behind."""
         if self.writer is not None:
             self.writer.close()
+            self.file.close()
             self.half.unlink(missing_ok=True)
 
 
@@ -207,10 +225,11 @@ def _before(ledger: Path, batch: int) -> list[tuple[int, int]]:
     return [(number, tick) for number, tick in kept if number < batch]
 
 
-def _watermark(log: Path) -> int:
-    """The watermark that Spark has written down for a micro-batch, in milliseconds."""
+def _times(log: Path) -> tuple[int, int]:
+    """When a micro-batch began, and its watermark, as Spark has written them down: both in milliseconds."""
     try:
         lines = log.read_text("utf-8").splitlines()
     except FileNotFoundError as error:
         raise RuntimeError(f"{log} is not to be seen: every machine of Spark's must see the checkpoint") from error
-    return int(json.loads(lines[1])["batchWatermarkMs"])
+    about = json.loads(lines[1])
+    return int(about["batchTimestampMs"]), int(about["batchWatermarkMs"])

@@ -33,6 +33,7 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
     reader = Reader(extent, calendar, source.fields, source.time, source.payload, source.columns)
     if source.payload is Payload.AVRO:
         reader = AvroReader(extent, calendar, source)
+    limit = last_tick(extent, source, calendar)
     for message in messages(source):
         origin = Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
         try:
@@ -41,12 +42,21 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
                 at = calendar.tick_of(message.moment) if tick is None else tick
                 if at < 0:
                     raise Dead(Reason.EPOCH, f"{message.moment} lies before tick 0")
+                if limit is not None and at > limit:
+                    raise Dead(Reason.AHEAD, f"tick {at}, the last one that is allowed now is {limit}")
                 yield Given(at, row, origin)
         except Dead as dead:
             if source.dead is None:
                 raise origin.error(
                     f"{dead.reason.value}: {dead.words}", "name a folder for such messages: dead: PATH"
                 ) from None
+
+
+def last_tick(extent: Extent, source: Kafka, calendar: Calendar) -> int | None:
+    """The last tick that a row of a topic may have now; without a place for dead letters there is no limit."""
+    if source.dead is None:
+        return None
+    return calendar.tick_of(datetime.now(UTC)) + extent.most_ahead(calendar)
 
 
 class Message(NamedTuple):

@@ -15,6 +15,7 @@ from transom.catalog.kafka_entries import HEADER
 from transom.catalog.references import resolved
 from transom.catalog.servers import BATCHES, Kafka
 from transom.connectors.kafka.aside import Aside
+from transom.connectors.kafka.read import last_tick
 from transom.connectors.kafka.spark_values import Apart, said, take_apart
 from transom.errors import UsageError
 from transom.model.reasons import Reason
@@ -46,7 +47,9 @@ def stream(
         failed = F.raise_error(F.concat(words, F.col("reason"))).cast("long")
         return read.select(F.when(F.col("reason").isNotNull(), failed).otherwise(F.col("n")).alias("t"), *cells, *more)
     if not live:
-        return read.where(F.col("reason").isNull()).select(F.col("n").alias("t"), *cells, *more)
+        limit = last_tick(extent, source, calendar)
+        is_row = F.col("reason").isNull() & (F.lit(True) if limit is None else F.col("n") <= F.lit(limit))
+        return read.where(is_row).select(F.col("n").alias("t"), *cells, *more)
     return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
 
 

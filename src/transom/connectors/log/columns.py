@@ -53,6 +53,14 @@ class Entry(NamedTuple):
     words: str | None = None
 
 
+class Answered(NamedTuple):
+    """A message of the log that may be sent again: its token, and why it is dead if it is."""
+
+    token: str
+    reason: str | None
+    words: str | None
+
+
 def schema(extent: Extent) -> pa.Schema:
     """The columns of an extent's log."""
     own = [

@@ -48,21 +48,24 @@ def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterato
         return
     try:
         import pyarrow as pa
-        import pyarrow.parquet as pq
     except ImportError as error:
         raise UsageError(
             f"reading the log of {extent.name} needs pyarrow", hint="in a checkout of Transom: pip install '.[parquet]'"
         ) from error
-    from transom.connectors.log.segments import segments
+    from transom.connectors.log.segments import segments, whole_segments
 
-    found = segments(place)
-    if not found:
+    if not segments(place):
         raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
-    for path in found:
+    number = 0
+    for path, file in whole_segments(place):
         try:
-            with pq.ParquetFile(path) as file:
-                for portion in file.iter_batches(PORTION, columns=columns):
-                    yield from ((str(path), int(row["_seq"]), row) for row in portion.to_pylist())
+            for portion in file.iter_batches(PORTION, columns=columns):
+                for row in portion.to_pylist():
+                    if row["_seq"] != number:
+                        hint = "a segment is whole or not there: somebody else changed it"
+                        raise DataError(f"entry {row['_seq']} is where entry {number} was", hint=hint, source=str(path))
+                    yield str(path), number, row
+                    number += 1
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
 

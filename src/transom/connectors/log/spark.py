@@ -16,6 +16,8 @@ from transom.catalog.extents import Extent
 from transom.catalog.servers import Place, Topic
 from transom.connectors.log import topic_spark
 from transom.connectors.log.read import log_folder
+from transom.connectors.log.segments import check_segments
+from transom.connectors.private import make_folder
 from transom.spark.types import spark_type
 
 _FOREVER = "36500d"  # Spark would pass over files older than a week
@@ -89,6 +91,7 @@ def _entries(
     if isinstance(log, Topic):
         return topic_spark.entries(spark, extent, log, live=live)
     path, shape = _place(extent, log, folder)
+    check_segments(log_folder(log, folder))
     if not live:
         return spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
     reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
@@ -100,7 +103,7 @@ def _entries(
 def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
     """Where a log lies, and what Spark reads of it."""
     place = log_folder(log, folder).absolute()
-    place.mkdir(parents=True, exist_ok=True)  # Spark asks for the folder before the collector has made it
+    make_folder(place)  # Spark asks for the folder before the collector has made it
     shape = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
     for attribute in extent.schema:
         shape = shape.add(attribute.name, spark_type(attribute.type))

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from transom.catalog.extents import Extent
+from transom.catalog.extents import Extent, Kind
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Topic
@@ -201,6 +201,7 @@ def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[
         if not reader.exists():
             raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
         low, _ = reader.bounds()
+        last: int | None = -1 if extent.kind is Kind.STORED else None  # a table is the sum of all its entries
         for message in reader.messages(low):
             try:
                 entry = decode(extent, message.value() or b"", ["_seq", *columns])
@@ -209,6 +210,11 @@ def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[
                 raise DataError(what, detail=str(error), hint="somebody else wrote it", source=str(place)) from None
             number = entry["_seq"]
             assert isinstance(number, int)  # noqa: S101 - decode looked
+            if last is not None and number != last + 1:
+                what = f"entries {last + 1} to {number - 1} of the log are missing before offset {message.offset()}"
+                hint = "give the extent a new log, in a topic that keeps what it has"
+                raise DataError(what, hint=hint, source=str(place))
+            last = number
             yield str(place), number, entry
 
 

@@ -22,7 +22,7 @@ from transom.connectors.log.topic import HEADER, PARTITION, PATIENCE, TopicReade
 from transom.errors import DataError, TransomError, UsageError
 
 if TYPE_CHECKING:
-    from transom.connectors.log.columns import Entry
+    from transom.connectors.log.columns import Answered, Entry
 
 LARGEST_ENTRY = 8 << 20
 """Bytes that an entry may have: a megabyte of a dead message as base64, or of control characters as JSON."""
@@ -200,14 +200,14 @@ class TopicLog:
             return UsageError(f"somebody else writes {self.place} now", hint=hint)
         return DataError(f"cannot write {self.place}", detail=error.args[0].str(), hint="look whether the broker runs")
 
-    def tokens(self, most: int) -> Iterator[str]:
-        """The tokens of the last entries, in the order in which they came."""
+    def answered(self, most: int) -> Iterator[Answered]:
+        """The messages of the last entries that have a token, in the order in which they came."""
         with TopicReader(self.place) as reader:
             low, high = reader.bounds()
             back = 2 * most
             while True:
                 start = max(low, high - back)
-                found = [token for message in reader.messages(start) for token in _token(self.extent, message)]
+                found = [one for message in reader.messages(start) for one in _answered(self.extent, message)]
                 if len(found) >= most or start == low or back >= _FURTHEST * most:
                     break
                 back *= 2
@@ -231,9 +231,14 @@ _FURTHEST = 8
 """How many messages are looked through for one token."""
 
 
-def _token(extent: Extent, message: Any) -> list[str]:
+def _answered(extent: Extent, message: Any) -> list[Answered]:
+    from transom.connectors.log.columns import Answered
+
     value = message.value() or b""
-    return [str(decode(extent, value, ["_token"])["_token"])] if b'"_token":"' in value else []
+    if b'"_token":"' not in value:
+        return []
+    token, reason, words = decode(extent, value, ["_token", "_reason", "_words"]).values()
+    return [Answered(str(token), None if reason is None else str(reason), None if words is None else str(words))]
 
 
 def _attributes(extent: Extent) -> dict[str, str]:
