@@ -15,7 +15,6 @@ Place = tuple[float, float]
 MICRO = 1_000_000
 KM = 1000 * MICRO
 EARTH = pyproj.Geod(ellps="WGS84")
-SPHERE = pyproj.Geod(ellps="sphere")
 
 
 def planar_step(a: Place, b: Place) -> int:
@@ -42,9 +41,9 @@ def step(a: Place, b: Place, earth: bool) -> int:
 
 
 def heading(a: Place, b: Place, earth: bool) -> float:
-    """Degrees from north, clockwise; on the earth as on a sphere, see test_known_differences.py."""
+    """Degrees from north, clockwise; on the earth of the geodesic."""
     if earth:
-        return float(SPHERE.inv(a[0], a[1], b[0], b[1])[0]) % 360
+        return float(EARTH.inv(a[0], a[1], b[0], b[1])[0]) % 360
     return math.degrees(math.atan2(b[0] - a[0], b[1] - a[1])) % 360
 
 
