@@ -11,6 +11,7 @@ A second line, `join latency`, says how late rows come out: in batches after the
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -45,6 +46,8 @@ def write(folder: Path, rows: int, name: str, seed: int, files: int = FILES) -> 
         pq.write_table(table, folder / f"{number:03}.parquet")
     last = pa.array([int(at[-1]) + 3_600_000_000], pa.timestamp("us", "UTC"))
     pq.write_table(pa.table({"ts": last, "k": np.array([-1]), name: np.array([0])}), folder / "999.parquet")
+    for number, file in enumerate(sorted(folder.iterdir())):
+        os.utime(file, (1_000_000_000 + number,) * 2)  # Spark takes files of one instant in any order
 
 
 def rows_of(spark: SparkSession, folder: Path, name: str) -> DataFrame:

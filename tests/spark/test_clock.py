@@ -74,9 +74,12 @@ def test_going_on_from_a_checkpoint(spark, tmp_path):
 
 
 def watched(spark, query, batches: int) -> list[tuple[int, bool]]:
-    """What a query on the wall clock has shown after some batches."""
-    deadline = time.monotonic() + 60
-    while sum(p["numInputRows"] > 0 for p in query.recentProgress) < batches and time.monotonic() < deadline:
+    """What a query on the wall clock has shown after some batches, and after a second at least."""
+    began = time.monotonic()
+    deadline = began + 60
+    while (
+        sum(p["numInputRows"] > 0 for p in query.recentProgress) < batches or time.monotonic() < began + 1
+    ) and time.monotonic() < deadline:
         time.sleep(0.2)
     query.stop()
     return sorted((row.t, row.beat) for row in spark.table(query.name).collect())

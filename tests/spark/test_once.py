@@ -8,6 +8,7 @@ the last tick and with a row beyond it. The expected answer is that of the refer
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -264,7 +265,9 @@ def write(folder: Path, files: Sequence[Sequence[int]]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for ticks in files:
         column = pa.array(ticks, pa.int64())
-        pq.write_table(pa.table({"tick": column, "a": column}), folder / f"{ticks[0]:04}.parquet")
+        file = folder / f"{ticks[0]:04}.parquet"
+        pq.write_table(pa.table({"tick": column, "a": column}), file)
+        os.utime(file, (1_000_000_000 + ticks[0],) * 2)  # Spark takes files of one instant in any order
     return folder
 
 

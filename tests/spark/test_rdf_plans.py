@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -61,7 +62,9 @@ def files(folder: Path, rows: list[tuple[Any, ...]], *, messages: bool) -> str:
             told = told or [dict.fromkeys("spo", "<http://ex/end>")]
             cells = {name: pa.array([one[name] for one in told], pa.string()) for name in "spo"}
             table = pa.table({"tick": pa.array([tick] * len(told), pa.int64()), **cells})
-        pq.write_table(table, folder / f"{number:03}.parquet")
+        file = folder / f"{number:03}.parquet"
+        pq.write_table(table, file)
+        os.utime(file, (1_000_000_000 + number,) * 2)  # Spark takes files of one instant in any order
     return str(folder)
 
 
