@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,10 @@ def cpu_seconds(words: list[str], environ: dict[str, str]) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+@pytest.mark.skipif(
+    f"typer=={version('typer')}\n" not in (ROOT / "requirements-dev.txt").read_text("utf-8"),
+    reason="the figure is one of the locked versions: an older typer imports less, an older pydantic more",
+)
 def test_starting_costs_at_most_six_times_the_import_of_typer_and_rich(
     tmp_path: Path, record_property: pytest.RecordProperty
 ) -> None:
