@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Any
 
 import pytest
 
 import transom
 from tests.holdout.cql_questions import FAMILIES, Question, question
+from tests.holdout.judging import judge_each
 from tests.holdout.sql import Row, same_bag
 
 PLAIN = 39
@@ -51,13 +52,7 @@ def judge(asked: Question) -> bool:
 
 
 def judge_all(numbers: range) -> None:
-    """Judge some questions: every family is met, and at least half of the answers hold something."""
-    asked = [question(number) for number in numbers]
-    answered = Counter(one.family for one in asked if judge(one))
-    met = Counter(one.family for one in asked)
-    print(f"CQL: {len(asked)} pairs, {answered.total()} with an answer", dict(answered))
-    assert set(met) == set(FAMILIES)
-    assert answered.total() * 2 >= len(asked)
+    judge_each("CQL", [question(number) for number in numbers], FAMILIES, judge)
 
 
 def test_some_questions() -> None:

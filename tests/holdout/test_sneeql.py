@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 import transom
+from tests.holdout.judging import judge_each
 from tests.holdout.sneeql_questions import FAMILIES, Question, question
 from tests.holdout.sql import same_bag, same_list
 
@@ -35,13 +34,7 @@ def judge(asked: Question) -> bool:
 
 
 def judge_all(numbers: range) -> None:
-    """Judge some questions: every family is met, and at least half of the answers hold something."""
-    asked = [question(number) for number in numbers]
-    answered = Counter(one.family for one in asked if judge(one))
-    met = Counter(one.family for one in asked)
-    print(f"SNEEql: {len(asked)} pairs, {answered.total()} with an answer", dict(answered))
-    assert set(met) == set(FAMILIES)
-    assert answered.total() * 2 >= len(asked)
+    judge_each("SNEEql", [question(number) for number in numbers], FAMILIES, judge)
 
 
 def test_some_questions() -> None:
