@@ -129,6 +129,20 @@ CHANGES: dict[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]] = {
 """What a checkpoint depends on: a text, catalog entries, and options that change it."""
 
 
+def test_queries_of_one_instant_have_different_names(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = transom.compile(COUNTS, catalog())
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
+    first = started(query, spark, tmp_path / "first")
+    try:
+        second = started(query, spark, tmp_path / "second")
+        second.stop()
+    finally:
+        first.stop()
+    assert first.stream.name != second.stream.name
+
+
 def test_a_checkpoint_of_something_else_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     query = transom.compile(GROUPS, catalog())
     finished(started(query, spark, tmp_path))

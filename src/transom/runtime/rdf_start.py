@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -45,7 +45,7 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
         frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
         .writeStream.outputMode("append")
         .option("checkpointLocation", str(order.checkpoint / "spark"))
-        .queryName(f"transom_{int(time.time() * 1000)}")
+        .queryName(f"transom_{uuid4().hex}")
     )
     if order.once:
         writer = writer.trigger(availableNow=True)
