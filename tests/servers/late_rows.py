@@ -44,7 +44,7 @@ class Sent:
 def send(place: str, topic: str, count: int, partitions: int) -> Sent:
     """So many rows, every twentieth late in its partition by 1 to 50 ticks; then one that closes all ticks."""
     make_topic(place, topic, partitions)
-    sender = Producer({"bootstrap.servers": place, "linger.ms": 50})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True, "linger.ms": 50})
     rng = Random(4)
     used: Counter[int] = Counter()
     late: dict[int, bytes] = {}
@@ -73,7 +73,7 @@ def send(place: str, topic: str, count: int, partitions: int) -> Sent:
 def send_apart(place: str, topic: str, count: int) -> dict[int, bytes]:
     """Rows in two partitions, each in order, the second a minute behind the first; then one that closes all ticks."""
     make_topic(place, topic, 2)
-    sender = Producer({"bootstrap.servers": place})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True})
     sent = {}
     for number in range(count):
         at = 100 + number // 20 - 60 * (number % 2)

@@ -56,7 +56,7 @@ POISON = {
 
 def publish(place, topic, poison):
     rng = Random(3)
-    sender = Producer({"bootstrap.servers": place})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True})
     for number in range(300):
         tick = number // 5 + rng.randrange(4)
         at = tick if number % 2 else f"2024-06-01T00:{tick // 60:02}:{tick % 60:02}.25Z"

@@ -57,7 +57,7 @@ def written(form: str, sensor: int, temp: int, tick: int) -> str:
 
 def publish(place: str, topic: str, form: str) -> None:
     rng = Random(7)
-    sender = Producer({"bootstrap.servers": place})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True})
     for number in range(200):
         tick = number // 3 + rng.randrange(4)
         sensor = number if form == "ttl" else rng.randrange(4)

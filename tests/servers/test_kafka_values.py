@@ -62,7 +62,7 @@ BROKEN = {
 
 def publish_lines(place: str) -> None:
     rng = Random(3)
-    sender = Producer({"bootstrap.servers": place})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True})
     for number in range(300):
         tick = number // 5 + rng.randrange(4)
         at = f" {tick}" if number % 2 else f"2024-06-01T00:{tick // 60:02}:{tick % 60:02}.25Z"
@@ -193,7 +193,7 @@ NO_RECORDS = {
 
 def publish_records(place: str) -> None:
     rng = Random(3)
-    sender = Producer({"bootstrap.servers": place})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True})
     for number in range(300):
         tick = number // 5 + rng.randrange(4)
         costs = rng.choice([[], [Decimal(1)], [Decimal(1), Decimal("0.10")], [Decimal(1), Decimal("-3.25")]])

@@ -79,7 +79,7 @@ def publish(place: str) -> dict[tuple[int, int], str]:
         done.result(20)
     rng = Random(5)
     settings = {"linger.ms": 50, "message.max.bytes": 4 * LARGE, "queue.buffering.max.messages": 3 * MESSAGES}
-    sender = Producer({"bootstrap.servers": place, **settings})
+    sender = Producer({"bootstrap.servers": place, "enable.idempotence": True, **settings})
     offsets = [0, 0]
     broken: dict[tuple[int, int], str] = {}
     kinds = list(KINDS.values())

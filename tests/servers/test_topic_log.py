@@ -106,7 +106,7 @@ def test_topics_that_keep_no_log(place):
         TopicLog(short, door)
     TopicLog(short, CAR).close()
     foreign = made("log-foreign", max_message_bytes=big)
-    sender = Producer({"bootstrap.servers": place.servers})
+    sender = Producer({"bootstrap.servers": place.servers, "enable.idempotence": True})
     sender.produce(foreign.topic, b"{}")
     sender.flush(10)
     with pytest.raises(DataError, match="no end of a log"):

@@ -7,7 +7,7 @@ order; `i` the index; `n` the sign of a change; `line` keeps the windows of keys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -99,3 +99,13 @@ def carried(frame: DataFrame, *more: str) -> list[Column]:
     """The columns that travel with the values: tick, line, and those of some names that the frame has."""
     kept = [TICK, "line", *more]
     return [F.col(name) for name in kept if name in frame.columns]
+
+
+def select_new(frame: DataFrame, kept: Sequence[Column], made: Mapping[str, Column]) -> DataFrame:
+    """Some columns of a frame, then new ones, which may take the names of columns that they are computed from.
+
+    The new columns get their names in a second projection. In one projection Spark would resolve a column in the body
+    of a lambda to an earlier alias of that name, before it looks for it in the input (lateral column aliases).
+    """
+    rows = frame.select(*kept, *(column.alias(f"new_{name}") for name, column in made.items()))
+    return rows.withColumnsRenamed({f"new_{name}": name for name in made})

@@ -13,7 +13,7 @@ from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product, Slide
 from transom.spark import aggregates, expressions, kernel, machine
-from transom.spark.frames import Run, carried, holds, names, reader, value, values
+from transom.spark.frames import Run, carried, holds, names, reader, select_new, value, values
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import between, comings_and_goings, with_existence
 
@@ -29,8 +29,8 @@ def keep(node: Filter, frame: DataFrame, run: Run) -> DataFrame:
 
 def project(node: Map, frame: DataFrame, run: Run) -> DataFrame:
     """Each row made into another."""
-    made = [value(item.expression, node.input.schema, run).alias(f"c{n}") for n, item in enumerate(node.items)]
-    return frame.select(*carried(frame, *TRAVEL), *made)
+    made = {f"c{n}": value(item.expression, node.input.schema, run) for n, item in enumerate(node.items)}
+    return select_new(frame, carried(frame, *TRAVEL), made)
 
 
 def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:

@@ -15,7 +15,7 @@ from transom.model.types import Type
 from transom.physical.lines import Tally
 from transom.physical.tally import places
 from transom.spark import machine
-from transom.spark.frames import Run, carried, names, value
+from transom.spark.frames import Run, carried, names, select_new, value
 from transom.spark.lines import KEYS_TOGETHER
 from transom.spark.places import kilometres_per_hour, ticks_between
 
@@ -35,12 +35,9 @@ def tally(node: Tally, frame: DataFrame, run: Run) -> DataFrame:
     if node.spec.flag is not None:
         cells[node.spec.flag] = F.coalesce(cells[node.spec.flag], F.lit(False))
     keys = [machine.crossing(value(Named(a), schema, run), a.type) for a in node.key]
-    rows = tagged.select(
-        *carried(tagged),
-        "o",
-        *(key.alias(f"key{place}") for place, key in enumerate(keys)),
-        *(cell.alias(f"c{place}") for place, cell in enumerate(cells)),
-    )
+    made = {f"key{place}": key for place, key in enumerate(keys)}
+    made |= {f"c{place}": cell for place, cell in enumerate(cells)}
+    rows = select_new(tagged, [*carried(tagged), F.col("o")], made)
     named = [F.col(f"key{place}") for place in range(len(keys))]
     values = [f"c{place}" for place in range(len(cells))]
     arrivals = machine.arrivals(
@@ -76,8 +73,8 @@ def _answer(node: Tally, told: DataFrame) -> DataFrame:
     made = [_made(a, [values[place] for place in places(node, a)]) for a in node.aggregates]
     order = [F.struct(*groups, F.lit(0).alias("_")).alias("o")] if node.ordered else []
     line = F.struct(*(key.alias(f"k{place}") for place, key in enumerate(keys))).alias("line")
-    cells = [cell.alias(f"c{place}") for place, cell in enumerate((*groups, *made))]
-    return told.where(F.col("p") & (values[0] > 0)).select(*carried(told, "w", "p"), line, *order, *cells)
+    cells = {f"c{place}": cell for place, cell in enumerate((*groups, *made))}
+    return select_new(told.where(F.col("p") & (values[0] > 0)), [*carried(told, "w", "p"), line, *order], cells)
 
 
 def _made(aggregate: Aggregate | Track, told: list[Column]) -> Column:

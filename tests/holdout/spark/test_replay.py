@@ -100,13 +100,7 @@ def test_sneeql(session: Any, part: int) -> None:
     assert answered * 2 >= EACH
 
 
-OPEN = pytest.mark.xfail(reason="question 95: a replay lacks the row at tick 2 that the judge and the reference have")
-
-
-@pytest.mark.parametrize(
-    "part",
-    [pytest.param(n, marks=OPEN) if n == 11 else n for n in range(CQL)],
-)
+@pytest.mark.parametrize("part", range(CQL))
 def test_cql(session: Any, part: int) -> None:
     answered = judged = 0
     for number in range(part * EACH, (part + 1) * EACH):
