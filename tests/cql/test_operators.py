@@ -130,7 +130,7 @@ def test_tracks() -> None:
     given = Inputs(180, {"s": ways})
     line = Line((Point(0, 0), Point(3, 4), Point(3, 10), Point(11, 16)))
     for function, wanted in (
-        (TrackFunction.PATHLENGTH, [0.0, 21.0, 0.0, 0.0]),
+        (TrackFunction.PATHLENGTH, [0.0, 21.0, None, None]),
         (TrackFunction.AVGSPD, [None, 21 / 50 * 3.6, None, None]),
         (TrackFunction.TRAJECTORY, [Line((Point(0, 0),)), line, None, None]),
         (TrackFunction.PLACE, [Point(0, 0), Point(11, 16), None, None]),

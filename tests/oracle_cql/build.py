@@ -164,7 +164,8 @@ def select(q: Question, rows: Windows, a: Names) -> Windows:
             place = Position("x", "y", unit=METRE)
             speed = span or None if q.select == "speed" else None
             track = Track(function, a.point, Column(a.tick), place, result, speed)
-            return known(TrackAggregation(rows, (), (track,)), result)
+            tracked = TrackAggregation(rows, (), (track,))
+            return known(tracked, result) if q.select == "speed" else tracked
 
 
 def together(q: Question, left: Windows, right: Windows, a: Names, b: Names) -> Windows:

@@ -250,7 +250,7 @@ def select(q: Question, rows: list[Row]) -> Tuples:
             duration = span or (own[-1].t - own[0].t if own else 0)
             return [(round(path(own) * 36 / (duration * 10 * METRE), 9),)] if own and duration else []
         case _:
-            return [(round(path(sorted(rows, key=lambda row: row.t)) / METRE, 9),)]
+            return [(round(path(sorted(rows, key=lambda row: row.t)) / METRE, 9) if rows else None,)]
 
 
 def path(rows: list[Row]) -> int:

@@ -73,13 +73,17 @@ def beyond(expression: Expression, scope: Scope) -> bool:
                 return True
         if part.type is Type.DECIMAL:
             number = value(part, scope)
-            if (
-                isinstance(number, Decimal)
-                and number
-                and (number.adjusted() > 18 or int(one_form(number).as_tuple().exponent) < -18)
-            ):
+            if number is None and isinstance(part, Cast) and part.operand.type is Type.FLOAT:
+                float_of = value(part.operand, scope)  # the reference has no decimal of more than 38 places
+                number = None if float_of is None else Decimal(repr(float_of))
+            if isinstance(number, Decimal) and number and _is_long(number):
                 return True
     return False
+
+
+def _is_long(number: Decimal) -> bool:
+    """Whether a decimal has more digits than Spark's have, before the point or behind it."""
+    return number.adjusted() > 18 or int(one_form(number).as_tuple().exponent) < -18
 
 
 def lowered(expressions: list[Expression]) -> list[Any]:

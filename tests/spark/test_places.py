@@ -173,7 +173,8 @@ def test_on_the_plane(spark: Any, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 6))])
 def test_on_the_globe(spark: Any, seed: int) -> None:
-    compare(spark, between(0), globe_rows(seed, 1500))
+    on_globe = call("POINT", COLUMNS["ax"], COLUMNS["ay"], number(0))
+    compare(spark, [*between(0), on_globe, call("WKT", on_globe)], globe_rows(seed, 1500))
 
 
 def test_places_and_their_text(spark: Any) -> None:

@@ -210,9 +210,11 @@ def _in_space(name: str, meaning: str, *signatures: Signature) -> None:
 
 _in_space(
     "POINT",
-    "the place with two coordinates, longitude first, or with one on a line",
+    "the place with two coordinates, longitude first, or with one on a line; on the globe NULL beyond a pole: "
+    "x, y, measure",
     Signature((F,), P),
     Signature((F, F), P),
+    Signature((F, F, I), P),
 )
 _in_space("X", "the first coordinate of a place", Signature((P,), F))
 _in_space("Y", "the second coordinate of a place", Signature((P,), F))

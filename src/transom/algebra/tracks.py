@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions import Column, Expression, Literal, call
 from transom.errors import PlanError
 from transom.model.schema import Attribute
 from transom.model.space import Position
@@ -32,13 +33,19 @@ class TrackFunction(Enum):
                 return Type.POINT
 
 
+def place_of(columns: Sequence[Attribute], position: Position) -> Expression:
+    """The place that the coordinates of a row are; NULL on the globe where they are none."""
+    measure = [Literal(0, Type.INTEGER)] if position.geodesic else []
+    return call("POINT", *map(Column, columns), *measure)
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """One aggregate column over places in the order of their ticks, ties by arrival.
 
     A tuple without a place moves nothing. AVGSPD is the way in km/h: divided by `span` ticks, or without it by the
     ticks from the first tuple to the last; NULL over nothing and over no time, where a query gives no tuple (C7, C30).
-    PATHLENGTH is the way in metres, 0 over nothing. TRAJECTORY is the line of all places and PLACE the newest one;
+    PATHLENGTH is the way in metres, NULL over no rows. TRAJECTORY is the line of all places and PLACE the newest one;
     both are NULL without a place. `tick_length` is in microseconds; only the measure of `position` matters here.
     """
 

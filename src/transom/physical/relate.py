@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from transom.algebra import bounds
-from transom.algebra.expressions import TRUE, Column, Expression, InRegion, call, conjunction, conjuncts
+from transom.algebra.expressions import TRUE, Expression, InRegion, conjunction, conjuncts
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -26,6 +26,7 @@ from transom.algebra.sources import StoredTable
 from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
+from transom.algebra.tracks import place_of
 from transom.algebra.tree import Relations, Windows
 from transom.algebra.windows import Arrival, Between, Change, Every, Inside, Passing, Window, parts
 from transom.errors import PlanError, Unsupported
@@ -94,9 +95,9 @@ def _reach(part: Between) -> Reach:
 def _flag(op: Window) -> Expression | None:
     """What says of a row that it lies in the regions of a window."""
     regions = [part.region for part in parts(op.range) if isinstance(part, Inside)]
-    if not regions:
+    if not regions or op.position is None:
         return None
-    place = call("POINT", *map(Column, op.place))
+    place = place_of(op.place, op.position)
     return conjunction([InRegion(place, region) for region in regions])
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from transom.algebra import bounds
-from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, call
+from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression
 from transom.algebra.relations import TrackAggregation, WindowAggregation, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
-from transom.algebra.tracks import Track, TrackFunction
+from transom.algebra.tracks import Track, TrackFunction, place_of
 from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.machines.aggregates import SlideAggregate
@@ -64,7 +64,7 @@ def _tells(aggregate: Aggregate | Track, window: Window) -> bool:
         return aggregate.argument is None or aggregate.argument.type not in (Type.POINT, Type.LINE)
     if aggregate.function not in (TrackFunction.AVGSPD, TrackFunction.PATHLENGTH):
         return False
-    if window.position is None or aggregate.place != call("POINT", *map(Column, window.place)):
+    if window.position is None or aggregate.place != place_of(window.place, window.position):
         return False
     if aggregate.tick not in [Column(tag) for tag in window.tags if tag.name == "tick"]:
         return False

@@ -28,8 +28,8 @@ def kilometres_per_hour(micrometres: int, ticks: int, tick_length: int) -> float
     return float(micrometres * 18) / float(ticks * tick_length * 5)
 
 
-def _point(x: float, y: float = 0.0) -> Point:
-    return Point(x, y)
+def _point(x: float, y: float = 0.0, measure: int = 1) -> Point | None:
+    return None if measured(measure).place(x, y) is None else Point(x, y)
 
 
 def _distance(one: Point, other: Point, measure: int) -> float | None:

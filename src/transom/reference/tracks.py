@@ -30,7 +30,7 @@ def follow(track: Track, schema: Schema, rows: Sequence[Row]) -> Value:
                 return None
             return kilometres_per_hour(way(track, places), duration, track.tick_length)
         case TrackFunction.PATHLENGTH:
-            return way(track, places) / 1e6
+            return way(track, places) / 1e6 if rows else None
         case TrackFunction.TRAJECTORY:
             return Line(places) if places else None
         case TrackFunction.PLACE:

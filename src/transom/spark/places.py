@@ -107,7 +107,13 @@ def _apart(call: Call, arguments: list[Column], one: int, other: int, measure: i
 def _point(call: Call, arguments: list[Column]) -> Column:
     if len(arguments) == 1:
         return bound(call.arguments, arguments, lambda x: make(x, F.lit(0.0)))
-    return bound(call.arguments, arguments, make)
+    if len(arguments) == 3 and _setting(call, 2) == 0:
+        return bound(call.arguments[:2], arguments[:2], _make_on_globe)
+    return bound(call.arguments[:2], arguments[:2], make)
+
+
+def _make_on_globe(x: Column, y: Column) -> Column:
+    return F.when((F.abs(x) <= 360.0) & (F.abs(y) <= 90.0), F.struct(x.alias("x"), y.alias("y")))
 
 
 def _distance(call: Call, arguments: list[Column]) -> Column:

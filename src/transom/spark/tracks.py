@@ -24,7 +24,7 @@ def track(track: Track, rows: Column) -> Column:
             passed = span if track.span is not None else ticks_between(F.array_min(ticks), F.array_max(ticks))
             return F.when(F.size(rows) > 0, kilometres_per_hour(_way(track.position, rows), passed, track.tick_length))
         case TrackFunction.PATHLENGTH:
-            return _way(track.position, rows).cast("double") / F.lit(1e6)
+            return F.when(F.size(rows) > 0, _way(track.position, rows).cast("double") / F.lit(1e6))
         case TrackFunction.TRAJECTORY:
             return let([_places(track.position, rows)], lambda places: F.when(F.size(places) > 0, places))
         case TrackFunction.PLACE:

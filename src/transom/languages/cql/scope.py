@@ -8,9 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar
 
-from transom.algebra.expressions import Column, Expression, Literal, call
+from transom.algebra.expressions import Column, Expression, Literal
 from transom.algebra.streams import place_columns
-from transom.algebra.tracks import Track, TrackFunction
+from transom.algebra.tracks import Track, TrackFunction, place_of
 from transom.errors import LanguageRule, NameProblem, UsageError
 from transom.languages.cql.space import SPATIAL, measure_of, spatial
 from transom.languages.sql.scope import Grouped, Sources, Visible, unused
@@ -47,7 +47,7 @@ class Located(Visible):
     def place(self) -> Expression:
         """The place of a tuple."""
         assert self.position is not None  # noqa: S101 - callers ask first
-        return call("POINT", *map(Column, place_columns(self.schema, self.position)))
+        return place_of(place_columns(self.schema, self.position), self.position)
 
     @property
     def time(self) -> Expression:
