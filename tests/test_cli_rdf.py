@@ -13,6 +13,7 @@ import pyoxigraph
 import pytest
 
 from tests.test_cli import ROOT, transom
+from transom.cli_rdf import write_lines
 
 PARK = ROOT / "examples" / "windpark"
 QUERIES = ["listing1.rq", "listing2.rq", "listing3.rq", "restless.rq"]
@@ -22,6 +23,11 @@ QUERIES = ["listing1.rq", "listing2.rq", "listing3.rq", "restless.rq"]
 def park(tmp_path: Path) -> Path:
     """A copy of the wind park."""
     return Path(shutil.copytree(PARK, tmp_path / "windpark"))
+
+
+def test_lines_go_into_a_new_file(tmp_path: Path) -> None:
+    write_lines(tmp_path / "new" / "answer.csv", iter(["s", "http://ex/a"]))
+    assert (tmp_path / "new" / "answer.csv").read_text("utf-8") == "s\nhttp://ex/a\n"
 
 
 def test_the_data_are_what_the_generator_writes() -> None:

@@ -110,7 +110,6 @@ class Poller:
             await asyncio.gather(*(self._read(place, {}) for place in silent))
             silent = [place for place in silent if self._failures[place]]
         self._failures = [0] * len(self.stations)
-        self._resting = [0] * len(self.stations)
 
     async def acquire(self, tick: int, last: int | None) -> None:
         """One reading per site, as far as the devices answer in time, and the word that this tick is over."""
