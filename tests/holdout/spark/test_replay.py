@@ -29,12 +29,13 @@ def frame(session: Any, columns: list[tuple[str, str]], rows: list[tuple[int, Ro
 
 
 def table(session: Any, columns: list[tuple[str, str]], versions: dict[int, list[Row]]) -> Any:
-    """The versions of a table; an empty one is a row that says so."""
+    """The versions of a table, their rows in the order of `position`; an empty one is a row that says so."""
     declared = ", ".join(f"{name} {TYPES[kind]}" for name, kind in columns)
     flat = []
     for tick, rows in versions.items():
-        flat += [(tick, False, *row) for row in rows] or [(tick, True, *[None] * len(columns))]
-    return session.createDataFrame(flat, f"tick bigint, empty boolean, {declared}")
+        told = [(tick, False, place, *row) for place, row in enumerate(rows)]
+        flat += told or [(tick, True, 0, *[None] * len(columns))]
+    return session.createDataFrame(flat, f"tick bigint, empty boolean, position bigint, {declared}")
 
 
 def sources(session: Any, query: Any, extents: Any) -> dict[str, Any]:
