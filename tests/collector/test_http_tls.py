@@ -125,3 +125,12 @@ def _locked(path: Path) -> bytes:
     key = form.load_pem_private_key(path.with_suffix(".key").read_bytes(), None)
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.BestAvailableEncryption(b"word"))
     return secret + path.with_suffix(".crt").read_bytes()
+
+
+def test_operator_is_told_whether_others_can_read_the_token(made: Certificates) -> None:
+    for host, tls, words in (
+        ("127.0.0.1", None, "127.0.0.1:9/cars"),
+        ("0.0.0.0", None, "0.0.0.0:9/cars without TLS"),  # noqa: S104 - nobody listens
+        ("0.0.0.0", Tls(certificate=str(made.right)), "0.0.0.0:9/cars with TLS"),  # noqa: S104 - nobody listens
+    ):
+        assert HttpReceiver(source_of(host=host, tls=tls), FeedStub()).place == words  # type: ignore[arg-type]

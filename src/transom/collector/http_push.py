@@ -71,6 +71,14 @@ class HttpReceiver:
         return self._server.port if self._server is not None else self.source.port
 
     @property
+    def place(self) -> str:
+        """The address as the operator is told of it; without TLS others on the network can read the token."""
+        place = f"{self.source.host}:{self.source.port}{self.source.path}"
+        if self._tls is not None:
+            return f"{place} with TLS"
+        return place if _is_loopback(self.source.host.strip("[]")) else f"{place} without TLS"
+
+    @property
     def problem(self) -> str | None:
         """The last error of our own in a request."""
         return None if self._server is None else self._server.error
