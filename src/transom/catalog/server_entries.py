@@ -324,5 +324,6 @@ def _url(text: str, at: At, schemes: tuple[str, ...]) -> None:
     rest = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
     if not rest or re.search(r"\s", text):
         raise Misfit(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")
-    if ":" in rest.partition("/")[0].rpartition("@")[0] or has_open_secret(rest.partition("?")[2]):
+    login, query = rest.partition("/")[0].rpartition("@")[0], rest.partition("?")[2]
+    if ":" in login or re.search(r"(^|&)(ssl)?password=", query) or has_open_secret(query):
         raise Misfit("a secret does not stand in a catalog", at, "give user and password: ${NAME} beside the address")
