@@ -15,15 +15,19 @@ from transom.catalog.wording import did_you_mean
 from transom.errors import UsageError
 
 _REFERENCE = r"\$\{[^{}]*\}"
+_PLAIN = rf"{_REFERENCE}|\$(?!\{{)"
+"""A reference, or a dollar sign that begins none; all other characters are different, so that one way fits at most."""
 _PARTS = re.compile(
     rf"(?P<scheme>[a-z]+)://"
     rf"(?:(?P<user>[^:@/?#]*)(?::(?P<password>{_REFERENCE}|[^@/?#]*))?@)?"
-    rf"(?P<hosts>(?:{_REFERENCE}|[^@/?#])*)"
-    rf"(?P<path>(?:{_REFERENCE}|[^?#])*)"
-    rf"(?:\?(?P<query>(?:{_REFERENCE}|[^#])*))?"
+    rf"(?P<hosts>(?:{_PLAIN}|[^@/?#$])*)"
+    rf"(?P<path>(?:/(?:{_PLAIN}|[^?#$])*)?)"
+    rf"(?:\?(?P<query>(?:{_PLAIN}|[^#$])*))?"
     r"(?:#(?P<fragment>.*))?",
     re.DOTALL,
 )
+_HOSTS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\],]+)(:\d{1,5})?(,(\[[0-9A-Fa-f:.]+\]|[^:\[\],]+)(:\d{1,5})?)*")
+"""Hosts with ports, once references are out of the way."""
 _LIBPQ = frozenset(
     """
     application_name channel_binding client_encoding connect_timeout gssencmode keepalives keepalives_count
@@ -94,8 +98,9 @@ def read_address(text: str, form: str) -> Address:
         options,
         parts["fragment"] or "",
     )
-    port = address.port
-    if not parts["hosts"] or (port is not None and not 0 < port < 65536):
+    known = _HOSTS.fullmatch(re.sub(_REFERENCE, "reference", address.hosts)) is not None
+    stray = "@" in address.path and address.scheme not in ("http", "https")  # what is before it may be a password
+    if not known or stray or not 0 < (address.port or 1) < 65536:
         raise UsageError(f"an address is expected: {form}", hint=f"write {form}")
     return address
 
