@@ -146,10 +146,13 @@ auto.create.topics.enable=false
 """
 
 
-def kafka(folder: Path, lib: Path, port: int, other: int) -> subprocess.Popen[bytes]:
-    """A Kafka of one node, new or as it was in its folder; `other` is the port of its controller."""
+def kafka(folder: Path, lib: Path, port: int, other: int, more: str = "") -> subprocess.Popen[bytes]:
+    """A Kafka of one node, new or as it was in its folder; `other` is the port of its controller.
+
+    `more` are lines of its settings, which count instead of earlier ones of the same name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "conf").write_text(KAFKA.format(port=port, other=other, folder=folder))
+    (folder / "conf").write_text(KAFKA.format(port=port, other=other, folder=folder) + more)
     java = [program("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{lib}/*"]
     form = [*java, "kafka.tools.StorageTool", "format", "--config", str(folder / "conf"), "--ignore-formatted"]
     if not (folder / "data").exists():

@@ -22,6 +22,7 @@ from transom.catalog.servers import (
     Space,
     Topic,
 )
+from transom.catalog.tls import Tls
 from transom.errors import UsageError
 
 from .marked import refused, says
@@ -32,8 +33,8 @@ DOOR = "  door:\n    kind: stored\n    attributes: {plate: string}\n"
 LONE = "  lone:\n    kind: sensed\n    attributes: {temp: float}\n"
 
 
-def source(extent: str, words: str):
-    (found,) = Catalog.read(f"extents:\n{extent}    source: {words}\n").extents.values()
+def source(extent: str, words: str, folder=None):
+    (found,) = Catalog.read(f"extents:\n{extent}    source: {words}\n", folder=folder).extents.values()
     return found.source
 
 
@@ -143,6 +144,27 @@ def test_a_log_in_kafka():
     assert source(DOOR, words).log == Topic("a:1", "door")
 
 
+def test_tls(tmp_path):
+    """One shape for all servers; paths are relative to the catalog."""
+    ca, own, key = (str(tmp_path / name) for name in ("ca.pem", "own.pem", "own.key"))
+    files = "tls: {ca: ca.pem, certificate: own.pem, key: own.key}"
+    words = f"{{mqtt: {{broker: 'mqtts://a', topic: b, {files}}}}}"
+    assert source(CAR, words, tmp_path).tls == Tls(ca, own, key)
+    assert source(CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {}}}", tmp_path).tls == Tls()
+    assert source(CAR, "{mqtt: {broker: 'mqtts://a', topic: b}}", tmp_path).tls is None
+    assert source(CAR, f"{{http: {{listen: 'a:80', {files}}}}}", tmp_path).tls == Tls(ca, own, key)
+    assert source(OVEN, "{http: {server: 'https://a', tls: {ca: /ca.pem}}}", tmp_path).tls == Tls("/ca.pem")
+    words = f"{{opcua: {{server: 'opc.tcp://a', nodes: {{temp: n}}, {files}}}}}"
+    assert source(OVEN, words, tmp_path).tls == Tls(ca, own, key)
+    words = f"{{postgresql: {{url: 'postgresql://u@h/d', table: t, every: 1 s, {files}}}}}"
+    assert source(DOOR, words, tmp_path).tls == Tls(ca, own, key)
+    login = "user: eng, password: '${W}', tls: {ca: ca.pem, certificate: own.pem}"
+    found = source(CAR, f"{{kafka: {{servers: 'a:1', topic: t, {login}}}}}", tmp_path)
+    assert (found.user, found.password, found.tls) == ("eng", "${W}", Tls(ca, own))
+    words = f"{{http: {{listen: 'a:80', log: {{address: 'kafka://a:1/t', {login}}}}}}}"
+    assert source(CAR, words, tmp_path).log == Topic("a:1", "t", (), "eng", "${W}", Tls(ca, own))
+
+
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
 LINES = "servers: 'a:1', topic: t, payload: csv"
 
@@ -224,6 +246,54 @@ LINES = "servers: 'a:1', topic: t, payload: csv"
             "a secret does not stand in a catalog",
             "${NAME}",
         ),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, «tls»: {}}}", "tls is for an address with TLS", "mqtts://"),
+        (CAR, "{mqtt: {broker: «'mqtt://a/b'», topic: b}}", "'mqtt://a/b' is more than a host and a port", "entries"),
+        (CAR, "{mqtt: {broker: «'mqtts://a?ca=x'», topic: b}}", None, "tls are entries"),
+        (CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {«key»: k}}}", "a key without a certificate", "PATH"),
+        (CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {ca: «''»}}}", "'' is not a path", "PEM file"),
+        (CAR, "{http: {listen: 'a:80', «tls»: {ca: c}}}", "a server shows a certificate", "key: PATH"),
+        (OVEN, "{http: {server: 'http://a', «tls»: {}}}", "tls is for an address with TLS", "https://"),
+        (OVEN, "{http: {server: 'http://a', headers: {X-Key: «abc»}}}", "a secret does not stand in a catalog", "${N"),
+        (OVEN, "{http: {server: «'http://a/?token=abc'»}}", "a secret does not stand in a catalog", "${NAME}"),
+        (
+            OVEN,
+            "{opcua: {server: 'opc.tcp://a', nodes: {temp: n}, «tls»: {ca: c}}}",
+            "both sides of OPC UA have a certificate",
+            "certificate: PATH",
+        ),
+        (
+            DOOR,
+            "{postgresql: {url: 'postgresql://u@h/d?sslmode=require', table: t, every: 1 s, «tls»: {}}}",
+            "the url and tls both say something of TLS",
+            "leave out",
+        ),
+        (CAR, "{kafka: {servers: 'a:1', topic: t, user: eng, password: «pw»}}", None, "${NAME}"),
+        (CAR, "{kafka: {servers: 'a:1', topic: t, «user»: eng}}", "user alone is no login", "${NAME}"),
+        (
+            CAR,
+            "{kafka: {servers: 'a:1', topic: t, tls: {certificate: c, «key»: k}}}",
+            "for Kafka on Spark both are in one file",
+            "certificate: PATH",
+        ),
+        (
+            CAR,
+            "{kafka: {servers: 'a:1', topic: t, options: {«ssl.ca.locaton»: c}}}",
+            "no option of Kafka is called ssl.ca.locaton",
+            "did you mean ssl.ca.location?",
+        ),
+        (
+            CAR,
+            "{kafka: {servers: 'a:1', topic: t, options: {«ssl.ca.location»: c}}}",
+            "ssl.ca.location is for TLS, and the connection is without",
+            "security.protocol: SSL",
+        ),
+        (
+            CAR,
+            "{kafka: {servers: 'a:1', topic: t, tls: {}, options: {«security.protocol»: PLAINTEXT}}}",
+            "security.protocol: PLAINTEXT is without TLS",
+            "security.protocol: SSL",
+        ),
+        (CAR, "{http: {listen: 'a:80', log: {address: l, «tls»: {}}}}", "tls is for a log in Kafka", "leave it out"),
         (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
         (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),

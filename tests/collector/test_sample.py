@@ -16,7 +16,7 @@ from transom.catalog import Catalog
 from transom.cli import app
 from transom.collector.guesses import ABSENT, clock_of, kind_of, name_of, time_of, typed
 from transom.collector.looks import first_catalog
-from transom.connectors.kafka.read import settings_of
+from transom.connectors.kafka.settings import python_settings
 from transom.errors import UsageError
 
 START = datetime(2024, 6, 1, 6, tzinfo=UTC)
@@ -234,5 +234,6 @@ def test_options_of_kafka_as_the_library_knows_them(monkeypatch):
         .extents["it"]
         .source
     )
-    found = settings_of(source)
-    assert found == {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}
+    found = python_settings(source)
+    login = {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}
+    assert found == {"bootstrap.servers": "a:1", **login}

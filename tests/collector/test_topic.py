@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from transom.catalog import Catalog
 from transom.catalog.servers import Topic
+from transom.catalog.tls import Tls
+from transom.connectors.kafka.settings import java_settings, python_settings
 from transom.connectors.log.columns import Entered, Entry, schema
 from transom.connectors.log.encoding import decode, encode
 from transom.connectors.log.segments import Log, segments
-from transom.connectors.log.topic import java_settings, settings, topic_entries
+from transom.connectors.log.topic import topic_entries
 from transom.connectors.log.topic_writer import LARGEST_ENTRY, TopicLog
 from transom.connectors.payloads import LARGEST
 from transom.errors import DataError, UsageError
@@ -93,7 +95,7 @@ def test_both_clients_are_told_the_same(monkeypatch):
     monkeypatch.setenv("KEY", 'pass"word\\')
     options = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "eng"}
     place = Topic("a:1", "car", (*options.items(), ("sasl.password", "${KEY}"), ("ssl.ca.location", "/ca.pem")))
-    assert settings(place) == {
+    assert python_settings(place) == {
         "bootstrap.servers": "a:1",
         **options,
         "sasl.password": 'pass"word\\',
@@ -110,8 +112,40 @@ def test_both_clients_are_told_the_same(monkeypatch):
     }
     monkeypatch.setenv("JAAS", 'a.b.PlainLoginModule required username="me" password="p=1 \\"2";')
     given = Topic("a:1", "car", (("sasl.jaas.config", "${JAAS}"),))
-    assert settings(given) == {"bootstrap.servers": "a:1", "sasl.username": "me", "sasl.password": 'p=1 "2'}
+    assert python_settings(given) == {"bootstrap.servers": "a:1", "sasl.username": "me", "sasl.password": 'p=1 "2'}
     assert java_settings(given)["sasl.jaas.config"].endswith('password="p=1 \\"2";')
+
+
+def test_login_and_tls_for_both_clients(monkeypatch, tmp_path):
+    monkeypatch.setenv("KEY", "pw")
+    ca, own = tmp_path / "ca.pem", tmp_path / "own.pem"
+    for path in (ca, own):
+        path.write_text("")
+    place = Topic("a:1", "car", (), "eng", "${KEY}", Tls(str(ca), str(own)))
+    both = {"bootstrap.servers": "a:1", "security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
+    files = {"ssl.ca.location": str(ca), "ssl.certificate.location": str(own), "ssl.key.location": str(own)}
+    assert python_settings(place) == {**both, **files, "sasl.username": "eng", "sasl.password": "pw"}
+    stores = {"ssl.truststore.location": str(ca), "ssl.keystore.location": str(own)}
+    kinds = {"ssl.truststore.type": "PEM", "ssl.keystore.type": "PEM"}
+    found = java_settings(place)
+    assert found.pop("sasl.jaas.config").endswith('ScramLoginModule required username="eng" password="pw";')
+    assert found == {**both, **stores, **kinds}
+    assert python_settings(Topic("a:1", "t", tls=Tls()))["security.protocol"] == "SSL"
+    with pytest.raises(UsageError, match=r"cannot read .*nothing.pem"):
+        python_settings(Topic("a:1", "t", tls=Tls(str(tmp_path / "nothing.pem"))))
+
+
+def test_options_of_one_client_only():
+    """Java's client would ignore what it does not know."""
+    java = Topic("a:1", "t", (("security.protocol", "SSL"), ("ssl.truststore.location", "x.jks")))
+    assert java_settings(java)["ssl.truststore.location"] == "x.jks"
+    with pytest.raises(UsageError, match=r"ssl.truststore.location of Kafka's client for Java"):
+        python_settings(java)
+    pem = Topic("a:1", "t", (*java.options, ("ssl.truststore.type", "PEM")))
+    assert python_settings(pem)["ssl.ca.location"] == "x.jks"
+    python = Topic("a:1", "t", (("security.protocol", "SSL"), ("ssl.key.location", "k"), ("ssl.crl.location", "c")))
+    with pytest.raises(UsageError, match=r"ssl.key.location of Kafka's client for Python"):
+        java_settings(python)
 
 
 def test_options_that_nobody_knows():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import start
+from tests.servers import secure, start
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +29,45 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory, jars: Path) -> Iterator[int]:
+def kafka(tmp_path_factory: pytest.TempPathFactory, jars: Path, secure_listeners: secure.Listeners) -> Iterator[int]:
     lib = start.jars("broker", jars)
-    with start.kafka(tmp_path_factory.mktemp("kafka") / "node", lib) as port:
+    with start.kafka(tmp_path_factory.mktemp("kafka") / "node", lib, secure_listeners.settings) as port:
         yield port
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> secure.Certificates:
+    return secure.certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def secure_listeners(certificates: secure.Certificates) -> secure.Listeners:
+    """The listeners with TLS that the broker of this session has beside its plain one."""
+    return secure.Listeners(certificates)
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(kafka: int, secure_listeners: secure.Listeners) -> dict[str, int]:
+    """The ports of these listeners, by name; the user `eng` is known to all but `mutual`, which wants a certificate."""
+    secure.add_user(kafka)
+    return secure_listeners.ports
+
+
+@pytest.fixture(scope="session")
+def secure_broker(
+    tmp_path_factory: pytest.TempPathFactory, certificates: secure.Certificates
+) -> Iterator[dict[str, int]]:
+    """The ports of an MQTT broker with TLS, by the certificate that it shows there."""
+    with secure.mosquitto(tmp_path_factory.mktemp("mqtts") / "broker", certificates) as ports:
+        yield ports
+
+
+@pytest.fixture(scope="session")
+def secure_database(database: int, certificates: secure.Certificates) -> Iterator[secure.Database]:
+    """The cluster of this session, with TLS and a user that needs a password."""
+    one = secure.Database(database, certificates)
+    yield one
+    one.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,11 +68,11 @@ def jars(which: str, cache: Path) -> Path:
 
 
 @contextlib.contextmanager
-def kafka(folder: Path, lib: Path) -> Iterator[int]:
-    """A Kafka of one node; its port."""
-    port = free_port()
+def kafka(folder: Path, lib: Path, listeners: Callable[[int, int], str] = lambda port, other: "") -> Iterator[int]:
+    """A Kafka of one node; its port. `listeners` gives further settings for this port and that of the controller."""
+    port, other = free_port(), free_port()
     with installed():
-        broker = servers.kafka(folder, lib, port, free_port())
+        broker = servers.kafka(folder, lib, port, other, listeners(port, other))
     try:
         yield port
     finally:

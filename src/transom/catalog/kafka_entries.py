@@ -7,8 +7,8 @@ from pathlib import Path
 
 from transom.catalog.avro import TICKS, Record
 from transom.catalog.extents import Extent
+from transom.catalog.kafka_options import read_login
 from transom.catalog.places import At, Misfit
-from transom.catalog.references import check_option
 from transom.catalog.server_entries import _fields, _host, _known, _only_pushed
 from transom.catalog.server_shapes import KafkaEntry, TopicEntry
 from transom.catalog.servers import Kafka, Payload
@@ -26,6 +26,7 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At, folder: Path | None = 
     """The settings of a Kafka topic; what looks like a secret among the options is a reference."""
     _only_pushed(extent, at)
     _check_topic(entry, at)
+    tls = read_login(entry, at, folder)
     payload = Payload(entry.payload)
     for own, (key, only) in _ONLY.items():
         if own in entry.model_fields_set and payload is not only:
@@ -47,13 +48,17 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At, folder: Path | None = 
         columns,
         tuple(entry.envelope.items()),
         schema,
+        entry.user,
+        entry.password,
+        tls,
     )
 
 
-def read_rdf_topic(entry: TopicEntry, at: At) -> Kafka:
+def read_rdf_topic(entry: TopicEntry, at: At, folder: Path | None = None) -> Kafka:
     """The settings of a topic whose messages are statements of RDF."""
     _check_topic(entry, at)
-    return Kafka(entry.servers, entry.topic, (), None, tuple(entry.options.items()), None)
+    options, tls = tuple(entry.options.items()), read_login(entry, at, folder)
+    return Kafka(entry.servers, entry.topic, (), None, options, None, user=entry.user, password=entry.password, tls=tls)
 
 
 def _check_topic(entry: KafkaEntry | TopicEntry, at: At) -> None:
@@ -61,8 +66,6 @@ def _check_topic(entry: KafkaEntry | TopicEntry, at: At) -> None:
         _host(server.strip(), at.then("servers"))
     if not _TOPIC.fullmatch(entry.topic):
         raise Misfit(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
-    for name, value in entry.options.items():
-        check_option(name, value, at.then("options", name))
 
 
 def _outside(extent: Extent, entry: KafkaEntry, name: str, what: str, at: At) -> None:

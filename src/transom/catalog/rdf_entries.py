@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transom.catalog.columns import check_name
@@ -27,7 +28,11 @@ TABLES = ("csv", "jsonl", "parquet")
 
 
 def read_rdf(
-    entries: Mapping[str, RdfEntry], prefixes: Mapping[str, str], taken: Collection[str], calendar: Calendar
+    entries: Mapping[str, RdfEntry],
+    prefixes: Mapping[str, str],
+    taken: Collection[str],
+    calendar: Calendar,
+    folder: Path | None = None,
 ) -> Rdf:
     """Streams, graphs and prefixes; `taken` are the names of other extents, in lower case."""
     for prefix, iri in prefixes.items():
@@ -41,7 +46,7 @@ def read_rdf(
         check_name(name, at.at_key(), "an extent")
         if name.lower() in {*taken, *map(str.lower, extents)}:
             raise Misfit(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
-        extents[name] = replace(_extent(name, entry, at, calendar), predicates=_predicates(entry, prefixes, at))
+        extents[name] = replace(_extent(name, entry, at, calendar, folder), predicates=_predicates(entry, prefixes, at))
         own = extents[name]
         same = [one for one in list(extents.values())[:-1] if (one.iri, one.is_stream) == (own.iri, own.is_stream)]
         if own.iri is not None and same:
@@ -50,7 +55,7 @@ def read_rdf(
     return Rdf(extents, dict(prefixes))
 
 
-def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent:
+def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar, folder: Path | None) -> RdfExtent:
     """One stream or graph."""
     if (entry.stream is None) == (entry.graph is None):
         raise Misfit(f"{quoted(name)} is a stream or a graph", at.at_key(), "write stream: IRI, or graph: IRI")
@@ -68,7 +73,7 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar) -> RdfExtent
             format=entry.format,
             time=time,
             local=local,
-            topic=_topic(entry.kafka, at.then("kafka")),
+            topic=_topic(entry.kafka, at.then("kafka"), folder),
             lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
         )
     for key, value in (
@@ -99,12 +104,12 @@ def _predicates(entry: RdfEntry, prefixes: Mapping[str, str], at: At) -> tuple[s
     return tuple(found)
 
 
-def _topic(entry: TopicEntry | None, at: At) -> Kafka | None:
+def _topic(entry: TopicEntry | None, at: At, folder: Path | None) -> Kafka | None:
     if entry is None:
         return None
     from transom.catalog.kafka_entries import read_rdf_topic
 
-    return read_rdf_topic(entry, at)
+    return read_rdf_topic(entry, at, folder)
 
 
 def _check_stream(entry: RdfEntry, at: At) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from transom.catalog.checked import worded
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.kafka_options import read_login
 from transom.catalog.places import At, Misfit
-from transom.catalog.references import check_option, check_secret
+from transom.catalog.references import check_secret, has_open_secret, without_references
 from transom.catalog.server_shapes import (
     HttpEntry,
     ModbusEntry,
@@ -36,6 +38,7 @@ from transom.catalog.servers import (
     Topic,
 )
 from transom.catalog.ticks import read_interval, read_microseconds
+from transom.catalog.tls import Tls, read_tls
 from transom.catalog.wording import did_you_mean, quoted
 from transom.model.time import Calendar
 from transom.model.types import Type, Value, read_text
@@ -48,48 +51,79 @@ _TABLE = re.compile(r"\w+(\.\w+)?")
 _DEADLINE = 500_000
 _KAFKA, _LOG = "kafka://", re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = ("mqtt://", "mqtts://")
+_SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
 
 def read_server(
-    extent: Extent, entry: ModbusEntry | OpcUaEntry | HttpEntry | MqttEntry, at: At, calendar: Calendar
+    extent: Extent,
+    entry: ModbusEntry | OpcUaEntry | HttpEntry | MqttEntry,
+    at: At,
+    calendar: Calendar,
+    folder: Path | None = None,
 ) -> Collected:
     """The settings that an entry describes; Misfit where it does not fit the extent."""
     if extent.kind is Kind.STORED:
         raise Misfit("a stored extent is no stream", at.at_key(), "declare it as sensed or pushed")
     _unreserved(extent, at)
+    log = _log(extent, entry, at, folder)
     match entry:
         case MqttEntry():
-            return _mqtt(extent, entry, at)
+            return _mqtt(extent, entry, at, log, _secured(entry, at, folder))
         case HttpEntry() if entry.listen is not None:
-            return _push(extent, entry, at)
+            return _push(extent, entry, at, log, _secured(entry, at, folder))
         case ModbusEntry():
             found = tuple(_register(name, one) for name, one in entry.registers.items())
             _covered(extent, entry.registers, at.then("registers"))
-            return Modbus(
-                _devices(extent, entry, at, _host),
-                found,
-                _deadline(extent, entry, at, calendar),
-                _log(extent, entry, at),
-            )
+            return Modbus(_devices(extent, entry, at, _host), found, _deadline(extent, entry, at, calendar), log)
         case OpcUaEntry():
             _covered(extent, entry.nodes, at.then("nodes"))
             check_secret(entry.password, at.then("password"))
             devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("opc.tcp://",)))
             deadline = _deadline(extent, entry, at, calendar)
-            return OpcUa(
-                devices, tuple(entry.nodes.items()), deadline, _log(extent, entry, at), entry.user, entry.password
-            )
+            tls = _secured(entry, at, folder)
+            return OpcUa(devices, tuple(entry.nodes.items()), deadline, log, entry.user, entry.password, tls)
         case HttpEntry():
             for key in ("path", "token", "time"):
                 if key in entry.model_fields_set:
                     raise Misfit(f"{key} is for what is sent to listen", at.then(key).at_key(), "leave it out")
             devices = _devices(extent, entry, at, lambda text, here: _url(text, here, ("http://", "https://")))
+            _with_tls(entry, [device.address for device in devices], "https://", at)
             fields = _fields(extent, entry.fields, _asked(extent), at.then("fields"))
-            headers = tuple(entry.headers.items())
-            return HttpPoll(devices, fields, headers, _deadline(extent, entry, at, calendar), _log(extent, entry, at))
+            headers = _headers(entry, at.then("headers"))
+            deadline = _deadline(extent, entry, at, calendar)
+            return HttpPoll(devices, fields, headers, deadline, log, _secured(entry, at, folder))
 
 
-def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calendar) -> Postgres:
+def _secured(entry: MqttEntry | HttpEntry | OpcUaEntry | PostgresEntry, at: At, folder: Path | None) -> Tls | None:
+    """The TLS of a source; Misfit where something is missing that it cannot do without."""
+    tls, here = read_tls(entry.tls, at.then("tls"), folder), at.then("tls").at_key()
+    if tls is None:
+        return None
+    if isinstance(entry, OpcUaEntry) and (tls.certificate is None or tls.ca is None):
+        hint = "write tls: {ca: PATH, certificate: PATH, key: PATH}"
+        raise Misfit("both sides of OPC UA have a certificate", here, hint)
+    if isinstance(entry, HttpEntry) and entry.listen is not None and tls.certificate is None:
+        raise Misfit("a server shows a certificate", here, "write tls: {certificate: PATH, key: PATH}")
+    return tls
+
+
+def _with_tls(entry: HttpEntry | MqttEntry, addresses: Iterable[str], scheme: str, at: At) -> None:
+    """Misfit if TLS is described for an address that is without."""
+    if entry.tls is not None and not all(address.startswith(scheme) for address in addresses):
+        raise Misfit("tls is for an address with TLS", at.then("tls").at_key(), f"write {scheme} in the address")
+
+
+def _headers(entry: HttpEntry, at: At) -> tuple[tuple[str, str], ...]:
+    """What is sent with a request; Misfit if a secret is written out."""
+    for name, value in entry.headers.items():
+        if _SECRET_HEADER.search(name) and value == without_references(value):
+            raise Misfit("a secret does not stand in a catalog", at.then(name), "write ${NAME} or ${file:PATH}")
+    return tuple(entry.headers.items())
+
+
+def read_postgres(
+    extent: Extent, entry: PostgresEntry, at: At, calendar: Calendar, folder: Path | None = None
+) -> Postgres:
     """The settings of a table that is scanned."""
     if extent.kind is not Kind.STORED:
         raise Misfit(f"a {extent.kind} extent is no table", at.at_key(), "declare it as stored")
@@ -100,7 +134,10 @@ def read_postgres(extent: Extent, entry: PostgresEntry, at: At, calendar: Calend
     check_secret(entry.password, at.then("password"))
     every = worded(read_interval, entry.every, at.then("every"), calendar)
     columns = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    return Postgres(entry.url, entry.table, columns, every, entry.password, _log(extent, entry, at))
+    tls, log = _secured(entry, at, folder), _log(extent, entry, at, folder)
+    if tls is not None and re.search(r"[?&]ssl", entry.url):
+        raise Misfit("the url and tls both say something of TLS", at.then("tls").at_key(), "leave out one of the two")
+    return Postgres(entry.url, entry.table, columns, every, entry.password, log, tls)
 
 
 def _unreserved(extent: Extent, at: At) -> None:
@@ -109,7 +146,7 @@ def _unreserved(extent: Extent, at: At) -> None:
             raise Misfit(f"the log has a column {attribute.name} of its own", at.at_key(), "rename the attribute")
 
 
-def _push(extent: Extent, entry: HttpEntry, at: At) -> HttpPush:
+def _push(extent: Extent, entry: HttpEntry, at: At, log: Place, tls: Tls | None) -> HttpPush:
     _only_pushed(extent, at)
     for key in ("devices", "server", "deadline", "headers"):
         if key in entry.model_fields_set:
@@ -121,13 +158,17 @@ def _push(extent: Extent, entry: HttpEntry, at: At) -> HttpPush:
     check_secret(entry.token, at.then("token"))
     host, _, port = listen.rpartition(":")
     fields = _fields(extent, entry.fields, extent.names, at.then("fields"))
-    return HttpPush(host, int(port), entry.path, fields, entry.time, entry.token, _log(extent, entry, at))
+    return HttpPush(host, int(port), entry.path, fields, entry.time, entry.token, log, tls)
 
 
-def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
+def _mqtt(extent: Extent, entry: MqttEntry, at: At, log: Place, tls: Tls | None) -> Mqtt:
     _only_pushed(extent, at)
     here = at.then("topic")
     _url(entry.broker, at.then("broker"), _BROKERS)
+    if re.search(r"[/?#]", without_references(entry.broker).partition("://")[2].rstrip("/")):
+        hint = "write mqtt://HOST:PORT; topic, user and tls are entries"
+        raise Misfit(f"{quoted(entry.broker)} is more than a host and a port", at.then("broker"), hint)
+    _with_tls(entry, [entry.broker], _BROKERS[1], at)
     check_secret(entry.password, at.then("password"))
     source = Mqtt(
         entry.broker,
@@ -139,7 +180,8 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
         entry.password,
         entry.client or f"transom-{extent.name}",
         5 if entry.version == "5" else 4,
-        _log(extent, entry, at),
+        log,
+        tls,
     )
     named = [name for _, name in source.levels]
     for name in named:
@@ -160,14 +202,16 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: At) -> Mqtt:
     return replace(source, fields=_fields(extent, entry.fields, left, at.then("fields")))
 
 
-def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At) -> Place:
+def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At, folder: Path | None = None) -> Place:
     """Where the log is: a folder, or a topic of Kafka."""
     if entry.log is None:
         return f"log/{extent.name}"
     address, options, here = entry.log.address, entry.log.options, at.then("log")
     if not address.startswith(_KAFKA):
-        if options:
-            raise Misfit("options are for a log in Kafka", here.then("options").at_key(), "leave them out")
+        for key in ("options", "user", "password", "tls"):
+            if key in entry.log.model_fields_set:
+                what = f"{key} {'are' if key == 'options' else 'is'} for a log in Kafka"
+                raise Misfit(what, here.then(key).at_key(), "leave them out" if key == "options" else "leave it out")
         if "://" in address:
             hint = "write a folder, or kafka://HOST:PORT/TOPIC"
             raise Misfit(f"{quoted(address)} is no place for a log", here.then("address"), hint)
@@ -178,9 +222,8 @@ def _log(extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: At)
     if not _LOG.fullmatch(topic):
         hint = "write kafka://HOST:PORT/TOPIC, the topic with letters, digits, . _ and -"
         raise Misfit(f"{quoted(topic)} is not a topic", here.then("address"), hint)
-    for name, value in options.items():
-        check_option(name, value, here.then("options", name))
-    return Topic(servers, topic, tuple(options.items()))
+    tls = read_login(entry.log, here, folder)
+    return Topic(servers, topic, tuple(options.items()), entry.log.user, entry.log.password, tls)
 
 
 def _only_pushed(extent: Extent, at: At) -> None:
@@ -281,5 +324,6 @@ def _url(text: str, at: At, schemes: tuple[str, ...]) -> None:
     rest = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
     if not rest or re.search(r"\s", text):
         raise Misfit(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")
-    if ":" in rest.partition("/")[0].rpartition("@")[0] or re.search(r"[?&](ssl)?password=", rest):
+    login, query = rest.partition("/")[0].rpartition("@")[0], rest.partition("?")[2]
+    if ":" in login or re.search(r"(^|&)(ssl)?password=", query) or has_open_secret(query):
         raise Misfit("a secret does not stand in a catalog", at, "give user and password: ${NAME} beside the address")

@@ -11,6 +11,14 @@ from transom.catalog.shapes import Entry
 _NUMBERS = Literal["int16", "uint16", "int32", "uint32", "int64", "float32", "float64", "bit"]
 
 
+class TlsEntry(Entry):
+    """`{ca: plant-ca.pem, certificate: eng.pem, key: eng.key}`, or `{}` for the authorities of the system."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+
 class DeviceEntry(Entry):
     """`127.0.0.1:502`, `opc.tcp://plant:4840`, `http://plant/1`, or `{address: 127.0.0.1:502, unit: 7}`."""
 
@@ -43,6 +51,9 @@ class LogEntry(Entry):
 
     address: str = Field(min_length=1)
     options: dict[str, str] = Field(default_factory=dict)
+    user: str | None = None
+    password: str | None = None
+    tls: TlsEntry | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:
@@ -71,6 +82,7 @@ class OpcUaEntry(PolledEntry):
     nodes: dict[str, str] = Field(min_length=1)
     user: str | None = None
     password: str | None = None
+    tls: TlsEntry | None = None
 
 
 class HttpEntry(PolledEntry):
@@ -82,6 +94,7 @@ class HttpEntry(PolledEntry):
     token: str | None = None
     time: str | None = None
     fields: dict[str, str] = Field(default_factory=dict)
+    tls: TlsEntry | None = None
 
 
 class MqttEntry(Entry):
@@ -96,6 +109,7 @@ class MqttEntry(Entry):
     password: str | None = None
     client: str | None = None
     version: Literal["3.1.1", "5"] = "3.1.1"
+    tls: TlsEntry | None = None
     log: LogEntry | None = None
 
 
@@ -104,6 +118,9 @@ class TopicEntry(Entry):
 
     servers: str
     topic: str
+    user: str | None = None
+    password: str | None = None
+    tls: TlsEntry | None = None
     options: dict[str, str] = Field(default_factory=dict)
 
 
@@ -118,6 +135,9 @@ class KafkaEntry(Entry):
     envelope: dict[str, str] = Field(default_factory=dict)
     fields: dict[str, str] = Field(default_factory=dict)
     time: str | None = None
+    user: str | None = None
+    password: str | None = None
+    tls: TlsEntry | None = None
     options: dict[str, str] = Field(default_factory=dict)
     dead: str | None = None
 
@@ -130,4 +150,5 @@ class PostgresEntry(Entry):
     every: str
     fields: dict[str, str] = Field(default_factory=dict)
     password: str | None = None
+    tls: TlsEntry | None = None
     log: LogEntry | None = None

@@ -10,16 +10,20 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.catalog.sources import Growing
+from transom.catalog.tls import Tls
 from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A log that is a topic of Kafka; `options` are settings of Kafka's own."""
+    """A topic of Kafka that is written, as a log or as a sink; `options` are settings of Kafka's own."""
 
     servers: str
     topic: str
     options: tuple[tuple[str, str], ...] = ()
+    user: str | None = None
+    password: str | None = None
+    tls: Tls | None = None
 
     def __str__(self) -> str:
         return f"kafka://{self.servers}/{self.topic}"
@@ -107,6 +111,7 @@ class OpcUa:
     log: Place
     user: str | None = None
     password: str | None = None
+    tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,7 @@ class HttpPoll:
     headers: tuple[tuple[str, str], ...]
     deadline: int
     log: Place
+    tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,7 @@ class HttpPush:
     time: str | None
     token: str | None
     log: Place
+    tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,7 @@ class Mqtt:
     client: str
     version: int
     log: Place
+    tls: Tls | None = None
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
@@ -171,6 +179,7 @@ class Postgres(Growing):
     every: int
     password: str | None
     log: Place
+    tls: Tls | None = None
 
 
 BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
@@ -196,6 +205,9 @@ class Kafka:
     columns: tuple[str, ...] = ()
     envelope: tuple[tuple[str, str], ...] = ()
     schema: str | None = None
+    user: str | None = None
+    password: str | None = None
+    tls: Tls | None = None
 
 
 Polled: TypeAlias = Modbus | OpcUa | HttpPoll

@@ -37,12 +37,12 @@ def read_source(extent: Extent, entry: SourceEntry, at: At, calendar: Calendar, 
     if entry.postgresql is not None:
         from transom.catalog.server_entries import read_postgres
 
-        return read_postgres(extent, entry.postgresql, here, calendar)
+        return read_postgres(extent, entry.postgresql, here, calendar, folder)
     server = entry.mqtt or entry.modbus or entry.opcua or entry.http
     if server is not None:
         from transom.catalog.server_entries import read_server
 
-        return read_server(extent, server, here, calendar)
+        return read_server(extent, server, here, calendar, folder)
     if entry.table is not None:
         if extent.kind is not Kind.STORED:
             raise Misfit(f"a {extent.kind} extent has no table", here.at_key(), "use files or generate")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, HttpPoll
+from transom.catalog.tls import client_context
 from transom.connectors.payloads import LARGEST, Dead, field_of
 from transom.model.reasons import Reason
 
@@ -22,10 +24,11 @@ _LARGE = 1 << 16
 class HttpStation:
     """One URL."""
 
-    def __init__(self, device: Device, source: HttpPoll, clients: list[Any]) -> None:
+    def __init__(self, device: Device, source: HttpPoll, clients: list[Any], verify: ssl.SSLContext | bool) -> None:
         self.devices: Sequence[Device] = (device,)
         self.source = source
         self._clients = clients
+        self._verify = verify
 
     async def read(self, found: dict[Device, Mapping[str, object] | Exception]) -> None:
         """Fetch the JSON and take the attributes out of it."""
@@ -33,9 +36,8 @@ class HttpStation:
             httpx = needed("httpx", "http")
             headers = {name: resolved(value) for name, value in self.source.headers}
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-            self._clients.append(
-                httpx.AsyncClient(headers=headers, timeout=self.source.deadline / 1e6, limits=limits, trust_env=False)
-            )
+            more = {"timeout": self.source.deadline / 1e6, "limits": limits, "trust_env": False}
+            self._clients.append(httpx.AsyncClient(headers=headers, verify=self._verify, **more))
         [device] = self.devices
         async with self._clients[0].stream("GET", resolved(device.address)) as answer:
             if answer.status_code != 200:
@@ -75,4 +77,5 @@ def stations(source: HttpPoll) -> list[HttpStation]:
     """One station per URL."""
     needed("httpx", "http")
     clients: list[Any] = []
-    return [HttpStation(device, source, clients) for device in source.devices]
+    verify = True if source.tls is None else client_context(source.tls)
+    return [HttpStation(device, source, clients, verify) for device in source.devices]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import HttpPush
+from transom.catalog.tls import server_context
 from transom.collector.feed import Feed
 from transom.connectors.log.columns import Answered
 from transom.connectors.payloads import LARGEST
@@ -45,6 +46,7 @@ class HttpReceiver:
         self.feed = feed
         self.connections = connection_limit(receivers)
         self._token = _token(source, feed.extent.name)
+        self._tls = None if source.tls is None else server_context(source.tls)
         self._known: dict[str, Answered] = {one.token: one for one in feed.log.answered(KEYS)}
         self._pending: dict[str, asyncio.Future[Answered]] = {}
         self._server: HttpServer | None = None
@@ -53,7 +55,8 @@ class HttpReceiver:
         """Listen; UsageError if the address cannot be had."""
         from transom.collector.http_server import HttpServer
 
-        server = HttpServer(self._check, self._take, largest=LARGEST_BODY, connections=self.connections)
+        limits = {"largest": LARGEST_BODY, "connections": self.connections}
+        server = HttpServer(self._check, self._take, **limits, tls=self._tls)
         try:
             await server.start(self.source.host.strip("[]"), self.source.port)
         except OSError as error:
@@ -66,6 +69,14 @@ class HttpReceiver:
     def port(self) -> int:
         """The port on which it listens."""
         return self._server.port if self._server is not None else self.source.port
+
+    @property
+    def place(self) -> str:
+        """The address as the operator is told of it; without TLS others on the network can read the token."""
+        place = f"{self.source.host}:{self.source.port}{self.source.path}"
+        if self._tls is not None:
+            return f"{place} with TLS"
+        return place if _is_loopback(self.source.host.strip("[]")) else f"{place} without TLS"
 
     @property
     def problem(self) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import NamedTuple
@@ -17,8 +18,10 @@ from typing import NamedTuple
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from transom.collector.http_tls import Handshake
+
 DEADLINE = 30.0
-"""Seconds that a client has for the head of a request, and for its body."""
+"""Seconds that a client has for the head of a request, and for its body; with TLS also for the handshake."""
 _LINE, _HEADERS = 8190, 64
 """Bytes of a line of the head, and how many headers a request may have."""
 _LINGER = 1.0
@@ -57,11 +60,14 @@ Take = Callable[[Request, bytes], Awaitable[Answer]]
 class HttpServer:
     """Serves one address: `check` refuses by the head of a request, `take` gets the body."""
 
-    def __init__(self, check: Check, take: Take, *, largest: int, connections: int) -> None:
+    def __init__(
+        self, check: Check, take: Take, *, largest: int, connections: int, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._check = check
         self._take = take
         self._largest = largest
         self._connections = connections
+        self._tls = tls
         self._runner: web.ServerRunner | None = None
         self._limited: _Limited | None = None
         self.port = 0
@@ -70,7 +76,7 @@ class HttpServer:
     async def start(self, host: str, port: int) -> None:
         """Listen; OSError if that is not possible."""
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # clients that speak no HTTP are not our errors
-        self._limited = _Limited(self._handle, self._connections)
+        self._limited = _Limited(self._handle, self._connections, self._tls)
         self._runner = web.ServerRunner(self._limited, shutdown_timeout=1.0)
         await self._runner.setup()
         try:
@@ -137,7 +143,12 @@ class HttpServer:
 class _Limited(web.Server):
     """A server with at most so many connections, each of which must send a request in time."""
 
-    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], most: int) -> None:
+    def __init__(
+        self,
+        handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]],
+        most: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         super().__init__(
             handler,
             access_log=None,
@@ -149,16 +160,31 @@ class _Limited(web.Server):
             max_headers=_HEADERS,
         )
         self._most = most
-        self._open: dict[RequestHandler, asyncio.Transport] = {}
-        self._waiting: dict[RequestHandler, asyncio.TimerHandle] = {}
+        self._tls = tls
+        self._open: dict[asyncio.BaseProtocol, asyncio.Transport] = {}
+        self._waiting: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
+
+    def __call__(self) -> RequestHandler:
+        """What a new connection begins with: with TLS a handshake."""
+        if self._tls is None:
+            return super().__call__()
+        return Handshake(self._tls, self, super().__call__)  # type: ignore[return-value]
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """A new connection waits for its first request; the one that has waited longest makes room for it."""
         super().connection_made(handler, transport)
-        self._open[handler] = transport
-        self._wait(handler)
+        self.begin(handler, transport)
+
+    def begin(self, protocol: asyncio.BaseProtocol, transport: asyncio.Transport) -> None:
+        """Count a connection, which waits for a handshake or a request."""
+        self._open[protocol] = transport
+        self._wait(protocol)
         if len(self._open) > self._most:
             self._drop(next(iter(self._waiting)))
+
+    def end(self, protocol: asyncio.BaseProtocol) -> None:
+        """Count a connection no longer."""
+        self._forget(protocol)
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """A connection is closed."""
@@ -169,20 +195,20 @@ class _Limited(web.Server):
         """While a request is worked on, its connection does not wait."""
         return _Busy(self, handler)
 
-    def _wait(self, handler: RequestHandler) -> None:
+    def _wait(self, handler: asyncio.BaseProtocol) -> None:
         loop = asyncio.get_running_loop()
         self._waiting[handler] = loop.call_later(DEADLINE, self._drop, handler)
 
-    def _work(self, handler: RequestHandler) -> None:
+    def _work(self, handler: asyncio.BaseProtocol) -> None:
         timer = self._waiting.pop(handler, None)
         if timer is not None:
             timer.cancel()
 
-    def _forget(self, handler: RequestHandler) -> None:
+    def _forget(self, handler: asyncio.BaseProtocol) -> None:
         self._work(handler)
         self._open.pop(handler, None)
 
-    def _drop(self, handler: RequestHandler) -> None:
+    def _drop(self, handler: asyncio.BaseProtocol) -> None:
         transport = self._open.get(handler)
         self._forget(handler)
         if transport is not None:

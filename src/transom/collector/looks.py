@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+from transom.catalog.addresses import broker_tls, read_address
 from transom.catalog.extents import Catalog
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Kafka
+from transom.catalog.tls import NAMES, Tls, client_context, told
 from transom.collector.clock import now
 from transom.collector.guesses import ABSENT, name_of, quoted, typed
 from transom.collector.sample import MOST, WAYS, Sample, file_sample, written
@@ -64,7 +66,8 @@ def first_catalog(
         case "kafka":
             return written(_topic(parts.netloc, path, options or {}))
         case "mqtt" | "mqtts":
-            return written(_broker(parts, path, seconds))
+            tls = broker_tls(read_address(f"{scheme}://x/x?{parts.query}", WAYS))
+            return written(_broker(parts, path.partition("?")[0], seconds, tls))
         case "postgresql":
             return written(_table(parts, path.partition("?")[0]))
         case _:
@@ -142,12 +145,13 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
     return {key: [row.get(key, ABSENT) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)}
 
 
-def _broker(parts: SplitResult, topic: str, seconds: float) -> Sample:
+def _broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> Sample:
     """What a broker says within some seconds: JSON objects, packs of SenML, or bare values."""
     levels = topic.split("/")
     named = {place: level[1:-1] for place, level in enumerate(levels) if re.fullmatch(r"\{\w+\}", level)}
     guessed = {place: f"level{place + 1}" for place, level in enumerate(levels) if level == "+"}
-    heard = _heard(parts, "/".join("+" if place in named else level for place, level in enumerate(levels)), seconds)
+    wanted = "/".join("+" if place in named else level for place, level in enumerate(levels))
+    heard = _heard(parts, wanted, seconds, tls)
     named |= guessed
     shape, rows, came = _payloads(heard, next((name_of(p) for p in levels[::-1] if re.match(r"\w", p)), "value"))
     if not rows:
@@ -165,6 +169,9 @@ def _broker(parts: SplitResult, topic: str, seconds: float) -> Sample:
         lines.append(f"  user: {quoted(unquote(parts.username))}")
     if parts.password:
         lines.append(f"  password: {unquote(parts.password)}")
+    files = {} if tls is None else {name: getattr(tls, name) for name in NAMES if getattr(tls, name) is not None}
+    if files:
+        lines += ["  tls:", *(f"    {name}: {quoted(str(Path(path).absolute()))}" for name, path in files.items())]
     if len(rows) < len(heard):
         lines.append(f"  # {len(heard) - len(rows)} of {len(heard)} messages are not {shape}: they are dead letters")
     columns = {**found, **{key: cells for key, cells in _columns([row for _, row in rows]).items() if key not in found}}
@@ -204,7 +211,7 @@ def _records(content: Sequence[object]) -> dict[str, object]:
     return found
 
 
-def _heard(parts: SplitResult, topic: str, seconds: float) -> list[tuple[str, bytes, datetime]]:
+def _heard(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> list[tuple[str, bytes, datetime]]:
     """Topic, payload and moment of what a broker says; not longer than until there is enough."""
     mqtt = needed("paho.mqtt.client", "mqtt")
     heard: list[tuple[str, bytes, datetime]] = []
@@ -213,8 +220,8 @@ def _heard(parts: SplitResult, topic: str, seconds: float) -> list[tuple[str, by
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
     if parts.username:
         client.username_pw_set(unquote(parts.username), resolved(unquote(parts.password or "")) or None)
-    if parts.scheme == "mqtts":
-        client.tls_set()
+    if tls is not None:
+        client.tls_set_context(client_context(tls))
 
     def connected(one: Any, _: Any, __: Any, code: Any, ___: Any) -> None:
         if code.is_failure:
@@ -232,7 +239,7 @@ def _heard(parts: SplitResult, topic: str, seconds: float) -> list[tuple[str, by
     try:
         client.connect(parts.hostname, parts.port or (8883 if parts.scheme == "mqtts" else 1883))
     except OSError as error:
-        raise UsageError(f"no broker at {parts.hostname}", detail=str(error)) from error
+        raise UsageError(f"no broker at {parts.hostname}", detail=told(error)) from error
     client.loop_start()
     done.wait(seconds)
     client.disconnect()

@@ -9,12 +9,14 @@ one of the same number, and was itself cut off before it reached the log.
 from __future__ import annotations
 
 import hashlib
+import sys
 from typing import Any
 from urllib.parse import urlsplit
 
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Mqtt
+from transom.catalog.tls import client_context, told
 from transom.collector.feed import Feed
 from transom.connectors.payloads import LARGEST, Dead
 from transom.errors import UsageError
@@ -77,8 +79,9 @@ class Listener:
         if self.source.user is not None:
             client.username_pw_set(resolved(self.source.user), resolved(self.source.password or "") or None)
         if secure:
-            client.tls_set()
+            client.tls_set_context(client_context(self.source.tls))
         client.on_connect = self._connected
+        client.on_connect_fail = self._failed
         client.on_disconnect = self._broken
         client.on_message = self._came
         client.reconnect_delay_set(1, 30)
@@ -98,6 +101,10 @@ class Listener:
         self.problem = f"the broker refuses: {code}" if code.is_failure else None
         if not code.is_failure:
             client.subscribe(self.source.filter, qos=1)
+
+    def _failed(self, client: Any, data: Any) -> None:
+        error = sys.exc_info()[1]  # the library calls this while it handles the error
+        self.problem = f"no connection to the broker: {'' if error is None else told(error)}"
 
     def _broken(self, client: Any, data: Any, flags: Any, code: Any, properties: Any) -> None:
         if code.is_failure and self.problem is None:

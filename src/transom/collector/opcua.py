@@ -11,6 +11,7 @@ from typing import Any
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Device, OpcUa
+from transom.collector.opcua_security import secure
 
 
 class OpcUaStation:
@@ -45,6 +46,8 @@ class OpcUaStation:
         if self.source.password is not None:
             client.set_password(resolved(self.source.password))
         try:
+            if self.source.tls is not None:
+                await secure(client, self.source.tls)
             await client.connect()
         except BaseException:
             with contextlib.suppress(Exception):
@@ -79,6 +82,8 @@ async def _leave(client: Any) -> None:
 def stations(source: OpcUa) -> list[OpcUaStation]:
     """One station per server."""
     needed("asyncua", "opcua")
+    if source.tls is not None:
+        source.tls.check()
     logging.getLogger("asyncua").setLevel(logging.CRITICAL)  # what goes wrong is told once, by the poller
     by_address: dict[str, list[Device]] = {}
     for device in source.devices:

@@ -11,6 +11,7 @@ from typing import Protocol
 from transom.catalog.extents import Extent
 from transom.catalog.servers import Device
 from transom.catalog.ticks import read_value
+from transom.catalog.tls import refused_certificate, told
 from transom.collector.clock import ClockWatch, now
 from transom.collector.health import RETRY, Health, counted, stopped
 from transom.connectors.log.columns import Entered, Entry
@@ -24,6 +25,8 @@ from transom.model.time import Calendar
 PATIENCE = 3
 LONGEST_REST = 30
 """Failures in a row after which a station is left alone, for 1, 2, 4, ... acquisitions, and at most so many."""
+_STRANGERS = ("BadIdentityTokenInvalid", "BadIdentityTokenRejected", "BadSecurityChecksFailed", "BadUserAccessDenied")
+"""What a server of OPC UA says to somebody whom it does not trust."""
 
 
 class Station(Protocol):
@@ -66,6 +69,7 @@ class Poller:
         self._watch = ClockWatch(extent, log, calendar, self.counts, usual=self.every)
         self._failures = [0] * len(stations)
         self._resting = [0] * len(stations)
+        self._refusals: dict[int, str] = {}
 
     def next_tick(self) -> int:
         """The next tick of acquisition: after now, and after the latest in the log."""
@@ -92,7 +96,7 @@ class Poller:
                         break
                     if not long:
                         await self.acquire(tick, self.log.latest if self.log.latest >= 0 else None)
-                        health.report(None)
+                        health.report(next(iter(self._refusals.values()), None))
                 except DataError as error:
                     health.fail(error)
                     await stopped(stop, RETRY)
@@ -145,19 +149,27 @@ class Poller:
             problem: Exception = Dead(Reason.DEADLINE, f"no answer within {self.deadline:g} s")
         except Dead as dead:
             problem = dead
+            self._note(place, dead, dead.words)
         except Exception as error:
-            problem = Dead(_reason(error), _told(error))
+            problem = Dead(_reason(error), told(error))
+            self._note(place, error, told(error))
         else:
             problem = Dead(Reason.FAULT, "no answer for this device")
         found.update({device: mine.get(device, problem) for device in station.devices})
         if any(not isinstance(found[device], Exception) for device in station.devices):
             self._failures[place] = 0
+            self._refusals.pop(place, None)
             return
         station.reset()
         self._failures[place] += 1
         over = self._failures[place] - PATIENCE
         if over >= 0:
             self._resting[place] = min(2**over, LONGEST_REST)
+
+    def _note(self, place: int, error: Exception, words: str) -> None:
+        """Keep the words of a refusal until the station answers."""
+        if _is_refusal(error):
+            self._refusals[place] = f"{self.stations[place].devices[0].address}: {words}"
 
     def _entry(self, tick: int, device: Device, found: Mapping[str, object] | Exception) -> Entry:
         moment = self.clock()
@@ -169,7 +181,7 @@ class Poller:
                 raw = repr(dict(found)).encode("utf-8", "replace")[:LARGEST]
                 return Entry(Entered.DEAD, tick, moment, None, origin, None, raw, Reason.TYPE, str(error)[:1000])
             return Entry(Entered.ROW, tick, moment, row, origin)
-        dead = found if isinstance(found, Dead) else Dead(Reason.FAULT, _told(found))
+        dead = found if isinstance(found, Dead) else Dead(Reason.FAULT, told(found))
         words = dead.words if device.site is None else f"site {device.site}: {dead.words}"
         return Entry(Entered.GAP, tick, moment, None, origin, reason=dead.reason, words=words[:1000])
 
@@ -193,5 +205,8 @@ def _reason(error: Exception) -> Reason:
     return Reason.REFUSED if refused else Reason.FAULT
 
 
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _is_refusal(error: Exception) -> bool:
+    """Whether one side does not trust the other; to ask again does not help until somebody has changed something."""
+    if isinstance(error, Dead):
+        return error.words in ("status 401", "status 403")
+    return refused_certificate(error) is not None or type(error).__name__ in _STRANGERS

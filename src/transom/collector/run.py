@@ -148,7 +148,7 @@ async def _begin(served: Sequence[Served], tell: Tell) -> None:
     for one in served:
         if isinstance(one, HttpReceiver):
             await one.start()
-            tell(f"{one.feed.extent.name}: listening on {one.source.host}:{one.source.port}{one.source.path}")
+            tell(f"{one.feed.extent.name}: listening on {one.place}")
     for one in served:
         if isinstance(one, Listener):
             one.start()

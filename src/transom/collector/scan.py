@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from transom.catalog.addresses import libpq_tls
 from transom.catalog.extents import Extent
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
@@ -46,6 +47,9 @@ class Scanner:
         self._held = Counter(before)
         self._dead: set[str] = set()
         self._lenient = False
+        self.problem: str | None = None
+        if source.tls is not None:
+            source.tls.check()
 
     async def run(self, stop: asyncio.Event, health: Health) -> None:
         """Scan at every tick of the schedule until told to stop; the first scan of a new log is at once.
@@ -65,7 +69,7 @@ class Scanner:
                     return
                 if not long:
                     written = await asyncio.to_thread(self.scan, tick)
-                    health.report(None)
+                    health.report(self.problem)
                     if not written:
                         await stopped(stop, 1.0)
             except DataError as error:
@@ -97,11 +101,13 @@ class Scanner:
             dead, left, came, seen = self._tried(tick, moment)
         except self._psycopg.Error as error:
             self.counts[Reason.REFUSED.value] += 1
-            words = f"{type(error).__name__}: {error}"[:1000]
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:1000]
+            self.problem = f"the database cannot be read: {words}"
             gap = Entry(Entered.GAP, tick, moment, None, self.source.table, reason=Reason.REFUSED, words=words)
             beat = Entry(Entered.BEAT, self._before_next(tick), moment)
             self.log.append([gap, beat] if self.log.latest >= 0 else [gap])
             return False
+        self.problem = None
         changes = [Entry(Entered.LEFT, tick, moment, row) for row, count in left.items() for _ in range(count)]
         changes += [Entry(Entered.ROW, tick, moment, row) for row in came]
         beats = [Entry(Entered.BEAT, beat, self.clock()) for beat in sorted({tick, self._before_next(tick)})]
@@ -135,7 +141,8 @@ class Scanner:
         columns = sql.SQL(", ").join(sql.Identifier(column) for _, column in self.source.columns)
         words = sql.SQL("SELECT {} FROM {}").format(columns, sql.Identifier(*self.source.table.split(".")))
         password = {} if self.source.password is None else {"password": resolved(self.source.password)}
-        with self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **password) as one:
+        more = {**password, **libpq_tls(self.source.tls)}
+        with self._psycopg.connect(resolved(self.source.url), connect_timeout=5, **more) as one:
             if self._lenient:
                 take_all(one)
             with one.cursor(name="transom") as cursor:

@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any
-from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from transom.catalog.addresses import broker_tls, database, hook_tls, is_refusal, kafka_topic, read_address
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
+from transom.catalog.tls import client_context, refused_certificate, told
+from transom.connectors.kafka.client import check_access
+from transom.connectors.kafka.settings import java_settings
 from transom.errors import UsageError
 from transom.runtime.fingerprint import ID
 from transom.runtime.sinks import Sink
@@ -41,6 +46,8 @@ _SQL = {
     "timestamp": "timestamptz",
 }
 _ID = "_id"
+_UNKNOWN = ("Not authorized", "Bad user name or password", "Bad authentication method")
+"""What a broker says to somebody whom it does not know."""
 _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 Deliver = Callable[[DataFrame, int], None]
@@ -65,6 +72,8 @@ def delivery(sink: Sink, run: str) -> Deliver:
             psycopg = needed("psycopg", "postgresql", "postgresql")
             return lambda frame, batch: _to_postgresql(psycopg, address, run, frame, batch)
         case "kafka":
+            place = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
+            check_access(place, str(place), place.topic)
             return lambda frame, batch: _to_kafka(address, messages(frame, run, batch))
         case "mqtt":
             needed("paho.mqtt.publish", "mqtt")
@@ -110,29 +119,36 @@ def patiently(what: str, action: Callable[[], None], attempts: int = ATTEMPTS) -
 
 
 def _to_kafka(address: str, frame: DataFrame) -> None:
-    parts = urlsplit(address)
-    writer = frame.select(F.col("id").alias("key"), "value").write.format("kafka")
-    writer = writer.option("kafka.bootstrap.servers", parts.netloc).option("topic", parts.path.strip("/"))
-    writer.option("kafka.acks", "all").save()
+    place = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
+    settings = {f"kafka.{name}": value for name, value in java_settings(place).items()}
+    writer = frame.select(F.col("id").alias("key"), "value").write.format("kafka").options(**settings)
+    writer.option("topic", resolved(place.topic)).option("kafka.acks", "all").save()
 
 
 def _to_mqtt(address: str, found: list[tuple[str, str]]) -> None:
     if not found:
         return
     client_of = needed("paho.mqtt.client", "mqtt")
-    parts = urlsplit(address)
-    topic = parts.path.strip("/")
+    parts = read_address(address, "mqtt://HOST:PORT/TOPIC")
+    tls, (user, password) = broker_tls(parts), parts.login()
+    topic, host = resolved(parts.name), resolved(parts.host)
     rest = list(found)
 
     def send() -> None:
         client = client_of.Client(client_of.CallbackAPIVersion.VERSION2)
-        if parts.username:
-            client.username_pw_set(unquote(parts.username), resolved(parts.password or "") or None)
-        if parts.scheme == "mqtts":
-            client.tls_set()
-        client.connect(parts.hostname, parts.port or (8883 if parts.scheme == "mqtts" else 1883))
+        answered: Queue[Any] = Queue()
+        client.on_connect = lambda _, __, ___, code, ____: answered.put(code)
+        if user is not None:
+            client.username_pw_set(user, password)
+        if tls is not None:
+            client.tls_set_context(client_context(tls))
+        try:
+            client.connect(host, parts.port or (1883 if tls is None else 8883))
+        except ssl.SSLCertVerificationError as error:
+            raise UsageError(f"no connection to the broker {host}", detail=told(error)) from None
         client.loop_start()
         try:
+            _welcomed(answered, host)
             while rest:
                 some = rest[:100]
                 for sent in [client.publish(topic, _with_id(*one), qos=1) for one in some]:
@@ -144,7 +160,20 @@ def _to_mqtt(address: str, found: list[tuple[str, str]]) -> None:
             client.disconnect()
             client.loop_stop()
 
-    patiently(f"the broker {parts.hostname}", send)
+    patiently(f"the broker {host}", send)
+
+
+def _welcomed(answered: Queue[Any], host: str) -> None:
+    """Wait until a broker has let us in; UsageError if it does not know us."""
+    try:
+        code = answered.get(timeout=10)
+    except Empty:
+        raise TimeoutError("the broker does not answer") from None
+    if str(code) in _UNKNOWN:
+        hint = f"look at user and password: mqtt://USER:${{NAME}}@{host}"
+        raise UsageError(f"the broker {host} refuses", detail=str(code), hint=hint)
+    if code.is_failure:
+        raise ConnectionRefusedError(str(code))
 
 
 def _with_id(name: str, value: str) -> str:
@@ -156,16 +185,24 @@ def _to_webhook(address: str, found: list[tuple[str, str]]) -> None:
     httpx = needed("httpx", "webhook")
     if not found:
         return
-    with httpx.Client(timeout=10, trust_env=False) as client:
+    parts = read_address(address, "https://HOST/PATH")
+    tls, (user, password) = hook_tls(parts), parts.login()
+    more: dict[str, Any] = {} if tls is None else {"verify": client_context(tls)}
+    if user is not None:
+        more["auth"] = (user, password or "")
+    url = resolved(f"{parts.scheme}://{parts.hosts}{parts.path}{'?' if parts.query else ''}{parts.query}")
+    with httpx.Client(timeout=10, trust_env=False, **more) as client:
         for name, value in found:
-            patiently("the webhook", lambda name=name, value=value: _post(httpx, client, address, name, value))  # type: ignore[misc]
+            patiently("the webhook", lambda name=name, value=value: _post(httpx, client, url, name, value))  # type: ignore[misc]
 
 
-def _post(httpx: Any, client: Any, address: str, name: str, value: str) -> None:
+def _post(httpx: Any, client: Any, url: str, name: str, value: str) -> None:
     headers = {"Idempotency-Key": name, "Content-Type": "application/json"}
     try:
-        answer = client.post(resolved(address), content=value.encode(), headers=headers)
+        answer = client.post(url, content=value.encode(), headers=headers)
     except httpx.HTTPError as error:
+        if refused_certificate(error) is not None:
+            raise UsageError("no connection to the webhook", detail=told(error)) from None
         raise OSError(type(error).__name__) from error
     if answer.status_code >= 500 or answer.status_code in (408, 425, 429):
         raise OSError(f"status {answer.status_code}")
@@ -178,15 +215,7 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
     cells = [F.unix_micros(quoted(n)).alias(n) if k == "timestamp" else F.col(quoted(n)) for n, k in kinds.items()]
     rows = frame.select(*cells).collect()
     instants = [place for place, kind in enumerate(kinds.values()) if kind == "timestamp"]
-    parts = urlsplit(address)
-    database, _, table = parts.path.strip("/").partition("/")
-    place = {
-        "host": parts.hostname,
-        "port": parts.port,
-        "dbname": database,
-        "user": parts.username,
-        "password": resolved(parts.password) if parts.password else None,
-    }
+    table = read_address(address, "").name.partition("/")[2]
     sql = psycopg.sql
     target = sql.Identifier(*table.split("."))
     columns = sql.SQL(", ").join(map(sql.Identifier, kinds))
@@ -194,7 +223,7 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
 
     def write() -> None:
         try:
-            with psycopg.connect(**{k: v for k, v in place.items() if v is not None}) as one, one.cursor() as cursor:
+            with psycopg.connect(**_database(address)) as one, one.cursor() as cursor:
                 cursor.execute(
                     f"CREATE TABLE IF NOT EXISTS {LEDGER} (run text, batch bigint, PRIMARY KEY (run, batch))"
                 )
@@ -206,9 +235,22 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
                     for row in rows:
                         copy.write_row([_instant(v) if p in instants else v for p, v in enumerate(row)])
         except psycopg.OperationalError as error:
-            raise OSError(re.sub(r"\s+", " ", str(error))) from None
+            raise _no_database(address, error) from None
 
-    patiently(f"PostgreSQL at {parts.hostname}", write)
+    patiently(f"PostgreSQL at {read_address(address, '').host}", write)
+
+
+def _database(address: str) -> dict[str, Any]:
+    """How to connect to the database of an address."""
+    return {name: resolved(value) for name, value in database(read_address(address, "")).items()}
+
+
+def _no_database(address: str, error: Exception) -> Exception:
+    """What is raised for a database that cannot be reached; UsageError if to try again does not help."""
+    words = re.sub(r"\s+", " ", str(error)).strip()
+    if is_refusal(words):
+        return UsageError(f"no connection to PostgreSQL at {read_address(address, '').host}", detail=words)
+    return OSError(words)
 
 
 def _sql(kind: str) -> str:

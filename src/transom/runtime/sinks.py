@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from transom.catalog.addresses import broker_tls, database, hook_tls, kafka_topic, read_address
 from transom.errors import UsageError
 
 SINKS = (
@@ -43,7 +43,7 @@ class Sink:
             return _server(kind, text)
         if kind == "webhook" and rest.startswith(("http://", "https://")):
             return _server(kind, rest)
-        raise UsageError(f"no sink is called {text}", hint=f"sinks are {', '.join(SINKS)}")
+        raise UsageError(f"no sink is called {_masked(text)}", hint=f"sinks are {', '.join(SINKS)}")
 
     def attach(self, writer: Any) -> Any:
         """A writer of Spark's, streaming or batch, that writes here."""
@@ -58,14 +58,24 @@ class Sink:
         return self.kind if place is None else f"{self.kind}:{place}"
 
 
-def _server(kind: str, address: str) -> Sink:
-    """A sink at an address; what cannot be one, or holds a secret, is refused."""
-    parts = urlsplit(address)
-    secret = parts.netloc.rpartition("@")[0].partition(":")[2]
-    if secret and not re.fullmatch(r"\$\{[^{}]+\}", secret):
-        raise UsageError("a secret does not stand in an address", hint="write ${NAME} or ${file:PATH} for it")
-    path = parts.path.strip("/")
-    if not parts.hostname or (kind in _SERVERS and not path) or (kind == "postgresql" and path.count("/") != 1):
-        form = next(form for form in SINKS if form.startswith(kind.removesuffix("s")))
+def _server(kind: str, text: str) -> Sink:
+    """A sink at an address; what cannot be one, holds a secret, or has an option that means nothing is refused."""
+    form = next(form for form in SINKS if form.startswith(kind.removesuffix("s")))
+    address = read_address(text, form)
+    if (kind in _SERVERS and not address.name) or (kind == "postgresql" and address.name.count("/") != 1):
         raise UsageError(f"{kind} goes to {form}, and the address is another", hint=f"write {form}")
-    return Sink("mqtt" if kind == "mqtts" else kind, None, address)
+    match kind:
+        case "kafka":
+            kafka_topic(address)
+        case "postgresql":
+            database(address)
+        case "mqtt" | "mqtts":
+            broker_tls(address)
+        case _:
+            hook_tls(address)
+    return Sink("mqtt" if kind == "mqtts" else kind, None, text)
+
+
+def _masked(text: str) -> str:
+    """A sink as one wrote it, without what may be a secret."""
+    return re.sub(r"//[^/@]*@", "//...@", text).partition("?")[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -11,9 +10,9 @@ from uuid import uuid4
 from transom.catalog.extents import Extent
 from transom.catalog.extras import needed
 from transom.catalog.kafka_entries import HEADER
-from transom.catalog.references import resolved
-from transom.catalog.servers import BATCHES, Kafka, Payload
+from transom.catalog.servers import Kafka, Payload
 from transom.connectors.kafka.avro import AvroReader
+from transom.connectors.kafka.client import Client
 from transom.connectors.payloads import Dead, Reader
 from transom.connectors.rows import Given, Origin, tagged
 from transom.errors import DataError
@@ -89,15 +88,11 @@ class Message(NamedTuple):
 def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> list[Message]:
     """What is in a topic now; of each partition at most so many, the last or the first."""
     kafka = needed("confluent_kafka", "kafka", "kafka")
-    settings = settings_of(source)
-    settings |= {
-        "bootstrap.servers": source.servers,
-        "group.id": f"transom-{uuid4().hex}",
-        "enable.auto.commit": "false",
-    }
-    consumer = kafka.Consumer({**settings, "enable.partition.eof": "true"}, logger=_Silent())
+    more = {"group.id": f"transom-{uuid4().hex}", "enable.auto.commit": "false", "enable.partition.eof": "true"}
+    client = Client(source, f"the topic {source.topic} at {source.servers}", kafka.Consumer, more)
+    consumer = client.own
     try:
-        known = consumer.list_topics(source.topic, timeout=_PATIENCE).topics[source.topic]
+        known = client.topic(source.topic, _PATIENCE)
         if known.error is not None:
             raise DataError(f"no topic {source.topic} at {source.servers}", detail=str(known.error))
         found: list[Message] = []
@@ -105,20 +100,9 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
             found += _partition(kafka, consumer, source.topic, partition, most, first)
         return found
     except kafka.KafkaException as error:
-        raise DataError(f"cannot read the topic {source.topic} at {source.servers}", detail=str(error)) from error
+        raise client.error(error) from error
     finally:
         consumer.close()
-
-
-def settings_of(source: Kafka) -> dict[str, str]:
-    """The options of a source as the library knows them; those of Java have one text for user and password."""
-    settings = {name: resolved(value) for name, value in source.options if name not in BATCHES}
-    login = settings.pop("sasl.jaas.config", "")
-    for name in ("username", "password"):
-        said = re.search(rf'\b{name}\s*=\s*"((?:[^"\\]|\\.)*)"', login)
-        if said:
-            settings[f"sasl.{name}"] = re.sub(r"\\(.)", r"\1", said[1])
-    return settings
 
 
 def _partition(
@@ -142,10 +126,3 @@ def _partition(
         low = message.offset() + 1
         stamp, headers = message.timestamp()[1], message.headers() or ()
         yield Message(partition, message.offset(), stamp, message.key(), headers, message.value())
-
-
-class _Silent:
-    """Takes the words that the library would print."""
-
-    def log(self, *words: object) -> None:
-        """Nothing: what goes wrong is told by the error."""

@@ -12,10 +12,11 @@ from pyspark.sql.streaming import DataStreamReader
 
 from transom.catalog.extents import Extent
 from transom.catalog.kafka_entries import HEADER
-from transom.catalog.references import resolved
 from transom.catalog.servers import BATCHES, Kafka
 from transom.connectors.kafka.aside import Aside
+from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.read import last_tick
+from transom.connectors.kafka.settings import java_settings
 from transom.connectors.kafka.spark_values import Apart, said, take_apart
 from transom.errors import UsageError
 from transom.model.reasons import Reason
@@ -92,10 +93,11 @@ def _reason(apart: Apart, width: int, timed: bool) -> Column:
 
 
 def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
-    options = {f"kafka.{name}": resolved(value) for name, value in source.options if name not in BATCHES}
+    check_access(source, f"the topic {source.topic} at {source.servers}", source.topic)
+    options = {f"kafka.{name}": value for name, value in java_settings(source).items()}
     if live:
         options |= {name: value for name, value in source.options if name in BATCHES}
-    options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.topic, "startingOffsets": "earliest"}
+    options |= {"subscribe": source.topic, "startingOffsets": "earliest"}
     if any(what.startswith(HEADER) for _, what in source.envelope):
         options["includeHeaders"] = "true"
     return loaded((spark.readStream if live else spark.read).format("kafka").options(**options))

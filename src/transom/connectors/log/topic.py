@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ from uuid import uuid4
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.extras import needed
-from transom.catalog.references import resolved
 from transom.catalog.servers import Topic
+from transom.connectors.kafka.client import Client
 from transom.connectors.log.encoding import decode
 from transom.errors import DataError, UsageError
 
@@ -24,8 +23,6 @@ HEADER = "transom"
 """The header of the last entry of an append: the latest tick so far, and the attributes of the extent."""
 PATIENCE = 20.0
 """Seconds to wait for a broker that does not answer."""
-_JAAS = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
-_MODULES = {"PLAIN": "plain.PlainLoginModule", "SCRAM": "scram.ScramLoginModule"}
 
 
 def library() -> Any:
@@ -38,40 +35,9 @@ def administration() -> Any:
     return needed("confluent_kafka.admin", "a log in Kafka", "kafka")
 
 
-def settings(place: Topic) -> dict[str, Any]:
-    """The settings of a connection, as Kafka's client for Python names them."""
-    found: dict[str, Any] = {name: resolved(value) for name, value in place.options}
-    jaas = found.pop("sasl.jaas.config", None)
-    if jaas is not None:  # the words of Java's client
-        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in _JAAS.findall(jaas)}
-    return {**found, "bootstrap.servers": place.servers}
-
-
-def java_settings(place: Topic) -> dict[str, str]:
-    """The settings of a connection, as Kafka's client for Java names them."""
-    found = {name: resolved(value) for name, value in place.options}
-    if "sasl.mechanisms" in found:
-        found["sasl.mechanism"] = found.pop("sasl.mechanisms")
-    user, password = found.pop("sasl.username", None), found.pop("sasl.password", "")
-    if user is not None:
-        module = _MODULES.get(found.get("sasl.mechanism", "PLAIN").partition("-")[0], _MODULES["PLAIN"])
-        said = (("username", user), ("password", password))
-        words = " ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in said)
-        found["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {words};"
-    if "ssl.ca.location" in found:
-        found["ssl.truststore.location"] = found.pop("ssl.ca.location")
-        found["ssl.truststore.type"] = "PEM"
-    return {**found, "bootstrap.servers": place.servers}
-
-
 def made(place: Topic, make: Any, more: dict[str, Any]) -> Any:
     """A client of Kafka; UsageError if the options are not its own."""
-    kafka = library()
-    try:
-        return make({**settings(place), **more}, logger=Silent())
-    except (kafka.KafkaException, ValueError, TypeError) as error:
-        hint = "options are those of librdkafka: security.protocol, sasl.username, ssl.ca.location, ..."
-        raise UsageError(f"the options of {place} do not fit", detail=_told(error), hint=hint) from None
+    return Client(place, str(place), make, more).own
 
 
 class TopicReader:
@@ -87,15 +53,15 @@ class TopicReader:
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
         }
-        self._consumer = made(place, self._kafka.Consumer, more)
+        self._client = Client(place, str(place), self._kafka.Consumer, more)
+        self._consumer = self._client.own
         codes = self._kafka.KafkaError
         made_now = (codes._UNKNOWN_PARTITION, codes._UNKNOWN_TOPIC, codes.UNKNOWN_TOPIC_OR_PART)
         self._soon = (*made_now, codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_FOR_PARTITION)
 
     def exists(self) -> bool:
         """Whether the topic is there; UsageError if it has more than one partition."""
-        with self._words():
-            known = self._consumer.list_topics(self.place.topic, timeout=PATIENCE).topics[self.place.topic]
+        known = self._client.topic(self.place.topic, PATIENCE)
         if known.error is not None:
             if known.error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return False
@@ -140,7 +106,7 @@ class TopicReader:
             self._consumer.unassign()  # or it would go on and fetch what comes
 
     def _words(self) -> _Words:
-        return _Words(self._kafka, f"cannot read {self.place}")
+        return _Words(self._client)
 
     def close(self) -> None:
         """Hang up."""
@@ -221,9 +187,8 @@ def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[
 class _Words:
     """Turns errors of the client into Transom's own."""
 
-    def __init__(self, kafka: Any, what: str) -> None:
-        self._kafka = kafka
-        self._what = what
+    def __init__(self, client: Client) -> None:
+        self._client = client
 
     def __enter__(self) -> None:
         pass
@@ -231,17 +196,5 @@ class _Words:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, self._kafka.KafkaException):
-            raise DataError(self._what, detail=_told(error), hint="look whether the broker runs") from None
-
-
-def _told(error: BaseException) -> str:
-    """What the client says, without its settings."""
-    return str(error.args[0].str()) if error.args and hasattr(error.args[0], "str") else str(error)
-
-
-class Silent:
-    """Takes the words that the library would print."""
-
-    def log(self, *words: object) -> None:
-        """Nothing: what goes wrong is told by the error."""
+        if isinstance(error, self._client.kafka.KafkaException):
+            raise self._client.error(error) from None

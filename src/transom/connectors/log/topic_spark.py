@@ -10,8 +10,10 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent
 from transom.catalog.servers import Topic
+from transom.connectors.kafka.client import check_access
+from transom.connectors.kafka.settings import java_settings
 from transom.connectors.kafka.spark import loaded
-from transom.connectors.log.topic import PARTITION, java_settings
+from transom.connectors.log.topic import PARTITION
 from transom.model.types import Type
 from transom.spark.types import spark_type
 
@@ -20,6 +22,7 @@ _MOST = 250_000  # messages that one task reads
 
 def entries(spark: SparkSession, extent: Extent, place: Topic, *, live: bool) -> DataFrame:
     """The entries that are committed, with the columns that the segments of a folder have."""
+    check_access(place, str(place), place.topic)
     options = {f"kafka.{name}": value for name, value in java_settings(place).items()}
     options |= {
         "kafka.isolation.level": "read_committed",

@@ -1,0 +1,108 @@
+"""Settings of Kafka's own clients: which there are, which are secrets, and how they go with `tls`, `user`, `password`.
+
+Both clients are meant: Java's, which Spark uses, and librdkafka, which the rest uses. Java's client ignores a setting
+that it does not know, so a misspelled one for TLS or a login is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from transom.catalog.places import At, Misfit
+from transom.catalog.references import check_secret, is_open_secret
+from transom.catalog.server_shapes import KafkaEntry, LogEntry, TopicEntry
+from transom.catalog.tls import Tls, read_tls
+from transom.catalog.wording import did_you_mean
+
+_JAVA = """
+security.protocol security.providers
+sasl.mechanism sasl.jaas.config sasl.client.callback.handler.class sasl.login.callback.handler.class sasl.login.class
+sasl.kerberos.service.name sasl.kerberos.kinit.cmd sasl.kerberos.ticket.renew.window.factor
+sasl.kerberos.ticket.renew.jitter sasl.kerberos.min.time.before.relogin sasl.login.refresh.window.factor
+sasl.login.refresh.window.jitter sasl.login.refresh.min.period.seconds sasl.login.refresh.buffer.seconds
+sasl.login.connect.timeout.ms sasl.login.read.timeout.ms sasl.login.retry.backoff.ms sasl.login.retry.backoff.max.ms
+sasl.oauthbearer.token.endpoint.url sasl.oauthbearer.scope.claim.name sasl.oauthbearer.sub.claim.name
+sasl.oauthbearer.jwks.endpoint.url sasl.oauthbearer.expected.audience sasl.oauthbearer.expected.issuer
+sasl.oauthbearer.client.credentials.client.id sasl.oauthbearer.client.credentials.client.secret
+sasl.oauthbearer.scope
+ssl.protocol ssl.provider ssl.cipher.suites ssl.enabled.protocols ssl.keystore.type ssl.keystore.location
+ssl.keystore.password ssl.key.password ssl.keystore.key ssl.keystore.certificate.chain ssl.truststore.certificates
+ssl.truststore.type ssl.truststore.location ssl.truststore.password ssl.keymanager.algorithm
+ssl.trustmanager.algorithm ssl.endpoint.identification.algorithm ssl.secure.random.implementation
+ssl.engine.factory.class
+"""
+_LIBRDKAFKA = """
+sasl.mechanisms sasl.username sasl.password sasl.kerberos.principal sasl.kerberos.keytab sasl.oauthbearer.config
+sasl.oauthbearer.method sasl.oauthbearer.client.id sasl.oauthbearer.client.secret sasl.oauthbearer.extensions
+ssl.ca.location ssl.ca.pem ssl.crl.location ssl.certificate.location ssl.certificate.pem ssl.key.location ssl.key.pem
+ssl.curves.list ssl.sigalgs.list ssl.providers enable.ssl.certificate.verification enable.sasl.oauthbearer.unsecure.jwt
+"""
+SECURITY = frozenset(f"{_JAVA}{_LIBRDKAFKA}".split())
+"""All that is known of TLS and logins."""
+_PRODUCER = """
+batch.size buffer.memory client.id compression.type connections.max.idle.ms delivery.timeout.ms linger.ms max.block.ms
+max.in.flight.requests.per.connection max.request.size metadata.max.age.ms receive.buffer.bytes
+reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retries retry.backoff.max.ms retry.backoff.ms
+send.buffer.bytes
+"""
+PRODUCER = frozenset(_PRODUCER.split())
+"""What else a sink may be told; `acks` is always all."""
+MECHANISM = "SCRAM-SHA-512"
+"""How a user logs in, unless `sasl.mechanism` says otherwise."""
+_FAMILY = re.compile(r"(security|sasl|ssl|enable\.ssl|enable\.sasl)\.")
+_LOGIN = ("sasl.username", "sasl.password", "sasl.jaas.config")
+_FILES = (
+    *("ssl.ca.location", "ssl.ca.pem", "ssl.certificate.location", "ssl.key.location"),
+    *("ssl.truststore.location", "ssl.truststore.certificates", "ssl.keystore.location"),
+)
+
+
+def protocol(*, tls: bool, user: bool) -> str:
+    """What Kafka calls a connection with TLS or not, with a login or not."""
+    return f"{'SASL_' if user else ''}{'SSL' if tls else 'PLAINTEXT'}"
+
+
+def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None) -> tuple[str, str, str] | None:
+    """An option that does not go with the rest: its name, what is wrong, and a hint; None if all is well."""
+    said = options.get("security.protocol", protocol(tls=tls is not None, user=user is not None))
+    secure, login = said.endswith("SSL"), said.startswith("SASL_")
+    meant = f"write security.protocol: {protocol(tls=secure or tls is not None, user=login or user is not None)}"
+    for name in options:
+        if _FAMILY.match(name) and name not in SECURITY:
+            return name, f"no option of Kafka is called {name}", did_you_mean(name, sorted(SECURITY)) or "leave it out"
+        if tls is not None and name in _FILES:
+            return name, f"tls and {name} both name files", "leave out one of the two"
+        if user is not None and name in _LOGIN:
+            return name, f"user and {name} both say who we are", "leave out one of the two"
+        if name.startswith("ssl.") and not secure:
+            hint = f"write security.protocol: {protocol(tls=True, user=login)}"
+            return name, f"{name} is for TLS, and the connection is without", hint
+        if name.startswith("sasl.") and not login:
+            hint = f"write security.protocol: {protocol(tls=secure, user=True)}"
+            return name, f"{name} is for a login, and the connection is without", hint
+    if (tls is not None and not secure) or (user is not None and not login):
+        missing = "without TLS" if tls is not None and not secure else "without a login"
+        return "security.protocol", f"security.protocol: {said} is {missing}", meant
+    return None
+
+
+def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: At, folder: Path | None) -> Tls | None:
+    """The TLS of a connection to Kafka; Misfit if that, the login and the options do not go together."""
+    check_secret(entry.password, at.then("password"))
+    if (entry.user is None) != (entry.password is None):
+        lone = "user" if entry.password is None else "password"
+        raise Misfit(f"{lone} alone is no login", at.then(lone).at_key(), "give user and password: ${NAME}")
+    for name, value in entry.options.items():
+        if is_open_secret(name, value):
+            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
+    tls = read_tls(entry.tls, at.then("tls"), folder)
+    if tls is not None and tls.key is not None:
+        hint = "put key and certificate into one file: certificate: PATH"
+        raise Misfit("for Kafka on Spark both are in one file", at.then("tls", "key").at_key(), hint)
+    found = contradiction(entry.options, tls, entry.user)
+    if found is not None:
+        name, message, hint = found
+        raise Misfit(message, at.then("options", name).at_key(), hint)
+    return tls
