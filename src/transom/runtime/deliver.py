@@ -8,23 +8,19 @@ before: Spark keeps the state only of what was computed.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
-from transom.errors import UsageError
-from transom.runtime.fingerprint import ID
+from transom.errors import CheckpointError, Unavailable, UsageError
 from transom.runtime.sinks import Sink
 from transom.spark.columns import quoted, told_apart
 from transom.spark.marks import EPOCH
@@ -44,17 +40,6 @@ _ID = "_id"
 _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 Deliver = Callable[[DataFrame, int], None]
-
-
-def identity(checkpoint: Path, begun: bool) -> str:
-    """The name of a run, which stays the same as long as Spark's part of its checkpoint is there: `begun`."""
-    file = checkpoint / ID
-    if not begun or not file.exists():
-        checkpoint.mkdir(parents=True, exist_ok=True)
-        half = checkpoint / f"{ID}.{os.getpid()}"
-        half.write_text(uuid4().hex, "utf-8")
-        half.replace(file)
-    return file.read_text("utf-8")
 
 
 def delivery(sink: Sink, run: str) -> Deliver:
@@ -103,7 +88,7 @@ def patiently(what: str, action: Callable[[], None], attempts: int = ATTEMPTS) -
             return
         except (OSError, RuntimeError, ValueError) as error:
             if attempt == attempts - 1:
-                raise UsageError(
+                raise Unavailable(
                     f"{what} does not take the answers", detail=f"{type(error).__name__}: {error}"
                 ) from error
             time.sleep(min(0.5 * 2**attempt, 30.0))
@@ -178,15 +163,7 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
     cells = [F.unix_micros(quoted(n)).alias(n) if k == "timestamp" else F.col(quoted(n)) for n, k in kinds.items()]
     rows = frame.select(*cells).collect()
     instants = [place for place, kind in enumerate(kinds.values()) if kind == "timestamp"]
-    parts = urlsplit(address)
-    database, _, table = parts.path.strip("/").partition("/")
-    place = {
-        "host": parts.hostname,
-        "port": parts.port,
-        "dbname": database,
-        "user": parts.username,
-        "password": resolved(parts.password) if parts.password else None,
-    }
+    table = urlsplit(address).path.strip("/").partition("/")[2]
     sql = psycopg.sql
     target = sql.Identifier(*table.split("."))
     columns = sql.SQL(", ").join(map(sql.Identifier, kinds))
@@ -194,7 +171,7 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
 
     def write() -> None:
         try:
-            with psycopg.connect(**{k: v for k, v in place.items() if v is not None}) as one, one.cursor() as cursor:
+            with psycopg.connect(**_database(address)) as one, one.cursor() as cursor:
                 cursor.execute(
                     f"CREATE TABLE IF NOT EXISTS {LEDGER} (run text, batch bigint, PRIMARY KEY (run, batch))"
                 )
@@ -208,7 +185,49 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
         except psycopg.OperationalError as error:
             raise OSError(re.sub(r"\s+", " ", str(error))) from None
 
-    patiently(f"PostgreSQL at {parts.hostname}", write)
+    patiently(f"PostgreSQL at {urlsplit(address).hostname}", write)
+
+
+def _database(address: str) -> dict[str, Any]:
+    """How to connect to the database of an address."""
+    parts = urlsplit(address)
+    place = {
+        "host": parts.hostname,
+        "port": parts.port,
+        "dbname": parts.path.strip("/").partition("/")[0],
+        "user": parts.username,
+        "password": resolved(parts.password) if parts.password else None,
+    }
+    return {name: value for name, value in place.items() if value is not None}
+
+
+def check_ledger(sink: Sink, run: str, planned: int) -> None:
+    """Refuse a database that has micro-batches of a run that its checkpoint has not planned: it is an older copy.
+
+    Their numbers would come again, with other rows, and would be taken for repeated ones. Other servers keep no list.
+    """
+    if sink.kind != "postgresql":
+        return
+    address = sink.address or ""
+    psycopg = needed("psycopg", "postgresql", "postgresql")
+    found: list[int] = []
+
+    def look() -> None:
+        try:
+            with psycopg.connect(**_database(address)) as one:
+                if one.execute("SELECT to_regclass(%s)", (LEDGER,)).fetchone()[0] is not None:
+                    last = one.execute(f"SELECT max(batch) FROM {LEDGER} WHERE run = %s", (run,)).fetchone()[0]  # noqa: S608
+                    found.append(-1 if last is None else last)
+        except psycopg.OperationalError as error:
+            raise OSError(re.sub(r"\s+", " ", str(error))) from None
+
+    patiently(f"PostgreSQL at {urlsplit(address).hostname}", look)
+    if found and found[-1] > planned:
+        raise CheckpointError(
+            f"the database is ahead of its checkpoint: {LEDGER} has micro-batch {found[-1]} of this run, and the "
+            f"checkpoint knows of {planned} at most",
+            hint="the checkpoint is an old one: give a new table and a new checkpoint",
+        )
 
 
 def _sql(kind: str) -> str:
