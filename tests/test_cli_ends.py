@@ -103,6 +103,12 @@ def test_errors_of_spark_in_words(text: str, kind: type[TransomError], words: st
         assert (found.detail, found.hint) == ("OSError: connection refused", "look at it")
 
 
+def test_the_plan_in_an_error_is_no_cause() -> None:
+    text = "Failed\n=== Streaming Query ===\nLogical Plan: KAFKA_DATA_LOSS, No space left on device\nJVM stacktrace:\n"
+    assert in_words(RuntimeError(text)) is None
+    assert isinstance(in_words(RuntimeError(text + "java.io.IOException: No space left on device")), Unavailable)
+
+
 def test_an_unknown_error_of_spark_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     from pyspark.errors import StreamingQueryException
 

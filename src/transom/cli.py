@@ -277,7 +277,8 @@ def run(
     with json_lines(cli_running.is_json(log_format, once)), cli_running.stoppable() as stop:
         query = load(file, catalog, parameters=parameters)
         show_warnings(query)
-        first = cli_running.first_tick(start, checkpoint) or tick_of(start, "--start", query) or 0
+        kept = cli_running.first_tick(start, checkpoint)
+        first = kept if kept is not None else tick_of(start, "--start", query) or 0
         last = tick_of(until, "--until", query)
         more: dict[str, object] = {"once": once, "allow_unbounded": allow_unbounded, "on_data_loss": on_data_loss.value}
         if is_over_rdf(query):

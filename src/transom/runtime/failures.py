@@ -9,13 +9,15 @@ from transom.errors import CheckpointError, DataError, EngineError, TransomError
 
 _OWN = re.compile(r"transom\.errors\.(\w+): (.+)")
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
-_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost|failOnDataLoss")
+_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
 _STATE = re.compile(r"CANNOT_LOAD_STATE_STORE|CHECKSUM|StateStoreSnapshot|STATE_STORE_\w+")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _AWAY = re.compile(
     r"Connection refused|Connection reset|UnknownHostException|NoRouteToHost|kafka\.common\.errors\.TimeoutException"
     r"|Failed to construct kafka consumer|Timeout of \d+ms expired|Broken pipe"
 )
+_PLAN = re.compile(r"=== Streaming Query ===.*?(?=JVM stacktrace|\Z)", re.DOTALL)
+"""The offsets and the plan of a query in its error, which may hold any words."""
 _TRACE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)")
 
 
@@ -23,7 +25,7 @@ def in_words(error: BaseException) -> TransomError | None:
     """The error of Transom that an error of Spark stands for; None if the cause is not known."""
     if isinstance(error, TransomError):
         return error
-    text = str(error)
+    text = _PLAN.sub("", str(error))
     own = _own(text)
     if own is not None:
         return own
