@@ -61,6 +61,8 @@ class Checkpoint:
                 hint="put it back from a copy, or start with a new checkpoint",
             )
         self._load()
+        for half in self.folder.glob(f"{RECORD}.*"):
+            half.unlink(missing_ok=True)  # of a process that was killed while it wrote
         self.logs = check_logs(self.files, self._digests)
         there = set(log_files(self.files))
         self._digests = {name: known for name, known in self._digests.items() if name in there}
