@@ -67,8 +67,7 @@ class Gate:
         def pass_through(frame: DataFrame, batch: int) -> None:
             if self._closed.is_set():
                 self.reached.set()
-                jvm: Any = frame.sparkSession._jvm
-                jvm.java.lang.Thread.sleep(3_600_000)  # until Spark interrupts it, which is no error
+                _wait_for_interrupt(frame)
             self._checkpoint.note()
             deliver(frame, batch)
 
@@ -77,6 +76,15 @@ class Gate:
     def close(self) -> None:
         """Let no further micro-batch through."""
         self._closed.set()
+
+
+def _wait_for_interrupt(frame: DataFrame) -> None:
+    """Wait in the thread of the query until Spark interrupts it, which ends the query without an error."""
+    jvm: Any = frame.sparkSession._jvm
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        jvm.java.lang.Thread.sleep(100)
+    raise InterruptedError("the query is stopped, and Spark did not interrupt it")
 
 
 class Running:
