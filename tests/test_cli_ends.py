@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
+import warnings
 from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +26,7 @@ from transom.errors import (
     CheckpointError,
     DataError,
     EngineError,
+    RunWarning,
     TransomError,
     Unavailable,
     UsageError,
@@ -44,6 +47,15 @@ def test_every_error_has_an_exit_code_that_is_listed() -> None:
     restart = {code for code, (_, again) in EXIT_CODES.items() if again != "no"}
     assert {CheckpointError.exit_code, UsageError.exit_code, DataError.exit_code}.isdisjoint(restart)
     assert {Unavailable.exit_code, EngineError.exit_code} == restart
+
+
+def test_the_documentation_has_the_exit_codes() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE))
+    assert {int(code) for code in rows} == {*EXIT_CODES}
+    assert {int(code) for code, again in rows.items() if again == "no"} == {
+        code for code, (_, again) in EXIT_CODES.items() if again == "no"
+    }
 
 
 def ended(error: BaseException, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -217,6 +229,20 @@ def test_offsets_without_messages_are_counted() -> None:
     assert described(REPORT, {})["unread"] == {"power": 10}
     known = {**REPORT["sources"][1], "startOffset": None}  # type: ignore[index]
     assert described({**REPORT, "sources": [known]}, {})["unread"] == {}
+
+
+def test_what_is_lost_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_running, "started", lambda master: None)
+    monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
+
+    def start(*given: Any, **more: Any) -> str:
+        warnings.warn("15 offsets of power are lost", RunWarning, stacklevel=1)
+        return "running"
+
+    query: Any = SimpleNamespace(start=start)
+    running: Any = cli_running.begun(query, None, "console", Path("k"), None, cli_running.KernelUse.off, {})
+    assert running == "running"
+    assert capsys.readouterr().err.splitlines() == ["warning: 15 offsets of power are lost", "kernel: off"]
 
 
 def refused(*words: str) -> Result:
