@@ -130,7 +130,7 @@ def test_what_spark_does_not_run_is_underlined(verb: str, park: Path) -> None:
             "EXISTS { ?w ?p 1 }",
         ),
     }
-    more = ["--checkpoint", "c"] if verb == "run" else []
+    more = ["--checkpoint", "c", "--log-format", "text"] if verb == "run" else []
     for text, (construct, words) in texts.items():
         (park / "gap.rq").write_text(text)
         refused = transom(verb, park / "gap.rq", *more)

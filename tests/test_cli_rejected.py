@@ -12,6 +12,7 @@ import pytest
 
 from transom import cli_running
 from transom.cli_running import replay_query, run_query, too_fast
+from transom.cli_stopping import stoppable
 from transom.model.time import Calendar
 
 
@@ -92,9 +93,10 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
     def run(done: Progress) -> str:
         order = Order("console", tmp_path, until=9, once=True)
-        running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda: True, progress=lambda: done)
+        running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda seconds: True, progress=lambda: done)
         query: Any = None
-        run_query(query, running)
+        with stoppable() as stop:
+            run_query(query, running, stop)
         return capsys.readouterr().err
 
     assert run(Progress(rows_in=9, rows_out=2)) == "9 rows in, 2 out, 0 late\n"
@@ -131,11 +133,12 @@ def test_run_once_prints_the_last_closed_tick(
     running: Any = SimpleNamespace(
         resumed=False,
         order=Order("console", tmp_path, until=until, once=True),
-        wait=lambda: True,
+        wait=lambda seconds: True,
         progress=Progress,
         closed_tick=lambda: closed,
         query=query,
         kernel="off",
     )
-    run_query(query, running)
+    with stoppable() as stop:
+        run_query(query, running, stop)
     assert capsys.readouterr().err.splitlines()[1:] == ([] if line is None else [line])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import transom
 from transom import Catalog
-from transom.runtime.fingerprint import fingerprint
+from transom.errors import CheckpointError
+from transom.runtime.fingerprint import check, fingerprint
 
 ZONE = [[0, 0], [9, 0], [9, 9], [0, 9]]
 INSIDE = "SELECT RStream(id) FROM cars [PARTITION BY id RANGE BY Zone RATTR SPACE]"
@@ -58,3 +61,56 @@ def test_a_query_without_a_region_does_not_care() -> None:
 def test_what_is_said_of_objects_counts(entries: dict[str, Any], also: set[str]) -> None:
     assert changed(printed(TIMED), printed(TIMED, **entries)) == {"objects of cars", *also}
     assert changed(printed(TIMED), printed(TIMED, keys=7, max_rows_per_key=9)) == set(), "hints change no answer"
+
+
+def test_rows_from_another_place_count(tmp_path: Path) -> None:
+    """Spark would read all files of another folder once more, and their rows would come as late ones."""
+    pytest.importorskip("pyspark")
+
+    def at(files: Any, folder: Path = tmp_path, **more: Any) -> dict[str, Any]:
+        extent = {"kind": "pushed", "attributes": ["id:string"], "source": files, **more}
+        catalog = Catalog.from_dict({"extents": {"cars": extent}}, folder=folder)
+        query = transom.compile("SELECT id FROM cars", catalog)
+        return fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
+
+    one = at({"files": "a/*.csv"})
+    assert changed(one, at({"files": "b/*.csv"})) == {"the source of cars"}
+    assert changed(one, at({"files": "a/*.csv"}, tmp_path / "moved")) == {"the source of cars"}
+    assert changed(one, at({"files": "../a/*.csv"}, tmp_path / "moved")) == set(), "the same files"
+    assert changed(one, at({"files": "a/*.csv"}, rate="9 per s", keys=7)) == set(), "hints change no answer"
+    topic = {"servers": "h:1", "topic": "t"}
+    assert changed(at({"kafka": topic}), at({"kafka": {**topic, "servers": "i:2"}})) == set(), "the same topic"
+    assert changed(at({"kafka": topic}), at({"kafka": {**topic, "topic": "u"}})) == {"the source of cars"}
+
+
+def test_a_refusal_says_which_part_of_a_plan_changed(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    before, now = printed(TIMED), printed(TIMED.replace("ROWS 2", "ROWS 3"))
+    assert not check(tmp_path, before, TIMED)
+    assert check(tmp_path, before, TIMED)
+    with pytest.raises(CheckpointError, match="changed is the plan") as caught:
+        check(tmp_path, now, TIMED)
+    detail = caught.value.detail or ""
+    assert detail.startswith("the plan, ")
+    was, now_is = detail.split(" was ")[1].split(", and is ")
+    assert "low=(1, -1)" in was
+    assert "low=(1, -2)" in now_is
+    assert f"it was made by: {TIMED}" in detail
+
+
+def test_a_checkpoint_of_an_earlier_version_has_no_place(tmp_path: Path) -> None:
+    """It is gone on with, as nobody knows what it read."""
+    pytest.importorskip("pyspark")
+    now = {**printed(TIMED), "the source of cars": ["/a/*.csv"]}
+    check(tmp_path, now, TIMED)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    assert kept["made by"].keys() == {"transom", "spark"}
+    del kept["made by"], kept["the source of cars"]
+    (tmp_path / "plan.json").write_text(json.dumps(kept))
+    assert check(tmp_path, now, TIMED)
+
+
+def test_a_plan_without_its_fingerprint_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    with pytest.raises(CheckpointError, match=r"plan\.json is missing"):
+        check(tmp_path, printed(TIMED), TIMED, begun=True)

@@ -1,4 +1,4 @@
-"""The command line: one verb per question a user asks. Exit codes: 0 fine, 1 the query is wrong, 2 used wrongly.
+"""The command line: one verb per question a user asks. `errors.EXIT_CODES` says how a command ends.
 
 Imports at the top of the `cli` modules are paid by `transom --help`. What a verb needs beyond them is imported in the
 function that uses it: `cli_files.load` imports the compiler.
@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from transom import __version__, cli_collecting, cli_rdf, cli_running
+from transom.cli_errors import errors_shown
 from transom.cli_files import MapColour, garbage_collection_paused, is_over_rdf, load, load_rows, write_text
-from transom.cli_lines import say
+from transom.cli_lines import json_lines, say
 from transom.cli_words import show_warnings, tick_of
-from transom.errors import TransomError, UsageError
+from transom.errors import UsageError
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -93,33 +94,6 @@ def main() -> None:
     atexit.register(gc.freeze)  # the last collection of a process costs 0.1 s and frees what ends with it anyway
     with errors_shown():
         app()
-
-
-@contextmanager
-def errors_shown() -> Iterator[None]:
-    """Show Transom's own errors without a traceback."""
-    try:
-        yield
-    except TransomError as error:
-        fail(error)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        fail(UsageError("cannot write the output", detail=str(error)))
-
-
-def fail(error: TransomError) -> NoReturn:
-    """Show an error and stop: 2 for wrong use, 1 for all else."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    lines = error.render().split("\n")
-    console.print(Text(f"error: {lines[0]}", style="bold red"))
-    for line in lines[1:]:
-        style = "red" if line.strip().startswith("| ") and set(line.split("| ", 1)[1].strip()) == {"^"} else ""
-        console.print(Text(line, style="green" if line.startswith("  hint:") else style))
-    raise SystemExit(2 if isinstance(error, UsageError) else 1)
 
 
 def version(wanted: bool) -> None:
@@ -296,31 +270,24 @@ def run(
     allow_unbounded: Annotated[bool, typer.Option("--allow-unbounded", help="Run without a bound on state.")] = False,
     master: cli_running.Master = None,
     kernel: cli_running.KernelOption = cli_running.KernelUse.auto,
+    on_data_loss: cli_running.DataLossOption = cli_running.DataLoss.refuse,
+    log_format: cli_running.LogFormatOption = cli_running.LogFormat.auto,
 ) -> None:
     """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
-    query = load(file, catalog, parameters=parameters)
-    show_warnings(query)
-    first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if is_over_rdf(query):
-        cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
-        cli_rdf.run(query, master, sink, checkpoint, last, once, allow_unbounded, kernel)
-        return
-    spark = cli_running.started(master)
-    use, line = cli_running.kernel_line(query, spark, kernel)
-    running = query.start(
-        spark,
-        sink,
-        checkpoint,
-        start=first,
-        until=last,
-        index=index,
-        approximate_sums=approximate_sums,
-        once=once,
-        allow_unbounded=allow_unbounded,
-        kernel=use,
-    )
-    typer.echo(line, err=True)
-    cli_running.run_query(query, running)
+    with json_lines(cli_running.is_json(log_format, once)), cli_running.stoppable() as stop:
+        query = load(file, catalog, parameters=parameters)
+        show_warnings(query)
+        kept = cli_running.first_tick(start, checkpoint)
+        first = kept if kept is not None else tick_of(start, "--start", query) or 0
+        last = tick_of(until, "--until", query)
+        more: dict[str, object] = {"once": once, "allow_unbounded": allow_unbounded, "on_data_loss": on_data_loss.value}
+        if is_over_rdf(query):
+            cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
+            cli_rdf.run(query, master, sink, checkpoint, last, kernel, stop, more)
+            return
+        more |= {"start": first, "index": index, "approximate_sums": approximate_sums}
+        running = cli_running.begun(query, master, sink, checkpoint, last, kernel, more)
+        cli_running.run_query(query, running, stop)
 
 
 @app.command()

@@ -16,6 +16,7 @@ import typer
 from transom import cli_running
 from transom.cli_lines import say
 from transom.cli_running import KernelUse
+from transom.cli_stopping import Stop
 from transom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -153,30 +154,19 @@ def run(
     sink: str,
     checkpoint: Path,
     until: int | None,
-    once: bool,
-    allow_unbounded: bool,
     kernel: KernelUse,
+    stop: Stop,
+    more: Mapping[str, Any],
 ) -> None:
     """Run a query live, and say at the end what it did."""
     query.physical()
-    spark = cli_running.started(master)
-    use, line = cli_running.kernel_line(query, spark, kernel)
-    with data_errors():
-        running = query.start(
-            spark,
-            sink,
-            checkpoint,
-            until=until,
-            once=once,
-            allow_unbounded=allow_unbounded,
-            kernel=use,
-        )
-        typer.echo(line, err=True)
-        done = cli_running.follow(query, running)
+    running = cli_running.begun(query, master, sink, checkpoint, until, kernel, more)
+    done = cli_running.follow(query, running, stop)
     say(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late", err=True)
     for what, count in done.dead.items():
         stream, _, reason = what.partition(": ")
         say(f"warning: set aside of {stream}: {count:,} {reason}", "yellow", err=True)
+    cli_running.show_unread(running, done)
     cli_running.show_closed_tick(running)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from transom import cli_lines
 from transom.cli_lines import say
-from transom.errors import UsageError
+from transom.cli_stopping import Stop, stoppable
+from transom.errors import RunWarning, UsageError
+
+__all__ = ["stoppable"]
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,6 +49,31 @@ KernelOption = Annotated[
     KernelUse,
     typer.Option("--kernel", help="Stateful operators in Java: where the session takes it, always, or never."),
 ]
+
+
+class LogFormat(StrEnum):
+    """How `run` writes to the standard error."""
+
+    auto = "auto"
+    text = "text"
+    json = "json"
+
+
+class DataLoss(StrEnum):
+    """What to do when messages of a topic are gone before they were read."""
+
+    refuse = "refuse"
+    proceed = "continue"
+
+
+LogFormatOption = Annotated[
+    LogFormat,
+    typer.Option("--log-format", help="JSON: a line per micro-batch; auto: JSON for a live run without a terminal."),
+]
+DataLossOption = Annotated[
+    DataLoss,
+    typer.Option("--on-data-loss", help="When Kafka has deleted messages before they were read: stop, or go on."),
+]
 Approximate = Annotated[
     bool, typer.Option("--approximate-sums", help="Sum floats fast; the last digits may then depend on the run.")
 ]
@@ -69,6 +99,20 @@ def kernel_line(query: Query | RdfQuery, spark: Any, wanted: KernelUse) -> tuple
     return "on" if choice.used else "off", describe(choice, lambda kernel: query.physical(kernel=kernel))
 
 
+def is_json(wanted: LogFormat, once: bool) -> bool:
+    """Whether a run writes JSON to the standard error."""
+    if wanted is LogFormat.auto:
+        return not once and not sys.stderr.isatty()
+    return wanted is LogFormat.json
+
+
+def first_tick(start: str | None, checkpoint: Path) -> int | None:
+    """The tick that `--start now` meant when a checkpoint was made; None if there is none, or another start."""
+    from transom.runtime.fingerprint import kept_start
+
+    return kept_start(checkpoint) if start == "now" else None
+
+
 @contextmanager
 def doing(what: str) -> Iterator[Callable[[str], None]]:
     """A line that says what takes so long, on a terminal only."""
@@ -81,15 +125,44 @@ def doing(what: str) -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def run_query(query: Query, running: Running) -> None:
+def begun(
+    query: Query | RdfQuery,
+    master: str | None,
+    sink: str,
+    checkpoint: Path,
+    until: int | None,
+    kernel: KernelUse,
+    more: Mapping[str, Any],
+) -> Running:
+    """A query that has just been started, and the line about the kernel."""
+    spark = started(master)
+    use, line = kernel_line(query, spark, kernel)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", RunWarning)
+        running = query.start(spark, sink, checkpoint, until=until, kernel=use, **more)
+    for one in found:
+        say(f"warning: {one.message}", "yellow", err=True)
+    say(line, err=True)
+    return running
+
+
+def run_query(query: Query, running: Running, stop: Stop) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
-    done = follow(query, running)
+    done = follow(query, running, stop)
     say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
     for what, count in done.dead.items():
         say(f"dead letters: {count:,} {what}", err=True)
     for extent, count in done.rejected.items():
         say(too_fast(extent, count), err=True)
+    show_unread(running, done)
     show_closed_tick(running)
+
+
+def show_unread(running: Running, done: Progress) -> None:
+    """Print how many offsets of a topic were passed over, where a run may lose messages."""
+    if running.order.on_data_loss == "continue":
+        for topic, count in done.unread.items():
+            say(f"warning: {count:,} offsets of {topic} held no message any more", "yellow", err=True)
 
 
 def show_closed_tick(running: Running) -> None:
@@ -104,29 +177,54 @@ def show_closed_tick(running: Running) -> None:
         say("last closed tick: none; a tick closes when every source has a later row", err=True)
 
 
-def follow(query: Query | RdfQuery, running: Running) -> Progress:
+def follow(query: Query | RdfQuery, running: Running, stop: Stop) -> Progress:
     """Wait until a query ends or somebody stops it, and then say how to go on; what it did."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if running.resumed:
         say(f"going on from {running.order.checkpoint}", err=True)
+    stop.listen()
+    stop.waits = True
     try:
-        if running.order.once:
-            running.wait()
-        elif console.is_terminal:
+        if console.is_terminal and not running.order.once and not cli_lines.is_json():
             from rich.live import Live
 
             with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
-                while not running.wait(0.5):
-                    live.update(block(running.progress(), query, running.kernel))
+                ended = _until(running, stop, lambda: live.update(block(running.progress(), query, running.kernel)))
         else:
-            while not running.wait(1.0):
-                pass
-    except KeyboardInterrupt:
-        running.stop()
+            ended = _until(running, stop, lambda: log_batches(query, running))
+        if not ended:
+            running.stop()
+        done = running.progress()
+        log_batches(query, running)
+    except Exception:
+        if not stop.asked:
+            raise
+        ended, done = False, running.seen  # whoever stopped the query has stopped Spark with it
+    if not ended:
         say(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on", err=True)
-    return running.progress()
+    return done
+
+
+def _until(running: Running, stop: Stop, show: Callable[[], None]) -> bool:
+    """Wait until a query has ended, or somebody wants it to stop; whether it has ended."""
+    while not running.wait(0.5):
+        if stop.asked:
+            return False
+        show()
+    return True
+
+
+def log_batches(query: Query | RdfQuery, running: Running) -> None:
+    """Log each micro-batch that has ended since as one line of JSON, if lines are JSON."""
+    from transom.runtime.progress import described
+
+    if not cli_lines.is_json():
+        return
+    running.progress()
+    while running.reports:
+        cli_lines.log("batch", query=query.name, **described(running.reports.popleft(), running.places))
 
 
 def too_fast(extent: str, count: int | None) -> str:

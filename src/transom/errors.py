@@ -10,19 +10,35 @@
     |- DataError             an input row does not fit its extent
     |- Unsupported           a declared gap: an operator that an engine does not run
     |- UsageError            a function or command was called with arguments that do not fit
+    |- CheckpointError       a checkpoint is damaged, or does not fit its query, its sources or its sink
+    |- Unavailable           a server, a disk or a lock is not available now: trying again later may help
+    |- EngineError           Spark stopped a query for a reason that Transom does not know
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
     KernelWarning            a warning: the Java kernel could be used and is not
+    RunWarning               a warning: a run goes on, and something is lost or cannot be checked
     QueryWarning             a warning: the query is legal and probably not what is meant
 
 A message is short and in lower case. `detail` says more, `hint` says what to do, and `span` is the place in the
 text that the user wrote; `text` and `source` are added by whoever knows them, so that `render` can show the line
-with the place underlined. What is raised and caught inside one package (a Misfit in the catalog) is not here.
+with the place underlined. `exit_code` is how a command ends: EXIT_CODES lists them. What is raised and caught inside
+one package (a Misfit in the catalog) is not here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+EXIT_CODES = {
+    0: ("done, or stopped by SIGINT or SIGTERM", "no"),
+    1: ("the query, the catalog or the data is wrong", "no"),
+    2: ("the command is used wrongly", "no"),
+    3: ("the checkpoint is damaged, or does not fit its query, its sources or its sink", "no"),
+    70: ("Spark stopped the query for a reason that Transom does not know", "a few times"),
+    75: ("a server, a disk or a lock is not available now", "yes"),
+}
+"""What each exit code means, and whether a supervisor should start the command again. 70 and 75 are EX_SOFTWARE and
+EX_TEMPFAIL of sysexits.h."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,8 @@ class Span:
 
 class TransomError(Exception):
     """What all of Transom's errors have in common."""
+
+    exit_code = 1
 
     def __init__(
         self,
@@ -138,6 +156,26 @@ class DataError(TransomError):
 class UsageError(TransomError):
     """A function or a command was called with arguments that do not fit."""
 
+    exit_code = 2
+
+
+class CheckpointError(TransomError):
+    """A checkpoint is damaged, or does not fit its query, its sources or its sink; starting again does not help."""
+
+    exit_code = 3
+
+
+class Unavailable(TransomError):
+    """A server, a disk or a lock is not available now; starting again later may help."""
+
+    exit_code = 75
+
+
+class EngineError(TransomError):
+    """Spark stopped a query for a reason that Transom does not know."""
+
+    exit_code = 70
+
 
 class PlanError(TransomError):
     """An operator that cannot mean anything, or a rewrite that changed what a plan means."""
@@ -145,6 +183,10 @@ class PlanError(TransomError):
 
 class KernelWarning(UserWarning):
     """A query runs without the Java kernel and would be faster with it; the message gives the reason."""
+
+
+class RunWarning(UserWarning):
+    """A run goes on, and something is lost or cannot be checked; the message says what."""
 
 
 class QueryWarning(UserWarning):

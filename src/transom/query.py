@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from transom.optimizer.pipeline import Step
     from transom.physical.plan import Kernel, Physical
     from transom.reference.sources import Inputs
-    from transom.runtime.start import Running
+    from transom.runtime.running import OnDataLoss, Running
     from transom.spark.rejected import Rejected
 
 Format = Literal["text", "json", "dot"]
@@ -248,17 +248,18 @@ class Query:
         once: bool = False,
         allow_unbounded: bool = False,
         kernel: Kernel = "auto",
+        on_data_loss: OnDataLoss = "refuse",
     ) -> Running:
         """Run the query and write its rows to `sink`; a restart with the same `checkpoint` resumes from there.
 
         `sink` is console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
         webhook:URL. With `once` the query stops after the available input. A changed query is refused on the
-        checkpoint of another.
+        checkpoint of another. `on_data_loss` says what to do when Kafka has deleted messages before they were read.
         """
         from transom.runtime.start import Order, begin
 
         folder = Path(checkpoint).absolute()
-        order = Order(sink, folder, start, until, index, approximate_sums, once, allow_unbounded, kernel)
+        order = Order(sink, folder, start, until, index, approximate_sums, once, allow_unbounded, kernel, on_data_loss)
         return begin(self, spark, sources, order)
 
     def format(self) -> str:

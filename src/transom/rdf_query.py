@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from transom.runtime.rdf_aside import SetAside
-    from transom.runtime.start import Running
+    from transom.runtime.running import OnDataLoss, Running
 
 RdfStage = Literal["syntax", "algebra", "plan"]
 
@@ -203,17 +203,20 @@ class RdfQuery:
         once: bool = False,
         allow_unbounded: bool = False,
         kernel: Kernel = "auto",
+        on_data_loss: OnDataLoss = "refuse",
     ) -> Running:
         """Run the query on streaming `sources`, or on the files of the catalog: its changes go to `sink`.
 
         `checkpoint` is a folder to go on from later. With `once` it takes what is there and stops. `until` is the last
-        tick whose changes are told; with `once` the files count as complete up to it.
+        tick whose changes are told; with `once` the files count as complete up to it. `on_data_loss` says what to do
+        when Kafka has deleted messages before they were read.
         """
         from transom.runtime.rdf_start import begin
         from transom.runtime.start import Order
 
         order = Order(sink, Path(checkpoint).absolute(), until=until, once=once, kernel=kernel)
-        return begin(self, spark, sources, replace(order, allow_unbounded=allow_unbounded))
+        order = replace(order, allow_unbounded=allow_unbounded, on_data_loss=on_data_loss)
+        return begin(self, spark, sources, order)
 
     def simulate(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None

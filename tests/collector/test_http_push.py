@@ -16,7 +16,7 @@ from transom.collector import http_server
 from transom.collector.http_push import HttpReceiver
 from transom.connectors.log.columns import Answered
 from transom.connectors.payloads import LARGEST, Dead
-from transom.errors import UsageError
+from transom.errors import Unavailable, UsageError
 from transom.model.reasons import Reason
 
 CATALOG = """
@@ -295,7 +295,7 @@ def test_empty_token_is_refused(feed: FeedStub, monkeypatch: pytest.MonkeyPatch)
 def test_port_that_is_taken(serving: Any, feed: FeedStub) -> None:
     async def second(receiver: HttpReceiver) -> None:
         other = HttpReceiver(source_of(port=receiver.port), feed)  # type: ignore[arg-type]
-        with pytest.raises(UsageError, match=r"cannot listen on 127\.0\.0\.1"):
+        with pytest.raises(Unavailable, match=r"cannot listen on 127\.0\.0\.1"):
             await other.start()
 
     serving(second)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import shutil
 import threading
 import time
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from confluent_kafka import Consumer
 
 import transom
 from tests.servers.start import make_topic, wait_for
+from transom.errors import CheckpointError
 from transom.runtime import deliver
 
 pytestmark = pytest.mark.spark
@@ -84,6 +86,36 @@ def test_postgresql_exactly_once(query, spark, database, tmp_path, monkeypatch):
     assert sorted(rows) == expected(query)
     assert batches is not None
     assert batches[0] == batches[1] > 0
+
+
+def test_a_database_ahead_of_its_checkpoint_is_refused(spark, database, tmp_path):
+    """An older copy of the checkpoint is put back: its next micro-batch has a number that the table knows."""
+    catalog = transom.Catalog.read(CATALOG, folder=tmp_path)
+    query = transom.compile("SELECT plate, speed FROM car", catalog)
+    place = f"127.0.0.1:{database}"
+    sink, state = f"postgresql://test@{place}/postgres/public.plates", tmp_path / "state"
+
+    def add(number):
+        (tmp_path / f"cars-{number}.csv").write_text(f"tick,plate,speed\n{number},p{number},{number}\n")
+
+    def found():
+        with psycopg.connect(f"postgresql://test@{place}/postgres") as one:
+            return sorted(row[0] for row in one.execute("SELECT plate FROM plates").fetchall())
+
+    for number in range(2):
+        add(number)
+        if number:
+            shutil.copytree(state, tmp_path / "copy")
+        run(query, spark, sink, tmp_path, until=None)
+    shutil.move(state, tmp_path / "newer")
+    shutil.move(tmp_path / "copy", state)
+    add(2)
+    with pytest.raises(CheckpointError, match=r"the database is ahead of its checkpoint: .* has micro-batch 1"):
+        run(query, spark, sink, tmp_path, until=None)
+    shutil.rmtree(state)
+    shutil.move(tmp_path / "newer", state)
+    run(query, spark, sink, tmp_path, until=None)
+    assert found() == ["p0", "p1", "p2"]
 
 
 @pytest.mark.covers("sink:kafka")

@@ -122,7 +122,7 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
         assert Counter(rows(answer(told.collect(), plan, query.gives, query.columns))) == wanted
     assert len(wanted) > 5
     changed = transom(*words[:4], str(until + 1), *words[5:])
-    assert changed.returncode == 2
+    assert changed.returncode == 3
     assert "changed is until" in changed.stderr
 
 

@@ -93,7 +93,7 @@ def test_run_once_until(spark: SparkSession, roads: Path, tmp_path: Path, name: 
     assert "going on from" in again.stderr
     assert in_any_order(written(spark, tmp_path / "out")) == expected
     changed = transom(*words[:-1], "20 min")
-    assert changed.returncode == 2
+    assert changed.returncode == 3
     assert "changed is until" in changed.stderr
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import transom
 from tests.spark.others import found
 from tests.spark.test_running import GROUPS, ROWS, catalog, cut, expected, finished, read, source, write
-from transom.errors import UsageError
+from transom.errors import CheckpointError, UsageError
 from transom.runtime import start
 from transom.runtime.folder import Folder
 from transom.runtime.sinks import Sink
@@ -133,7 +133,7 @@ def test_a_folder_ahead_of_its_checkpoint_is_refused(spark: SparkSession, tmp_pa
     for batch in range(3):
         one(rows(spark, batch, batch + 1, 1), batch)
     for batch in (0, 1):
-        with pytest.raises(UsageError, match="ahead of its checkpoint"):
+        with pytest.raises(CheckpointError, match="ahead of its checkpoint"):
             begun(spark, tmp_path / "out")(rows(spark, 0, 1, 1), batch)
     Folder(spark, Sink("parquet", str(tmp_path / "out")), "another run")(rows(spark, 7, 8, 1), 0)
     assert found(tmp_path / "out") == whole(0, 3) + whole(7, 8)

@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 import transom
 from tests.spark.trying import side_by_side
 from transom.catalog.extents import Catalog
-from transom.errors import UsageError
+from transom.errors import CheckpointError
 from transom.rdf_query import RdfQuery
 from transom.runtime.kernel import use_kernel
 from transom.runtime.rdf_answers import answer, plain
@@ -197,5 +197,5 @@ def test_running_and_going_on(spark: Any, tmp_path: Path) -> None:
     assert {row["x"]: row["count"] for row in rows} == {f"<http://ex/o{tick}>": 2 for tick in (1, 2, 4)}
     other = query("SELECT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x ?p ?o }")
     given = {"s": source(spark, path)}
-    with pytest.raises(UsageError, match="belongs to another query"):
+    with pytest.raises(CheckpointError, match="belongs to another query"):
         other.start(spark, "console", tmp_path / "checkpoint", sources=given, once=True)

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import transom
 from transom import Catalog, Query
-from transom.errors import KernelWarning, UsageError
+from transom.errors import CheckpointError, KernelWarning, UsageError
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.start import Running
 
@@ -148,7 +148,7 @@ def test_a_checkpoint_of_something_else_is_refused(spark: SparkSession, tmp_path
     finished(started(query, spark, tmp_path))
     before = read(spark, query, tmp_path / "out")
     for named, (text, entries, more) in CHANGES.items():
-        with pytest.raises(UsageError, match=f"belongs to another query.*changed .*{named}") as caught:
+        with pytest.raises(CheckpointError, match=f"belongs to another query.*changed .*{named}") as caught:
             started(transom.compile(text, catalog(**entries)), spark, tmp_path, **more)
         assert "new folder" in (caught.value.hint or "")
         assert "RSTREAM" in (caught.value.detail or "")
@@ -183,7 +183,7 @@ def test_half_a_fingerprint_is_never_left_behind(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "k").iterdir()] == ["plan.json"]
     assert check(tmp_path / "k", now, query.text)
     (tmp_path / "k" / "plan.json").write_text("{")
-    with pytest.raises(UsageError, match="is not what Transom wrote"):
+    with pytest.raises(CheckpointError, match="is not what Transom wrote"):
         check(tmp_path / "k", now, query.text)
 
 

@@ -21,7 +21,7 @@ from transom.catalog.tls import server_context
 from transom.collector.feed import Feed
 from transom.connectors.log.columns import Answered
 from transom.connectors.payloads import LARGEST
-from transom.errors import UsageError
+from transom.errors import Unavailable, UsageError
 
 if TYPE_CHECKING:
     from transom.collector.http_server import Answer, HttpServer, Request
@@ -52,7 +52,7 @@ class HttpReceiver:
         self._server: HttpServer | None = None
 
     async def start(self) -> None:
-        """Listen; UsageError if the address cannot be had."""
+        """Listen; Unavailable if the address cannot be had."""
         from transom.collector.http_server import HttpServer
 
         limits = {"largest": LARGEST_BODY, "connections": self.connections}
@@ -62,7 +62,7 @@ class HttpReceiver:
         except OSError as error:
             what = f"cannot listen on {self.source.host}:{self.source.port}"
             hint = "look whether another process has the port"
-            raise UsageError(what, detail=error.strerror or str(error), hint=hint) from None
+            raise Unavailable(what, detail=error.strerror or str(error), hint=hint) from None
         self._server = server
 
     @property

@@ -47,14 +47,19 @@ _ROOM = 1 << 21  # a message has at most one statement for each of its bytes
 _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
-def open_stream(spark: SparkSession, extent: RdfExtent, catalog: Catalog, *, live: bool) -> DataFrame:
+def open_stream(
+    spark: SparkSession, extent: RdfExtent, catalog: Catalog, *, live: bool, may_lose: bool = False
+) -> DataFrame:
     """The statements of a stream, and a row for each message that gave none, with the reason in `dead`.
 
     Where the subjects of the stream are local, a row is a message: all that a file, or a message of a topic, says of a
-    subject at a tick. Of a topic, `place` is the partition, `file` the topic, and `row` ascends with the offset.
+    subject at a tick. Of a topic, `place` is the partition, `file` the topic, and `row` ascends with the offset. With
+    `may_lose` a live one goes on where the broker has deleted messages before they were read.
     """
     if extent.topic is not None:
-        taken = fetched(spark, extent.topic, live=live).select("partition", "offset", "timestamp", "value")
+        taken = fetched(spark, extent.topic, live=live, may_lose=may_lose).select(
+            "partition", "offset", "timestamp", "value"
+        )
         read: _Read = partial(_message_rows, extent, extent.topic, catalog.calendar)
         return taken.mapInArrow(partial(_batches, extent.local, read), _MESSAGES if extent.local else _STATEMENTS)
     if not extent.files:

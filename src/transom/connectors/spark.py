@@ -39,11 +39,13 @@ def open_stream(
     files_per_batch: int | None = None,
     checkpoint: Path | None = None,
     waits: bool = False,
+    may_lose: bool = False,
 ) -> DataFrame:
     """The rows of a sensed or pushed extent: `t`, `c0`, ... and with `position` also `o`; streaming if `live`.
 
     `until` ends a generator; files are read to their end. A run with a `checkpoint` puts dead letters of topics
-    aside, also late rows if it `waits` for ticks to close.
+    aside, also late rows if it `waits` for ticks to close. With `may_lose` it goes on where a broker has deleted
+    messages before they were read.
     """
     match extent.source:
         case None:
@@ -62,7 +64,9 @@ def open_stream(
             aside = None
             if live and checkpoint is not None:
                 aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=waits)
-            return kafka.stream(spark, extent, source, calendar, live=live, position=position, aside=aside)
+            return kafka.stream(
+                spark, extent, source, calendar, live=live, position=position, aside=aside, may_lose=may_lose
+            )
         case FromQuery():
             raise gaps.RDF_SOURCE.refusal()
         case Files() | FileVersions() | Generate() | Table() | Postgres():

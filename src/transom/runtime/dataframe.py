@@ -30,7 +30,8 @@ from transom.spark.sources import counted_alike
 class Options:
     """What a run may be told beside its sources; `ends` lets the catalog's sources reach `until` when they are read.
 
-    `checkpoint` is where the run will keep what it needs to go on, if that is known.
+    `checkpoint` is where the run will keep what it needs to go on, if that is known. With `may_lose` it goes on where
+    a broker has deleted messages before they were read.
     """
 
     start: int = 0
@@ -41,6 +42,7 @@ class Options:
     ends: bool = False
     kernel: bool = False
     checkpoint: Path | None = None
+    may_lose: bool = False
     rejected: Rejected = field(default_factory=Rejected)
 
 
@@ -93,6 +95,7 @@ def dataframe(
                     files_per_batch=options.files_per_batch,
                     checkpoint=options.checkpoint,
                     waits=waits,
+                    may_lose=options.may_lose,
                 ),
                 extent,
             )

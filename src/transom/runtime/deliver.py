@@ -8,16 +8,13 @@ before: Spark keeps the state only of what was computed.
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -28,8 +25,7 @@ from transom.catalog.references import resolved
 from transom.catalog.tls import client_context, refused_certificate, told
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.settings import java_settings
-from transom.errors import UsageError
-from transom.runtime.fingerprint import ID
+from transom.errors import CheckpointError, Unavailable, UsageError
 from transom.runtime.sinks import Sink
 from transom.spark.columns import quoted, told_apart
 from transom.spark.marks import EPOCH
@@ -51,17 +47,6 @@ _UNKNOWN = ("Not authorized", "Bad user name or password", "Bad authentication m
 _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 Deliver = Callable[[DataFrame, int], None]
-
-
-def identity(checkpoint: Path, begun: bool) -> str:
-    """The name of a run, which stays the same as long as Spark's part of its checkpoint is there: `begun`."""
-    file = checkpoint / ID
-    if not begun or not file.exists():
-        checkpoint.mkdir(parents=True, exist_ok=True)
-        half = checkpoint / f"{ID}.{os.getpid()}"
-        half.write_text(uuid4().hex, "utf-8")
-        half.replace(file)
-    return file.read_text("utf-8")
 
 
 def delivery(sink: Sink, run: str) -> Deliver:
@@ -112,7 +97,7 @@ def patiently(what: str, action: Callable[[], None], attempts: int = ATTEMPTS) -
             return
         except (OSError, RuntimeError, ValueError) as error:
             if attempt == attempts - 1:
-                raise UsageError(
+                raise Unavailable(
                     f"{what} does not take the answers", detail=f"{type(error).__name__}: {error}"
                 ) from error
             time.sleep(min(0.5 * 2**attempt, 30.0))
@@ -251,6 +236,35 @@ def _no_database(address: str, error: Exception) -> Exception:
     if is_refusal(words):
         return UsageError(f"no connection to PostgreSQL at {read_address(address, '').host}", detail=words)
     return OSError(words)
+
+
+def check_ledger(sink: Sink, run: str, planned: int) -> None:
+    """Refuse a database that has micro-batches of a run that its checkpoint has not planned: it is an older copy.
+
+    Their numbers would come again, with other rows, and would be taken for repeated ones. Other servers keep no list.
+    """
+    if sink.kind != "postgresql":
+        return
+    address = sink.address or ""
+    psycopg = needed("psycopg", "postgresql", "postgresql")
+    found: list[int] = []
+
+    def look() -> None:
+        try:
+            with psycopg.connect(**_database(address)) as one:
+                if one.execute("SELECT to_regclass(%s)", (LEDGER,)).fetchone()[0] is not None:
+                    last = one.execute(f"SELECT max(batch) FROM {LEDGER} WHERE run = %s", (run,)).fetchone()[0]  # noqa: S608
+                    found.append(-1 if last is None else last)
+        except psycopg.OperationalError as error:
+            raise _no_database(address, error) from None
+
+    patiently(f"PostgreSQL at {read_address(address, '').host}", look)
+    if found and found[-1] > planned:
+        raise CheckpointError(
+            f"the database is ahead of its checkpoint: {LEDGER} has micro-batch {found[-1]} of this run, and the "
+            f"checkpoint knows of {planned} at most",
+            hint="the checkpoint is an old one: give a new table and a new checkpoint",
+        )
 
 
 def _sql(kind: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transom.catalog.extents import Extent
-from transom.errors import UsageError
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.servers import Kafka, Topic
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
+from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
 from transom.model.schema import Schema
@@ -24,12 +26,25 @@ FILE = "plan.json"
 ID = "id"
 """The file with the name of a run, in checkpoints of runs that do not end in a sink of Spark's own."""
 FORMAT = 1
+ADDED = "the source of "
+"""The beginning of entries that checkpoints of earlier versions do not have."""
 
 
 def fingerprint(
-    query: Query, plan: Physical, start: int, until: int | None, *, index: bool, approximate: bool
+    query: Query,
+    plan: Physical,
+    start: int,
+    until: int | None,
+    *,
+    index: bool,
+    approximate: bool,
+    given: Collection[str] = (),
 ) -> dict[str, Any]:
-    """All that the state in a checkpoint depends on, by the names that people know it by."""
+    """All that the state in a checkpoint depends on, by the names that people know it by.
+
+    Extents whose DataFrames are `given` have no source that is known here. Hints that change no answer (`rate`, `rows`,
+    `keys`) are not part of it.
+    """
     calendar = query.catalog.calendar
     extents = {
         f"extent {e.name}": [e.declaration, e.every, list(map(str, e.sites)), list(e.order), e.lateness, e.idle_after]
@@ -37,6 +52,8 @@ def fingerprint(
     }
     moving = {f"objects of {e.name}": _objects(e) for e in query.reads if e.position is not None or e.forget_after}
     regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
+    folder = query.catalog.folder
+    sources = {f"{ADDED}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))}
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -49,7 +66,34 @@ def fingerprint(
         **extents,
         **moving,
         **regions,
+        **sources,
     }
+
+
+def _place(extent: Extent, folder: Path | None) -> list[str] | None:
+    """Where the rows of a stream come from; None for generators, and for tables, which may get new versions."""
+    if extent.kind is Kind.STORED and not extent.grows:
+        return None
+    match extent.source:
+        case Files(paths=paths):
+            return located(paths, folder)
+        case Kafka(topic=topic):
+            return [on_topic(topic)]
+        case Generate() | Table() | FileVersions() | FromQuery() | None:
+            return None
+        case collected:
+            log = collected.log
+            return [f"Assign[{log.topic}-0]"] if isinstance(log, Topic) else located([log], folder)
+
+
+def on_topic(topic: str) -> str:
+    """A topic as Spark calls it in its reports."""
+    return f"Subscribe[{topic}]"
+
+
+def located(paths: Sequence[str], folder: Path | None) -> list[str]:
+    """Paths and patterns without what depends on the present folder."""
+    return [os.path.abspath(os.path.join(folder or "", path)) for path in paths]
 
 
 def _objects(extent: Extent) -> list[Any]:
@@ -88,26 +132,89 @@ def shape(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int) else str(value)
 
 
-def check(folder: Path, print_now: dict[str, Any], text: str) -> bool:
-    """Whether a checkpoint is there already, made by the same plan; UsageError that names what changed."""
+def check(folder: Path, print_now: dict[str, Any], text: str, *, begun: bool = False) -> bool:
+    """Whether a checkpoint is there already, made by the same plan; CheckpointError that names what changed.
+
+    Where Spark has `begun` its part, the fingerprint must be there.
+    """
     file = folder / FILE
     try:
         kept = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
+        if begun:
+            raise CheckpointError(
+                f"{file} is missing, which says what query the checkpoint belongs to",
+                hint="put it back from a copy, or start with a new checkpoint",
+            ) from None
         folder.mkdir(parents=True, exist_ok=True)
         half = folder / f"{FILE}.{os.getpid()}"  # whoever is killed while writing leaves no half a file
-        half.write_text(json.dumps({"query": text, **print_now}, indent=1, ensure_ascii=False), "utf-8")
+        half.write_text(
+            json.dumps({"query": text, "made by": _versions(), **print_now}, indent=1, ensure_ascii=False), "utf-8"
+        )
         half.replace(file)
         return False
     except ValueError as error:
-        raise UsageError(f"{file} is not what Transom wrote", detail=str(error), hint="use another folder") from error
-    names = [n for n in {**kept, **print_now} if n != "query"]
-    changed = [n for n in names if kept.get(n) != json.loads(json.dumps(print_now.get(n)))]
+        raise CheckpointError(
+            f"the checkpoint is damaged: {file} is not what Transom wrote",
+            detail=str(error),
+            hint="put it back from a copy, or start with a new checkpoint",
+        ) from error
+    now = json.loads(json.dumps(print_now))
+    added = {n for n in now if n.startswith(ADDED) and n not in kept and "made by" not in kept}
+    names = [n for n in {**kept, **now} if n not in ("query", "made by", *added)]
+    changed = [n for n in names if kept.get(n) != now.get(n)]
     if changed:
-        raise UsageError(
+        parts = "; ".join(_difference(n, kept.get(n), now.get(n)) for n in changed)
+        raise CheckpointError(
             f"the checkpoint {folder} belongs to another query: changed {'is' if len(changed) == 1 else 'are'} "
             + ", ".join(changed),
-            detail=f"it was made by: {kept.get('query', '').strip()}",
+            detail=f"{parts}; it was made by: {kept.get('query', '').strip()}",
             hint="start with a new folder, or run the query as it was",
         )
     return True
+
+
+def _versions() -> dict[str, str]:
+    from pyspark import __version__ as spark
+
+    from transom import __version__
+
+    return {"transom": __version__, "spark": spark}
+
+
+def _difference(name: str, kept: Any, now: Any) -> str:
+    """The first place in which two entries differ, with both values."""
+    if isinstance(kept, dict) and isinstance(now, dict) and kept.get("node") == now.get("node"):
+        inner = next((key for key in {**kept, **now} if kept.get(key) != now.get(key)), None)
+        if inner is not None:
+            return _difference(f"{name}, {kept.get('node', '')}.{inner}", kept.get(inner), now.get(inner))
+    if isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now) and _nested(kept):
+        place = next(place for place, (one, other) in enumerate(zip(kept, now)) if one != other)
+        return _difference(f"{name}[{place}]", kept[place], now[place])
+    first = 0
+    if isinstance(kept, str) and isinstance(now, str):
+        same = next((place for place, (one, other) in enumerate(zip(kept, now)) if one != other), 0)
+        first = max(0, same - 30)
+    return f"{name} was {_short(kept, first)}, and is {_short(now, first)}"
+
+
+def _nested(value: list[Any]) -> bool:
+    return any(isinstance(part, dict | list) for part in value)
+
+
+def _short(value: Any, first: int = 0) -> str:
+    """A value in few words: a node of a plan by its name, a text from its `first` sign that matters."""
+    if isinstance(value, dict) and "node" in value:
+        return str(value["node"])
+    words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    words = f"...{words[first:]}" if first else words
+    return words if len(words) <= 80 else f"{words[:77]}..."
+
+
+def kept_start(folder: Path) -> int | None:
+    """The first tick of the run that made a checkpoint; None if there is none."""
+    try:
+        found: Any = json.loads((folder / FILE).read_bytes())["start"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, int) else None

@@ -13,14 +13,14 @@ tried again: local ones, HDFS, and object stores by way of Hadoop do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
-from transom.errors import UsageError
+from transom.errors import CheckpointError, UsageError
 from transom.runtime.fingerprint import FILE, ID
 from transom.runtime.sinks import FORMATS, Sink
 
@@ -29,14 +29,6 @@ METADATA = "_spark_metadata"
 _CHECKSUMS = "org.apache.hadoop.fs.ChecksumFileSystem"
 _WRITTEN = re.compile(r"part-(\d+)-.*-c(\d+)(\.[^-]+)")
 _BESIDE = "_{name}.staging"
-
-
-def exists(spark: SparkSession, path: Path) -> bool:
-    """Whether a path is there, where Spark looks for it: a cluster may have another file system."""
-    if getattr(spark, "_jvm", None) is None:
-        return path.exists()
-    place = _Place(spark, str(path.absolute()))
-    return bool(place.files.exists(place.folder))
 
 
 def is_sparks(spark: SparkSession, sink: Sink, checkpoint: Path) -> bool:
@@ -72,6 +64,8 @@ class Folder:
         self.format = FORMATS[sink.kind]
         self.run = run[:12]
         self.place = _Place(spark, str(sink.folder))
+        self.shown: Callable[[int], None] = lambda files: None
+        """Told how many files of a micro-batch were just put into the folder."""
         self._first = True
         self._before: int | None = None
 
@@ -106,16 +100,33 @@ class Folder:
                 place.files.delete(place.path(place.beside, name), False)
         if place.files.exists(whole):
             return True
-        mine = re.compile(rf"part-{self.run}-(\d+)-.*")
-        last = max((int(found[1]) for name in place.names(place.folder) if (found := mine.fullmatch(name))), default=-1)
+        last = self._last()
         if last >= batch:
-            raise UsageError(
-                f"{place.folder.toString()} is ahead of its checkpoint: it holds rows of micro-batch {last}, and "
-                f"{batch} is to come",
-                hint="the checkpoint is an old one, or what stood beside the folder was deleted: give a new folder "
-                "and a new checkpoint",
-            )
+            raise self._ahead(last, f"{batch} is to come")
         return False
+
+    def check_not_ahead(self, planned: int) -> None:
+        """Refuse a folder that has rows of a micro-batch that its checkpoint has not planned: it is an older copy."""
+        last = self._last()
+        if last > planned:
+            raise self._ahead(last, f"the checkpoint knows of {planned} at most")
+
+    def batches(self) -> list[int]:
+        """For each file of this run in the folder its micro-batch."""
+        mine = re.compile(rf"part-{self.run}-(\d+)-.*")
+        names = self.place.names(self.place.folder)
+        return [int(found[1]) for name in names if (found := mine.fullmatch(name))]
+
+    def _last(self) -> int:
+        """The last micro-batch of this run that has files in the folder; -1 if there is none."""
+        return max(self.batches(), default=-1)
+
+    def _ahead(self, last: int, what: str) -> CheckpointError:
+        return CheckpointError(
+            f"{self.place.folder.toString()} is ahead of its checkpoint: it has rows of micro-batch {last}, and {what}",
+            hint="the checkpoint is an old one, or what stood beside the folder was deleted: give a new folder and a "
+            "new checkpoint",
+        )
 
     def _without_empty(self, staged: Any) -> bool:
         """Whether files with rows are left; Spark writes one without any where the first task has none."""
@@ -130,11 +141,12 @@ class Folder:
 
     def _show(self, staged: Any, batch: int) -> None:
         """Rename all files of a micro-batch that is whole."""
-        place = self.place
+        place, new = self.place, 0
         for name, task, ending in self._written(staged):
             shown = f"part-{self.run}-{batch:09}-{task}{ending}"
-            place.rename(place.path(staged, name), place.path(place.folder, shown))
+            new += place.rename(place.path(staged, name), place.path(place.folder, shown))
         place.files.delete(staged, True)
+        self.shown(new)
 
     def _written(self, staged: Any) -> Iterator[tuple[str, str, str]]:
         """The files that Spark has written: name, task, with the number of the file if it is not its first, ending."""
@@ -189,11 +201,13 @@ class _Place:
         finally:
             reader.close()
 
-    def rename(self, file: Any, name: Any) -> None:
-        """Rename a file; one that has its new name already was copied before a kill, and only has to go."""
+    def rename(self, file: Any, name: Any) -> bool:
+        """Rename a file; False for one that has its new name already, since it was copied before a kill."""
         if self.files.exists(name):
             if self.files.getFileStatus(name).getLen() != self.files.getFileStatus(file).getLen():
                 raise UsageError(f"{name.toString()} is there already, and another file", hint="give a new folder")
             self.files.delete(file, False)
-        elif not self.files.rename(file, name):
+            return False
+        if not self.files.rename(file, name):
             raise UsageError(f"cannot rename {file.toString()} to {name.toString()}", hint="see who may write there")
+        return True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +30,8 @@ class Progress:
     late_rows: int = 0
     dead: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """Offsets of topics that held no message: the broker had deleted it, or it was a marker of a transaction."""
 
     def after(self, report: Mapping[str, Any]) -> Progress:
         """What was done after one more report; one that is known already changes nothing, nor one of an idle moment.
@@ -54,6 +57,7 @@ class Progress:
             self.late_rows + sum(o["numRowsDroppedByWatermark"] for o in operators),
             _summed(self.dead, _dead(report)),
             _summed(self.rejected, _rejected(report)),
+            _summed(self.unread, _unread(report)),
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
@@ -61,6 +65,35 @@ class Progress:
         if self.watermark is None:
             return None
         return ((now or datetime.now(UTC)) - self.watermark).total_seconds()
+
+
+def described(report: Mapping[str, Any], places: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """One micro-batch for a log: its number, when it began, its watermark, and rows in per source, out and late."""
+    one = Progress(report["batchId"] - 1).after(report)
+    return {
+        "batch": one.batch,
+        "began": report["timestamp"],
+        "seconds": report.get("batchDuration", 0) / 1000,
+        "watermark": None if one.watermark is None else one.watermark.isoformat(),
+        "rows_in": rows_by_source(report, places),
+        "rows_out": one.rows_out,
+        "late_rows": one.late_rows,
+        "state_rows": one.state_rows,
+        "dead": dict(one.dead),
+        "rejected": dict(one.rejected),
+        "unread": dict(one.unread),
+    }
+
+
+def rows_by_source(report: Mapping[str, Any], places: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Rows by extent, of which `places` has the paths and topics; a source of no extent goes by Spark's name for it."""
+    found: dict[str, int] = {}
+    for source in report["sources"]:
+        said = source["description"].replace("\\", "")
+        if not any(clock in said for clock in CLOCKS):
+            name = next((n for n, parts in places.items() if any(part in said for part in parts)), said)
+            found[name] = max(found.get(name, 0), source["numInputRows"])
+    return {**found, **_counted(report)}
 
 
 def _observed(report: Mapping[str, Any]) -> int:
@@ -72,14 +105,20 @@ def _observed(report: Mapping[str, Any]) -> int:
 
 
 def _read(report: Mapping[str, Any]) -> int | None:
-    """How many statements came out of files, of which Spark counts the files; once for all readers of a stream."""
+    """How many statements came out of files, of which Spark counts the files."""
+    found = _counted(report)
+    return sum(found.values()) if found else None
+
+
+def _counted(report: Mapping[str, Any]) -> dict[str, int]:
+    """The rows of extents that count their own, once for all readers of a stream."""
     found: dict[str, int] = {}
     for name, metrics in (report.get("observedMetrics") or {}).items():
         if name.startswith(READ):
             extent = name.removeprefix(f"{READ}transom_").rpartition("_")[0].removesuffix(messages(""))
             counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
             found[extent] = max(found.get(extent, 0), counts["rows"] or 0)
-    return sum(found.values()) if found else None
+    return found
 
 
 def _dead(report: Mapping[str, Any]) -> Counter[str]:
@@ -104,6 +143,29 @@ def _rejected(report: Mapping[str, Any]) -> Counter[str]:
             counts = metrics if isinstance(metrics, Mapping) else metrics.asDict()
             found[extent] = max(found[extent], counts["rows"] or 0)
     return +found
+
+
+def _unread(report: Mapping[str, Any]) -> Counter[str]:
+    """By topic the offsets of a micro-batch that gave no message."""
+    found: Counter[str] = Counter()
+    for source in report["sources"]:
+        begin, end = _offsets(source.get("startOffset")), _offsets(source.get("endOffset"))
+        for topic, ends in end.items():
+            count = sum(to - begin.get(topic, {}).get(partition, to) for partition, to in ends.items())
+            if len(end) == 1 and count > source["numInputRows"]:
+                found[topic] = max(found[topic], count - source["numInputRows"])
+    return found
+
+
+def _offsets(value: Any) -> dict[str, dict[str, int]]:
+    """The offsets of a source that reads topics, by topic and partition; nothing for other sources."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    whole = isinstance(value, dict) and all(isinstance(parts, dict) for parts in value.values())
+    return {t: p for t, p in value.items() if all(isinstance(n, int) for n in p.values())} if whole else {}
 
 
 def _summed(one: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:

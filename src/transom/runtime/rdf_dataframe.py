@@ -62,7 +62,9 @@ def dataframe(
     tables: dict[str, DataFrame] = {}
     live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
     arriving = {
-        e.name: frames[e.name] if e.name in frames else open_stream(spark, e, catalog, live=live)
+        e.name: frames[e.name]
+        if e.name in frames
+        else open_stream(spark, e, catalog, live=live, may_lose=options.may_lose)
         for e in reads
         if e.is_stream
     }

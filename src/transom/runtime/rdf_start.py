@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
-from transom.runtime.fingerprint import FORMAT, check, shape
-from transom.runtime.folder import is_sparks
+from transom.runtime.fingerprint import ADDED, FORMAT, located, on_topic, shape
 from transom.runtime.kernel import planned
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
-from transom.runtime.start import ANSWER, Order, Running, attached
+from transom.runtime.start import Order, Running, launch
 
 if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
@@ -37,27 +34,21 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
             hint="allow it with --allow-unbounded (allow_unbounded=True)",
         )
     given = sources or {}
-    options = Options(until=order.until, live=True, ends=order.once, kernel=fast)
-    frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
-    own = place.folder is not None and is_sparks(spark, place, order.checkpoint)
-    resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
-    writer = (
-        frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
-        .writeStream.outputMode("append")
-        .option("checkpointLocation", str(order.checkpoint / "spark"))
-        .queryName(f"transom_{uuid4().hex}")
+    options = Options(
+        until=order.until, live=True, ends=order.once, kernel=fast, may_lose=order.on_data_loss == "continue"
     )
-    if order.once:
-        writer = writer.trigger(availableNow=True)
-    writer = attached(writer, place, spark, order.checkpoint, own)
-    return Running(writer.start(), query, order, resumed, "on" if fast else "off")
+    frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
+    return launch(frame, query, spark, given, place, order, _fingerprint(query, plan, given, order.until), fast)
 
 
 def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame], until: int | None) -> dict[str, Any]:
     """All that the state in a checkpoint depends on."""
     calendar = query.catalog.calendar
     extents = {f"extent {e.name}": [e.iri, e.is_stream] for e in query.reads}
-    files = {f"the files of {e.name}": [e.format, e.time] for e in query.reads if e.is_stream and e.name not in given}
+    own = [e for e in query.reads if e.is_stream and e.name not in given]
+    files = {f"the files of {e.name}": [e.format, e.time] for e in own}
+    folder = query.catalog.folder
+    sources = {f"{ADDED}{e.name}": [on_topic(e.topic.topic)] if e.topic else located(e.files, folder) for e in own}
     late = {f"the lateness of {e.name}": e.lateness for e in query.reads if e.lateness}
     return {
         "format": FORMAT,
@@ -68,4 +59,5 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
         **extents,
         **files,
         **late,
+        **sources,
     }

@@ -29,5 +29,5 @@ def session(master: str | None = None, partitions: int | None = None) -> SparkSe
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     if not submitted:
-        spark.sparkContext.setLogLevel("ERROR")
+        spark.sparkContext.setLogLevel(os.environ.get("TRANSOM_SPARK_LOG", "OFF"))
     return spark

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import threading
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -23,109 +17,29 @@ from transom.errors import UsageError
 from transom.physical.plan import Clock, Kernel, Physical
 from transom.physical.show import total
 from transom.physical.walk import walk
+from transom.runtime.checkpoint import SPARK, Checkpoint
 from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
-from transom.runtime.deliver import delivery, identity
-from transom.runtime.fingerprint import check, fingerprint
-from transom.runtime.folder import Folder, exists, is_sparks
+from transom.runtime.deliver import check_ledger, delivery
+from transom.runtime.fingerprint import ADDED, check, fingerprint
+from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import planned
-from transom.runtime.progress import Progress
+from transom.runtime.lock import Lock
+from transom.runtime.running import Gate, Order, Running
 from transom.runtime.sinks import Sink
+from transom.runtime.topics import check_topics, topics_of
 from transom.spark.clock import completed
-from transom.spark.marks import EPOCH, TickTime
 from transom.spark.rejected import Rejected
 
 if TYPE_CHECKING:
     from transom.query import Query
     from transom.rdf_query import RdfQuery
 
+__all__ = ["ANSWER", "Order", "Running", "begin", "launch", "replay", "spark_plan"]
+
 ANSWER = "transom_answer"
 MOST_WINDOWS = 1_000_000
 """Windows that a live run may have to make up for before it has caught up with the clock."""
-BETWEEN_REPORTS = 2.0
-"""Seconds between two looks at what a query did."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """How a query is to be run."""
-
-    sink: str
-    checkpoint: Path
-    start: int = 0
-    until: int | None = None
-    index: bool = False
-    approximate_sums: bool = False
-    once: bool = False
-    allow_unbounded: bool = False
-    kernel: Kernel = "auto"
-
-
-class Running:
-    """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
-
-    def __init__(
-        self,
-        stream: Any,
-        query: Query | RdfQuery,
-        order: Order,
-        resumed: bool,
-        kernel: Kernel,
-    ) -> None:
-        self.stream = stream
-        self.query = query
-        self.order = order
-        self.resumed = resumed
-        self.kernel: Kernel = kernel
-        self._seen = Progress()
-        self._one_at_a_time = threading.Lock()
-        threading.Thread(target=self._follow, name="transom progress", daemon=True).start()
-
-    def _follow(self) -> None:
-        """Take note of reports before Spark forgets them; it keeps the last hundred."""
-        while True:
-            try:
-                if not self.is_active:
-                    return
-                self.progress()
-            except Exception:  # the session is gone; whoever waits for the query is told why
-                return
-            time.sleep(BETWEEN_REPORTS)
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it still runs."""
-        return bool(self.stream.isActive)
-
-    def progress(self) -> Progress:
-        """What it did so far: rows in and out, watermark, state, late rows."""
-        with self._one_at_a_time:
-            for report in self.stream.recentProgress:
-                self._seen = self._seen.after(_entries(report))
-            return self._seen
-
-    def closed_tick(self) -> int | None:
-        """The last closed tick: the sink has the answers of this tick and all before it.
-
-        None while the watermark has not moved, as in a query that keeps no state and answers every row at once.
-        """
-        watermark = self.progress().watermark
-        if watermark is None:
-            return None
-        closed = TickTime(self.query.catalog.calendar).closed((watermark - EPOCH) // timedelta(milliseconds=1))
-        return closed if self.order.until is None else min(closed, self.order.until)
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it ends, or so long; whether it ended. An error of the run is raised here."""
-        if seconds is None:
-            self.stream.awaitTermination()
-            return True
-        return bool(self.stream.awaitTermination(seconds))
-
-    def stop(self) -> None:
-        """Stop, keeping all that is needed to go on."""
-        self.progress()
-        self.stream.stop()
 
 
 def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | None, order: Order) -> Running:
@@ -155,29 +69,66 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
         ends=order.once,
         kernel=fast,
         checkpoint=order.checkpoint,
+        may_lose=order.on_data_loss == "continue",
     )
     frame = dataframe(plan, query.catalog, query.reads, spark, sources, options)
-    own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
-    print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
-    resumed = check(order.checkpoint, print_now, query.text)
-    writer = (
-        frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
-        .writeStream.outputMode("append")
-        .option("checkpointLocation", str(order.checkpoint / "spark"))
-        .queryName(f"transom_{uuid4().hex}")
+    print_now = fingerprint(
+        query, plan, order.start, order.until, index=index, approximate=order.approximate_sums, given=given
     )
-    if order.once:
-        writer = writer.trigger(availableNow=True)
-    writer = attached(writer, sink, spark, order.checkpoint, own)
-    return Running(writer.start(), query, order, resumed, "on" if fast else "off")
+    return launch(frame, query, spark, sources or {}, sink, order, print_now, fast)
 
 
-def attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool) -> Any:
+def launch(
+    frame: DataFrame,
+    query: Query | RdfQuery,
+    spark: SparkSession,
+    given: Mapping[str, DataFrame],
+    sink: Sink,
+    order: Order,
+    print_now: dict[str, Any],
+    fast: bool,
+) -> Running:
+    """Start a DataFrame on a sink and a checkpoint that nobody else uses, that is whole, and that fits both."""
+    own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
+    lock = Lock(order.checkpoint).take()
+    try:
+        checkpoint = Checkpoint.open(spark, order.checkpoint)
+        resumed = check(order.checkpoint, print_now, query.text, begun=checkpoint.begun)
+        checkpoint.check()
+        check_topics(checkpoint, topics_of(query.reads, given), may_lose=order.on_data_loss == "continue")
+        gate = Gate(checkpoint)
+        writer = (
+            frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+            .writeStream.outputMode("append")
+            .option("checkpointLocation", str(order.checkpoint / SPARK))
+            .queryName(f"transom_{uuid4().hex}")
+        )
+        if order.once:
+            writer = writer.trigger(availableNow=True)
+        writer = _attached(writer, sink, spark, checkpoint, gate, own)
+        checkpoint.note()
+        stream = writer.start()
+    except BaseException:
+        lock.free()
+        raise
+    places = {n.removeprefix(ADDED): place for n, place in print_now.items() if n.startswith(ADDED)}
+    return Running(stream, query, order, resumed, "on" if fast else "off", checkpoint, gate, lock, places)
+
+
+def _attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Checkpoint, gate: Gate, own: bool) -> Any:
     """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
     if sink.address is None and (sink.folder is None or own):
         return sink.attach(writer)
-    run = identity(checkpoint, exists(spark, checkpoint / "spark"))
-    return writer.foreachBatch(delivery(sink, run) if sink.folder is None else Folder(spark, sink, run))
+    run = checkpoint.run_id()
+    if sink.folder is not None:
+        folder = Folder(spark, sink, run)
+        folder.check_not_ahead(checkpoint.logs.planned)
+        folder.shown = checkpoint.count_files(str(sink.folder), len(folder.batches()))
+        return writer.foreachBatch(gate.guarded(folder))
+    if checkpoint.begun:
+        check_ledger(sink, run, checkpoint.logs.planned)
+    deliver = delivery(sink, run)
+    return writer.foreachBatch(deliver if getattr(spark, "_jvm", None) is None else gate.guarded(deliver))
 
 
 def _check_span(plan: Physical, query: Query) -> None:
@@ -201,14 +152,6 @@ def _check_whole(reads: Sequence[Extent]) -> None:
                 f"a run once and until a tick reads {extent.name} in one micro-batch, maxOffsetsPerTrigger in several",
                 hint="leave one of the three out",
             )
-
-
-def _entries(report: Any) -> Mapping[str, Any]:
-    """A report of progress as a dictionary, whatever Spark hands out."""
-    if isinstance(report, dict):
-        return report
-    entries: Mapping[str, Any] = json.loads(report.json)
-    return entries
 
 
 def replay(

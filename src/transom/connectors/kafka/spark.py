@@ -34,9 +34,13 @@ def stream(
     live: bool,
     position: bool,
     aside: Aside | None = None,
+    may_lose: bool = False,
 ) -> DataFrame:
-    """The rows of a topic: `t`, `c0`, ..., with `position` also `o`; a live one with `beat` and `dead` where needed."""
-    read = _read(spark, extent, source, calendar, live=live)
+    """The rows of a topic: `t`, `c0`, ..., with `position` also `o`; a live one with `beat` and `dead` where needed.
+
+    With `may_lose` a live one goes on where the broker has deleted messages before they were read.
+    """
+    read = _read(spark, extent, source, calendar, live=live, may_lose=may_lose)
     if aside is not None:
         read = aside.sifted(read)
     cells = [F.col(f"v{place}").alias(f"c{place}") for place in range(len(extent.schema))]
@@ -54,12 +58,14 @@ def stream(
     return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
 
 
-def _read(spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool) -> DataFrame:
+def _read(
+    spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool, may_lose: bool
+) -> DataFrame:
     """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well.
 
     What is named later is small: Spark copies whatever goes from one step to the next.
     """
-    apart = take_apart(_messages(spark, source, live), extent, source)
+    apart = take_apart(_messages(spark, source, live=live, may_lose=may_lose), extent, source)
     formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in apart.kinds.items()}
     missing = [F.col(f"r{place}").isNull().alias(f"m{place}") for place in sorted(apart.fields)]
     forms_of = (c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items())
@@ -92,11 +98,12 @@ def _reason(apart: Apart, width: int, timed: bool) -> Column:
     return said(F.when(F.col("why").isNotNull(), F.col("why")), wrong)
 
 
-def _messages(spark: SparkSession, source: Kafka, live: bool) -> DataFrame:
+def _messages(spark: SparkSession, source: Kafka, *, live: bool, may_lose: bool = False) -> DataFrame:
     check_access(source, f"the topic {source.topic} at {source.servers}", source.topic)
     options = {f"kafka.{name}": value for name, value in java_settings(source).items()}
     if live:
         options |= {name: value for name, value in source.options if name in BATCHES}
+        options["failOnDataLoss"] = str(not may_lose).lower()
     options |= {"subscribe": source.topic, "startingOffsets": "earliest"}
     if any(what.startswith(HEADER) for _, what in source.envelope):
         options["includeHeaders"] = "true"

@@ -1,0 +1,247 @@
+"""Checkpoints before a start: damaged logs, a missing name, an earlier copy, a second run. Nothing here needs Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from transom.errors import CheckpointError, RunWarning, Unavailable
+from transom.runtime.checkpoint import RECORD, Checkpoint
+from transom.runtime.fingerprint import FILE, ID
+from transom.runtime.lock import LOCK, Lock
+from transom.runtime.spark_files import LocalFolder
+
+BATCHES = 4
+"""Micro-batches 0 to 3 are planned, and all but the last are committed."""
+
+
+def opened(folder: Path) -> Checkpoint:
+    return Checkpoint(folder, LocalFolder(folder / "spark"))
+
+
+def write(file: Path, *lines: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines))
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    """A checkpoint as a run over files leaves it behind when it is killed in micro-batch 3."""
+    folder, spark = tmp_path / "k", tmp_path / "k" / "spark"
+    write(folder / FILE, json.dumps({"query": "q", "made by": {"transom": "0.3"}}))
+    write(spark / "metadata", '{"id":"330d8449-c6e9-4f21-87e0-37000c7d620c"}')
+    begun = Checkpoint(folder, LocalFolder(tmp_path / "nothing"))
+    begun.run_id()
+    begun.note()
+    for number in range(BATCHES):
+        about = json.dumps({"batchWatermarkMs": 1000 * number, "batchTimestampMs": 1, "conf": {}})
+        write(spark / "offsets" / str(number), "v1", about, json.dumps({"logOffset": number}), "-")
+        source = tmp_path / f"part {number}.csv"
+        source.write_text("tick\n")
+        entry = {"path": source.as_uri(), "timestamp": 1, "batchId": number}
+        write(spark / "sources" / "0" / str(number), "v1", json.dumps(entry))
+        if number < BATCHES - 1:
+            write(spark / "commits" / str(number), "v1", json.dumps({"nextBatchWatermarkMs": 1000 * (number + 1)}))
+    whole = opened(folder)
+    whole.check()
+    assert (whole.logs.planned, whole.logs.committed) == (3, 2)
+    assert whole.logs.ends == ({"logOffset": 2}, "-")
+    whole.note()
+    return folder
+
+
+def cut(name: str, length: int = -5) -> Callable[[Path], object]:
+    return lambda spark: (spark / name).write_bytes((spark / name).read_bytes()[:length])
+
+
+def removed(name: str) -> Callable[[Path], object]:
+    return lambda spark: (spark / name).unlink()
+
+
+def changed(name: str, before: str, after: str) -> Callable[[Path], object]:
+    def change(spark: Path) -> None:
+        text = (spark / name).read_text()
+        assert before in text
+        (spark / name).write_text(text.replace(before, after, 1))
+
+    return change
+
+
+NEW = "start with a new checkpoint"
+DAMAGES = [
+    ("a digit of a commit", changed("commits/2", "3000", "3001"), "commits/2", "delete "),
+    ("a digit of an older commit", changed("commits/1", "2000", "2001"), "commits/1", NEW),
+    ("a digit of offsets", changed("offsets/3", '"logOffset": 3', '"logOffset": 2'), "offsets/3", "delete "),
+    ("a path in a source", changed("sources/0/1", "part", "Part"), "sources/0/1", NEW),
+    ("the id of the query", changed("metadata", "330d", "330e"), "metadata", NEW),
+    ("a torn commit", cut("commits/2"), "commits/2", "delete "),
+    ("an empty commit", cut("commits/2", 0), "commits/2", "delete "),
+    ("a commit without its line", cut("commits/2", 3), "commits/2", "delete "),
+    ("torn offsets", cut("offsets/3", -20), "offsets/3", "delete "),
+    ("offsets without a source", cut("offsets/3", -2), "offsets/3", "delete "),
+    ("torn older offsets", cut("offsets/1", -20), "offsets/1", NEW),
+    ("a torn source", cut("sources/0/3"), "sources/0/3", NEW),
+    ("torn metadata", cut("metadata"), "metadata", NEW),
+    ("no metadata", removed("metadata"), "metadata", NEW),
+    ("a hole in offsets", removed("offsets/1"), "offsets/1", NEW),
+    ("a hole in commits", removed("commits/1"), "commits/1", NEW),
+    ("no newest source", removed("sources/0/3"), "sources/0/3", NEW),
+    ("not text", lambda spark: (spark / "commits/2").write_bytes(b"v1\n\xff"), "commits/2", "delete "),
+]
+
+
+@pytest.mark.parametrize(("damage", "file", "remedy"), [d[1:] for d in DAMAGES], ids=[d[0] for d in DAMAGES])
+def test_a_damaged_log_is_named_with_what_to_do(
+    checkpoint: Path, damage: Callable[[Path], object], file: str, remedy: str
+) -> None:
+    damage(checkpoint / "spark")
+    with pytest.raises(CheckpointError) as caught:
+        opened(checkpoint).check()
+    assert str(checkpoint / "spark" / file) in caught.value.message
+    assert remedy in (caught.value.hint or "")
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize("damaged", ["commits/2", "offsets/3"])
+def test_the_remedy_is_accepted(checkpoint: Path, damaged: str) -> None:
+    """What the hint says is deleted; the micro-batches are done again, and their new logs are the ones that count."""
+    cut(damaged)(checkpoint / "spark")
+    with pytest.raises(CheckpointError) as caught:
+        opened(checkpoint).check()
+    named = re.findall(r"/spark/(\w+/\d+)", caught.value.hint or "")
+    assert named == {"commits/2": ["commits/2", "offsets/3"], "offsets/3": ["offsets/3"]}[damaged]
+    for name in named:
+        (checkpoint / "spark" / name).unlink()
+    going_on = opened(checkpoint)
+    going_on.check()
+    if "commits/2" in named:
+        write(checkpoint / "spark/commits/2", "v1", '{"nextBatchWatermarkMs":3000,"again":true}')
+    write(checkpoint / "spark/offsets/3", "v1", '{"batchWatermarkMs":3000,"again":true}', '{"logOffset":3}', "-")
+    going_on.note()
+    opened(checkpoint).check()
+
+
+def test_without_digests_a_watermark_still_must_not_jump(checkpoint: Path) -> None:
+    """A checkpoint of an earlier version."""
+    (checkpoint / RECORD).unlink()
+    write(checkpoint / FILE, '{"query": "q"}')
+    opened(checkpoint).check()
+    for mark, word in (("900", "before"), ("2001", "after")):
+        changed("commits/1", "2000", mark)(checkpoint / "spark")
+        with pytest.raises(CheckpointError, match=f"commits/1 has a watermark {word} that"):
+            opened(checkpoint).check()
+        changed("commits/1", mark, "2000")(checkpoint / "spark")
+
+
+def test_old_entries_may_go(checkpoint: Path) -> None:
+    """Spark keeps a hundred micro-batches, and compacts the lists of files."""
+    spark = checkpoint / "spark"
+    (spark / "offsets/0").unlink()
+    (spark / "commits/0").unlink()
+    (spark / "sources/0/1").rename(spark / "sources/0/1.compact")
+    (spark / "sources/0/0").unlink()
+    opened(checkpoint).check()
+
+
+def test_a_file_that_was_to_be_read_must_be_there(checkpoint: Path) -> None:
+    (checkpoint.parent / "part 2.csv").unlink()
+    opened(checkpoint).check()  # it was read
+    (checkpoint.parent / "part 3.csv").unlink()
+    with pytest.raises(CheckpointError, match=r"part 3\.csv was to be read, and is gone"):
+        opened(checkpoint).check()
+
+
+@pytest.mark.parametrize("change", ["removed", "emptied", "other"])
+def test_the_name_of_the_run_must_be_there(checkpoint: Path, change: str) -> None:
+    file = checkpoint / ID
+    name = file.read_text()
+    if change == "removed":
+        file.unlink()
+    else:
+        file.write_text("" if change == "emptied" else "0" * 32)
+    with pytest.raises(CheckpointError, match="id was changed or removed") as caught:
+        opened(checkpoint).check()
+    assert name in (caught.value.hint or "")
+    file.write_text(name)
+    again = opened(checkpoint)
+    again.check()
+    assert again.run_id() == name
+
+
+def test_an_empty_name_without_a_record(checkpoint: Path) -> None:
+    write(checkpoint / FILE, '{"query": "q"}')
+    (checkpoint / RECORD).unlink()
+    (checkpoint / ID).write_text("")
+    again = opened(checkpoint)
+    again.check()
+    with pytest.raises(CheckpointError, match="id is empty"):
+        again.run_id()
+
+
+@pytest.mark.parametrize("name", [RECORD, FILE])
+def test_our_own_files_must_be_there(checkpoint: Path, name: str) -> None:
+    (checkpoint / name).unlink()
+    with pytest.raises(CheckpointError, match=f"{name} is missing"):
+        opened(checkpoint).check()
+
+
+def test_a_torn_record(checkpoint: Path) -> None:
+    (checkpoint / RECORD).write_text('{"run"')
+    with pytest.raises(CheckpointError, match="is not what Transom wrote"):
+        opened(checkpoint).check()
+
+
+def test_files_of_a_sink_that_are_gone_are_noticed_once(checkpoint: Path) -> None:
+    first = opened(checkpoint)
+    first.check()
+    first.count_files("out", 0)(3)
+    first.note()
+    second = opened(checkpoint)
+    second.check()
+    with pytest.warns(RunWarning, match="files that this run has written to out are gone: 1"):
+        second.count_files("out", 2)
+    second.note()
+    third = opened(checkpoint)
+    third.check()
+    third.count_files("out", 2)
+    third.count_files("elsewhere", 0)
+
+
+def test_two_runs_of_one_process(tmp_path: Path) -> None:
+    first = Lock(tmp_path / "k").take()
+    with pytest.raises(Unavailable, match="is in use by another run") as caught:
+        Lock(tmp_path / "k").take()
+    assert caught.value.exit_code == 75
+    first.in_use = lambda: False  # it has ended, and nobody asked it
+    second = Lock(tmp_path / "k").take()
+    first.free()
+    with pytest.raises(Unavailable):
+        Lock(tmp_path / "k").take()
+    second.free()
+    Lock(tmp_path / "k").take().free()
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    code = f"""
+import sys, time
+from pathlib import Path
+from transom.runtime.lock import Lock
+lock = Lock(Path({str(tmp_path)!r})).take()
+print("taken", flush=True)
+sys.stdin.read()
+"""
+    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    assert other.stdout.readline() == "taken\n"
+    with pytest.raises(Unavailable, match=rf"in use by another run \(process {other.pid}\)"):
+        Lock(tmp_path).take()
+    other.kill()
+    other.communicate()
+    Lock(tmp_path).take().free()
+    assert (tmp_path / LOCK).exists()

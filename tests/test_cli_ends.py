@@ -1,0 +1,269 @@
+"""How `transom run` ends: exit codes, signals, errors of Spark in words, lines of JSON. No Spark is started."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import signal
+import warnings
+from collections import deque
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from tests.test_cli import ROOT, Result, transom
+from transom import cli_running
+from transom.cli_errors import errors_shown
+from transom.cli_stopping import stoppable
+from transom.errors import (
+    EXIT_CODES,
+    CheckpointError,
+    DataError,
+    EngineError,
+    RunWarning,
+    TransomError,
+    Unavailable,
+    UsageError,
+)
+from transom.runtime.failures import in_words, unknown
+from transom.runtime.progress import Progress, described
+from transom.runtime.running import Order
+
+QUERY = ROOT / "examples" / "roads" / "q1.sneeql"
+
+
+def subclasses(kind: type[TransomError]) -> set[type[TransomError]]:
+    return {kind}.union(*map(subclasses, kind.__subclasses__()))
+
+
+def test_every_error_has_an_exit_code_that_is_listed() -> None:
+    assert {kind.exit_code for kind in subclasses(TransomError)} == {*EXIT_CODES} - {0}
+    restart = {code for code, (_, again) in EXIT_CODES.items() if again != "no"}
+    assert {CheckpointError.exit_code, UsageError.exit_code, DataError.exit_code}.isdisjoint(restart)
+    assert {Unavailable.exit_code, EngineError.exit_code} == restart
+
+
+def test_the_documentation_has_the_exit_codes() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE))
+    assert {int(code) for code in rows} == {*EXIT_CODES}
+    assert {int(code) for code, again in rows.items() if again == "no"} == {
+        code for code, (_, again) in EXIT_CODES.items() if again == "no"
+    }
+
+
+def ended(error: BaseException, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as stop, errors_shown():
+        raise error
+    return int(str(stop.value.code)), capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, 75), (errno.EADDRINUSE, 75), (errno.ECONNREFUSED, 75), (errno.EACCES, 2)]
+)
+def test_errors_of_the_system(number: int, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(OSError(number, os.strerror(number)), capsys)[0] == code
+
+
+WRAPPED = """[STREAM_FAILED] Query [id = 5d, runId = 7e] terminated with exception: An exception was raised by the \
+Python Proxy. Return Message: Traceback (most recent call last):
+  File "py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+  File "transom/runtime/deliver.py", line 97, in patiently
+    raise Unavailable(
+transom.errors.Unavailable: PostgreSQL at db does not take the answers
+  detail: OSError: connection refused
+  hint: look at it
+
+\tat py4j.Protocol.getReturnValue(Protocol.java:476)
+"""
+SPARKS = {
+    "our own": (WRAPPED, Unavailable, "PostgreSQL at db does not take the answers"),
+    "a message": (
+        "Job aborted\n[USER_RAISED_EXCEPTION] power: offset 150 of partition 0: not JSON SQLSTATE: P0001\n\tat x.Y(Z)",
+        DataError,
+        "power: offset 150 of partition 0: not JSON",
+    ),
+    "retention": (
+        "[STREAM_FAILED] terminated: [KAFKA_DATA_LOSS.COULD_NOT_READ_OFFSET_RANGE] Some data may have been lost",
+        CheckpointError,
+        "messages of a topic were deleted before the query had read them",
+    ),
+    "a full disk": (
+        "Job aborted\njava.io.IOException: No space left on device\n\tat a.b(C.java:1)",
+        Unavailable,
+        "full",
+    ),
+    "state": ("[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred", CheckpointError, "state in the checkpoint"),
+    "a broker": ("java.net.ConnectException: Connection refused", Unavailable, "a server is not available"),
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "words"), SPARKS.values(), ids=SPARKS)
+def test_errors_of_spark_in_words(text: str, kind: type[TransomError], words: str) -> None:
+    found = in_words(RuntimeError(text))
+    assert type(found) is kind
+    assert words in found.message
+    assert "\tat " not in str(found)
+    if kind is Unavailable and "PostgreSQL" in words:
+        assert (found.detail, found.hint) == ("OSError: connection refused", "look at it")
+
+
+def test_the_plan_in_an_error_is_no_cause() -> None:
+    text = "Failed\n=== Streaming Query ===\nLogical Plan: KAFKA_DATA_LOSS, No space left on device\nJVM stacktrace:\n"
+    assert in_words(RuntimeError(text)) is None
+    assert isinstance(in_words(RuntimeError(text + "java.io.IOException: No space left on device")), Unavailable)
+
+
+def test_an_unknown_error_of_spark_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    text = "[STREAM_FAILED] Query [id = 1] terminated with exception: Task failed\n\tat a.b.C.d(C.java:5)\n" * 9
+    assert in_words(RuntimeError(text)) is None
+    assert "\n" not in (unknown(RuntimeError(text)).detail or "")
+    code, said = ended(StreamingQueryException(text), capsys)
+    assert code == 70
+    assert said.startswith("error: Spark stopped the query\n")
+    assert "C.java" not in said
+    with pytest.raises(ZeroDivisionError), errors_shown():
+        raise ZeroDivisionError
+
+
+class Fake:
+    """A query that runs until it is stopped."""
+
+    def __init__(self, folder: Path, signals: list[int], error: Exception | None = None) -> None:
+        self.order = Order("console", folder, once=False)
+        self.resumed, self.kernel, self.places, self.seen = False, "off", {}, Progress(rows_in=7)
+        self.signals, self.error, self.stopped = signals, error, False
+        self.reports: deque[dict[str, Any]] = deque()
+        self.query = SimpleNamespace(name="q")
+
+    def wait(self, seconds: float) -> bool:
+        if self.signals:
+            os.kill(os.getpid(), self.signals.pop(0))
+        if self.error is not None:
+            raise self.error
+        return False
+
+    def progress(self) -> Progress:
+        return self.seen
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_a_run(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running: Any = Fake(tmp_path, [number])
+    before = signal.getsignal(number)
+    with stoppable() as stop:
+        cli_running.run_query(running.query, running, stop)
+    assert running.stopped
+    assert signal.getsignal(number) is before
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"stopped; start it again with --checkpoint {tmp_path} and it goes on", "7 rows in, 0 out, 0 late"]
+
+
+def test_a_signal_that_ends_spark_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running: Any = Fake(tmp_path, [signal.SIGTERM], ConnectionError("no answer from Java side"))
+    with stoppable() as stop:
+        cli_running.run_query(running.query, running, stop)
+    assert "stopped; start it again" in capsys.readouterr().err
+    broken: Any = Fake(tmp_path, [], ConnectionError("no answer from Java side"))
+    with pytest.raises(ConnectionError), stoppable() as stop:
+        cli_running.run_query(broken.query, broken, stop)
+
+
+def test_a_signal_before_the_query_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with stoppable():
+        os.kill(os.getpid(), signal.SIGTERM)
+        pytest.fail("the signal is taken at once")
+    assert capsys.readouterr().err == "stopped\n"
+
+
+REPORT = {
+    "batchId": 4,
+    "timestamp": "2026-01-01T00:00:00.000Z",
+    "batchDuration": 1500,
+    "durationMs": {"addBatch": 7},
+    "eventTime": {"watermark": "2026-01-01T00:00:09.999Z"},
+    "sources": [
+        {"description": "FileStreamSource[file:/data/road-*.csv]", "numInputRows": 3},
+        {
+            "description": "KafkaV2[Subscribe[power]]",
+            "numInputRows": 40,
+            "startOffset": {"power": {"0": 10, "1": 0}},
+            "endOffset": {"power": {"0": 50, "1": 10}},
+        },
+        {"description": "transom_clock", "numInputRows": 99},
+        {"description": "MemoryStream[x]", "numInputRows": 1},
+    ],
+    "stateOperators": [{"numRowsTotal": 5, "numRowsDroppedByWatermark": 2}],
+    "observedMetrics": {"transom_answer": {"rows": 6}},
+}
+
+
+def test_a_line_of_json_for_each_micro_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running: Any = Fake(tmp_path, [signal.SIGTERM])
+    running.places = {"road": ["/data/road-*.csv"], "electric": ["Subscribe[power]"]}
+    running.reports.append(REPORT)
+    with cli_running.cli_lines.json_lines(True), stoppable() as stop:
+        cli_running.run_query(running.query, running, stop)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["batch", "message", "message"]
+    batch = lines[0]
+    assert (batch["query"], batch["batch"], batch["watermark"]) == ("q", 4, "2026-01-01T00:00:09.999000+00:00")
+    assert batch["rows_in"] == {"road": 3, "electric": 40, "MemoryStream[x]": 1}
+    assert (batch["rows_out"], batch["late_rows"], batch["state_rows"], batch["seconds"]) == (6, 2, 5, 1.5)
+    assert batch["unread"] == {"power": 10}
+
+
+def test_offsets_without_messages_are_counted() -> None:
+    assert described(REPORT, {})["unread"] == {"power": 10}
+    known = {**REPORT["sources"][1], "startOffset": None}  # type: ignore[index]
+    assert described({**REPORT, "sources": [known]}, {})["unread"] == {}
+
+
+def test_what_is_lost_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_running, "started", lambda master: None)
+    monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
+
+    def start(*given: Any, **more: Any) -> str:
+        warnings.warn("15 offsets of power are lost", RunWarning, stacklevel=1)
+        return "running"
+
+    query: Any = SimpleNamespace(start=start)
+    running: Any = cli_running.begun(query, None, "console", Path("k"), None, cli_running.KernelUse.off, {})
+    assert running == "running"
+    assert capsys.readouterr().err.splitlines() == ["warning: 15 offsets of power are lost", "kernel: off"]
+
+
+def refused(*words: str) -> Result:
+    return transom("run", QUERY, "--checkpoint", "k", "--sink", "nowhere", "--catalog", "no.yaml", *words)
+
+
+def test_an_error_is_json_where_lines_are(tmp_path: Path) -> None:
+    """Without a terminal a live run writes JSON, and a run with --once text."""
+    for words in (["--once"], ["--log-format", "text"]):
+        text = refused(*words)
+        assert (text.returncode, text.stderr.splitlines()[0]) == (2, "error: no catalog file no.yaml")
+    for words in ([], ["--once", "--log-format", "json"]):
+        found = refused(*words)
+        line = json.loads(found.stderr)
+        assert found.returncode == 2
+        assert (line["event"], line["message"], line["exit_code"]) == ("error", "no catalog file no.yaml", 2)
+    assert refused("--once").stderr.startswith("error: "), "text again"
+
+
+def test_start_now_is_that_of_the_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text('{"start": 1717}')
+    assert cli_running.first_tick("now", tmp_path) == 1717
+    assert cli_running.first_tick("60", tmp_path) is None
+    assert cli_running.first_tick("now", tmp_path / "new") is None
