@@ -14,6 +14,7 @@ import typer
 
 from transom.cli_lines import say
 from transom.errors import UsageError
+from transom.printable import escape
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -156,7 +157,7 @@ def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> T
         rows.append(("rejected", f"{sum(done.rejected.values()):,}", "beyond max_speed"))
     rows += [("dead letters", f"{count:,}", what) for what, count in done.dead.items()]
     for name, value, more in rows:
-        table.add_row(Text(name, style="dim"), Text(value), Text(more, style="dim"))
+        table.add_row(*map(Text, map(escape, (name, value, more)), ("dim", "", "dim")))
     return table
 
 
@@ -169,21 +170,22 @@ def replay_query(
 ) -> None:
     """Answer over last month's data: the same text, as a batch."""
     from transom.runtime.start import replay
+    from transom.spark.printable import printable
     from transom.spark.rejected import Rejected
 
     sink = new_folder(out)
     use, line = kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     with doing("replaying"):
         found = Rejected()
         frame = replay(query, spark, start=start, until=until, index=index, kernel=use, rejected=found)
     if sink.folder is None:
-        frame.show(1000, truncate=False)
+        printable(frame).show(1000, truncate=False)
     else:
         sink.attach(frame.write.mode("errorifexists")).save()
-        typer.echo(f"{sink.folder}: written")
+        say(f"{sink.folder}: written")
     for extent, count in found.counts().items():
-        typer.echo(too_fast(extent, count), err=True)
+        say(too_fast(extent, count), err=True)
 
 
 def new_folder(out: str) -> Sink:
@@ -205,12 +207,12 @@ def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: in
     word = "windows" if query.gives == "windows" else "tuples"
     began = time.monotonic()
     use, line = kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     with doing("verifying") as tell:
         cuts = splits.split(",")
         fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use), word)
     for rows in late(query, until):
-        typer.echo(
+        say(
             f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "
             f"{rows.first}; a live run could drop them (a larger `lateness` keeps them)"
         )
@@ -224,13 +226,13 @@ def agree(checks: Iterable[Check], word: str) -> bool:
         fine = fine and check.agrees
         mark = "as the reference" if check.agrees else "DIFFERS"
         said = "" if check.way == "reference" else f", {mark}"
-        typer.echo(f"{check.way}: {check.count:,} {word}{said}")
+        say(f"{check.way}: {check.count:,} {word}{said}")
         if check.difference:
-            typer.echo(f"  first difference: {check.difference}")
+            say(f"  first difference: {check.difference}")
     return fine
 
 
 def verdict(fine: bool, began: float) -> bool:
     """The last words of a verification, and whether all agree."""
-    typer.echo(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
+    say(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
     return fine

@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from transom.printable import escape_lines
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -78,7 +80,7 @@ class TransomError(Exception):
         return self.render()
 
     def render(self) -> str:
-        """The whole error as plain text: message, underlined place, detail, hint."""
+        """The whole error as plain text: message, underlined place, detail, hint; control characters are escaped."""
         lines = [self._headline()]
         if self.span is not None and self.text is not None:
             lines += underline(self.text, self.span)
@@ -86,7 +88,7 @@ class TransomError(Exception):
             lines.append(f"  detail: {self.detail}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+        return escape_lines("\n".join(lines))
 
     def _headline(self) -> str:
         place = self.position

@@ -19,6 +19,7 @@ from transom.runtime.kernel import planned
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
 from transom.runtime.start import ANSWER, Order, Running, attached
+from transom.spark.printable import printable
 
 if TYPE_CHECKING:
     from transom.rdf_query import RdfQuery
@@ -42,7 +43,8 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     own = place.folder is not None and is_sparks(spark, place, order.checkpoint)
     resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
     writer = (
-        frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+        (printable(frame) if place.kind == "console" else frame)
+        .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
         .writeStream.outputMode("append")
         .option("checkpointLocation", str(order.checkpoint / "spark"))
         .queryName(f"transom_{uuid4().hex}")

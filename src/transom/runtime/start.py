@@ -33,6 +33,7 @@ from transom.runtime.progress import Progress
 from transom.runtime.sinks import Sink
 from transom.spark.clock import completed
 from transom.spark.marks import EPOCH, TickTime
+from transom.spark.printable import printable
 from transom.spark.rejected import Rejected
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
     writer = (
-        frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+        (printable(frame) if sink.kind == "console" else frame)
+        .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
         .writeStream.outputMode("append")
         .option("checkpointLocation", str(order.checkpoint / "spark"))
         .queryName(f"transom_{uuid4().hex}")
