@@ -8,7 +8,7 @@ import pytest
 
 import transom
 from transom import Catalog
-from transom.runtime.fingerprint import fingerprint
+from transom.runtime.fingerprint import check, fingerprint
 
 ZONE = [[0, 0], [9, 0], [9, 9], [0, 9]]
 INSIDE = "SELECT RStream(id) FROM cars [PARTITION BY id RANGE BY Zone RATTR SPACE]"
@@ -58,3 +58,10 @@ def test_a_query_without_a_region_does_not_care() -> None:
 def test_what_is_said_of_objects_counts(entries: dict[str, Any], also: set[str]) -> None:
     assert changed(printed(TIMED), printed(TIMED, **entries)) == {"objects of cars", *also}
     assert changed(printed(TIMED), printed(TIMED, keys=7, max_rows_per_key=9)) == set(), "hints change no answer"
+
+
+def test_checkpoint_is_private(tmp_path):
+    folder = tmp_path / "states" / "one"
+    assert not check(folder, {"format": 1}, "SELECT a FROM s")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert check(folder, {"format": 1}, "SELECT a FROM s")

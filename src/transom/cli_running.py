@@ -33,6 +33,10 @@ Master = Annotated[str | None, typer.Option("--master", help="The Spark master; 
 Index = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
 
 
+BETWEEN_LOOKS = 60.0
+"""Seconds between two looks at the files of a run."""
+
+
 class KernelUse(StrEnum):
     """Whether stateful operators run in Java."""
 
@@ -112,6 +116,7 @@ def follow(query: Query | RdfQuery, running: Running) -> Progress:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if running.resumed:
         say(f"going on from {running.order.checkpoint}", err=True)
+    files = FileWatch(running)
     try:
         if running.order.once:
             running.wait()
@@ -120,14 +125,38 @@ def follow(query: Query | RdfQuery, running: Running) -> Progress:
 
             with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
                 while not running.wait(0.5):
+                    files.look()
                     live.update(block(running.progress(), query, running.kernel))
         else:
             while not running.wait(1.0):
-                pass
+                files.look()
     except KeyboardInterrupt:
         running.stop()
         say(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on", err=True)
+    files.look(now=True)
     return running.progress()
+
+
+class FileWatch:
+    """Warns once of each file that was changed after a run had read it."""
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._told: set[Path] = set()
+        self._last = 0.0
+        self.look(now=True)
+
+    def look(self, *, now: bool = False) -> None:
+        """Look at the files, if that is not too soon after the last time."""
+        from transom.runtime.files_read import changed_line
+
+        if not now and time.monotonic() - self._last < BETWEEN_LOOKS:
+            return
+        self._last = time.monotonic()
+        for path in self._running.changed_files():
+            if path not in self._told:
+                self._told.add(path)
+                say(f"warning: {changed_line(path)}", "yellow", err=True)
 
 
 def too_fast(extent: str, count: int | None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.catalog.extents import Extent
+from transom.connectors.private import make_folder
 from transom.errors import UsageError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
@@ -94,7 +95,7 @@ def check(folder: Path, print_now: dict[str, Any], text: str) -> bool:
     try:
         kept = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         half = folder / f"{FILE}.{os.getpid()}"  # whoever is killed while writing leaves no half a file
         half.write_text(json.dumps({"query": text, **print_now}, indent=1, ensure_ascii=False), "utf-8")
         half.replace(file)

@@ -13,12 +13,15 @@ from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
 from transom.runtime.dataframe import Options
+from transom.runtime.files_read import check_unread_files
 from transom.runtime.fingerprint import FORMAT, check, shape
 from transom.runtime.folder import is_sparks
 from transom.runtime.kernel import planned
 from transom.runtime.rdf_dataframe import dataframe
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.runtime.sinks import Sink
 from transom.runtime.start import ANSWER, Order, Running, attached
+from transom.spark.file_order import warn_of_file_order
 from transom.spark.printable import printable
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     frame = dataframe(plan, query.catalog, query.reads, spark, given, options)
     own = place.folder is not None and is_sparks(spark, place, order.checkpoint)
     resumed = check(order.checkpoint, _fingerprint(query, plan, given, order.until), query.text)
+    check_unread_files(order.checkpoint)
+    warn_of_file_order(given)
     writer = (
         (printable(frame) if place.kind == "console" else frame)
         .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
@@ -51,8 +56,9 @@ def begin(query: RdfQuery, spark: SparkSession, sources: Mapping[str, DataFrame]
     )
     if order.once:
         writer = writer.trigger(availableNow=True)
-    writer = attached(writer, place, spark, order.checkpoint, own)
-    return Running(writer.start(), query, order, resumed, "on" if fast else "off")
+    letters = SinkDeadLetters(order.checkpoint, place.kind)
+    writer = attached(writer, place, spark, order.checkpoint, own, letters)
+    return Running(writer.start(), query, order, resumed, "on" if fast else "off", letters)
 
 
 def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame], until: int | None) -> dict[str, Any]:

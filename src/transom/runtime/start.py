@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,15 @@ from transom.physical.walk import walk
 from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import delivery, identity
+from transom.runtime.files_read import changed_files, check_unread_files
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.folder import Folder, exists, is_sparks
 from transom.runtime.kernel import planned
 from transom.runtime.progress import Progress
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.runtime.sinks import Sink
 from transom.spark.clock import completed
+from transom.spark.file_order import warn_of_file_order
 from transom.spark.marks import EPOCH, TickTime
 from transom.spark.printable import printable
 from transom.spark.rejected import Rejected
@@ -72,12 +75,14 @@ class Running:
         order: Order,
         resumed: bool,
         kernel: Kernel,
+        letters: SinkDeadLetters | None = None,
     ) -> None:
         self.stream = stream
         self.query = query
         self.order = order
         self.resumed = resumed
         self.kernel: Kernel = kernel
+        self._letters = letters
         self._seen = Progress()
         self._one_at_a_time = threading.Lock()
         threading.Thread(target=self._follow, name="transom progress", daemon=True).start()
@@ -103,7 +108,12 @@ class Running:
         with self._one_at_a_time:
             for report in self.stream.recentProgress:
                 self._seen = self._seen.after(_entries(report))
-            return self._seen
+            refused = self._letters.counts() if self._letters else {}
+            return replace(self._seen, dead={**self._seen.dead, **refused}) if refused else self._seen
+
+    def changed_files(self) -> list[Path]:
+        """The files of its sources that were changed after they were read; what was added to them is not read."""
+        return changed_files(self.order.checkpoint)
 
     def closed_tick(self) -> int | None:
         """The last closed tick: the sink has the answers of this tick and all before it.
@@ -161,6 +171,8 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     own = sink.folder is not None and is_sparks(spark, sink, order.checkpoint)
     print_now = fingerprint(query, plan, order.start, order.until, index=index, approximate=order.approximate_sums)
     resumed = check(order.checkpoint, print_now, query.text)
+    check_unread_files(order.checkpoint)
+    warn_of_file_order(sources or {})
     writer = (
         (printable(frame) if sink.kind == "console" else frame)
         .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
@@ -170,16 +182,19 @@ def begin(query: Query, spark: SparkSession, sources: Mapping[str, DataFrame] | 
     )
     if order.once:
         writer = writer.trigger(availableNow=True)
-    writer = attached(writer, sink, spark, order.checkpoint, own)
-    return Running(writer.start(), query, order, resumed, "on" if fast else "off")
+    letters = SinkDeadLetters(order.checkpoint, sink.kind)
+    writer = attached(writer, sink, spark, order.checkpoint, own, letters)
+    return Running(writer.start(), query, order, resumed, "on" if fast else "off", letters)
 
 
-def attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool) -> Any:
+def attached(
+    writer: Any, sink: Sink, spark: SparkSession, checkpoint: Path, own: bool, letters: SinkDeadLetters
+) -> Any:
     """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
     if sink.address is None and (sink.folder is None or own):
         return sink.attach(writer)
     run = identity(checkpoint, exists(spark, checkpoint / "spark"))
-    return writer.foreachBatch(delivery(sink, run) if sink.folder is None else Folder(spark, sink, run))
+    return writer.foreachBatch(delivery(sink, run, letters) if sink.folder is None else Folder(spark, sink, run))
 
 
 def _check_span(plan: Physical, query: Query) -> None:
