@@ -173,6 +173,7 @@ def run(
         say(line, err=True)
         done = cli_running.follow(query, running)
     say(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late", err=True)
+    cli_running.warn_of_late_rows(done)
     for what, count in done.dead.items():
         stream, _, reason = what.partition(": ")
         say(f"warning: set aside of {stream}: {count:,} {reason}", "yellow", err=True)

@@ -90,11 +90,19 @@ def run_query(query: Query, running: Running) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
     done = follow(query, running)
     say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
+    warn_of_late_rows(done)
     for what, count in done.dead.items():
         say(f"dead letters: {count:,} {what}", err=True)
     for extent, count in done.rejected.items():
         say(too_fast(extent, count), err=True)
     show_closed_tick(running)
+
+
+def warn_of_late_rows(done: Progress) -> None:
+    """Say that late rows are missing in the answers, and what to do about it."""
+    if done.late_rows:
+        words = "late rows are not in the answers: a larger `lateness` keeps them, and files in the order of their rows"
+        say(f"warning: {words}", "yellow", err=True)
 
 
 def show_closed_tick(running: Running) -> None:

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import pytest
 
-from transom.cli_running import FileWatch
+from transom.cli_running import FileWatch, warn_of_late_rows
 from transom.errors import DataError
 from transom.runtime.files_read import changed_files, check_unread_files, files_read
+from transom.runtime.progress import Progress
 from transom.spark.file_order import shared_instants
 
 
@@ -102,3 +103,10 @@ def test_run_warns_once_of_each_changed_file(files, capsys):
     told = capsys.readouterr().err
     assert [told.count(file.name) for file in files] == [1, 1, 0, 0]
     assert "was changed after it was read" in told
+
+
+def test_run_warns_of_late_rows(capsys):
+    warn_of_late_rows(Progress())
+    assert capsys.readouterr().err == ""
+    warn_of_late_rows(Progress(late_rows=3))
+    assert "late rows are not in the answers" in capsys.readouterr().err
