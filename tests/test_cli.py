@@ -244,7 +244,7 @@ def test_start_leaves_out_what_came_before(roads: Path) -> None:
 def test_output_that_cannot_be_written(roads: Path) -> None:
     with mock.patch("pathlib.Path.write_text", side_effect=PermissionError("read only")):
         assert transom("fmt", roads / "q3.sneeql").returncode == 2
-    with mock.patch("typer.echo", side_effect=OSError("no space")):
+    with mock.patch("transom.cli_answers.write_data", side_effect=OSError("no space")):
         result = transom("simulate", roads / "q1.sneeql", "--format", "csv")
     assert (result.returncode, "no space" in result.stderr) == (2, True)
 

@@ -114,3 +114,10 @@ def test_a_plan_without_its_fingerprint_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     with pytest.raises(CheckpointError, match=r"plan\.json is missing"):
         check(tmp_path, printed(TIMED), TIMED, begun=True)
+
+
+def test_checkpoint_is_private(tmp_path):
+    folder = tmp_path / "states" / "one"
+    assert not check(folder, {"format": 1}, "SELECT a FROM s")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert check(folder, {"format": 1}, "SELECT a FROM s")

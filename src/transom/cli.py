@@ -86,6 +86,9 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="The value of a parameter of the query."),
 ]
+CsvGuard = Annotated[
+    bool, typer.Option("--csv-guard/--no-csv-guard", help="In CSV, an apostrophe before text that would be a formula.")
+]
 Without = Annotated[list[str] | None, typer.Option("--without", help="An optimizer rule to switch off, by name.")]
 
 
@@ -99,7 +102,7 @@ def main() -> None:
 def version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        typer.echo(f"transom {__version__}")
+        say(f"transom {__version__}")
         raise typer.Exit
 
 
@@ -138,13 +141,13 @@ def fmt(
     query = load(file, catalog, parameters=parameters)
     text = query.format()
     if text == query.text:
-        typer.echo(f"{file}: is in canonical form")
+        say(f"{file}: is in canonical form")
     elif verify:
-        typer.echo(f"{file}: would change")
+        say(f"{file}: would change")
         raise SystemExit(1)
     else:
         write_text(file, text)
-        typer.echo(f"{file}: written anew")
+        say(f"{file}: written anew")
 
 
 @app.command()
@@ -163,16 +166,17 @@ def explain(
         cli_rdf.explain(query, stage.value, format.value, kernel.value)
         return
     session = cli_running.started(None) if stage is Stage.spark else None
-    typer.echo(query.explain(stage.value, format.value, spark=session, kernel=kernel.value))
+    tree = query.explain(stage.value, format.value, spark=session, kernel=kernel.value)
+    say(tree, json=format is TreeFormat.json)
     if stage is Stage.spark:
         return
     if format is TreeFormat.text and stage is not Stage.syntax:
         state = query.spark_state(kernel.value) if stage is Stage.plan else query.state
-        typer.echo(f"\nstate: {state} rows")
+        say(f"\nstate: {state} rows")
         for hint in state.hints:
-            typer.echo(f"hint: {hint}")
+            say(f"hint: {hint}")
     if format is TreeFormat.text and stage in (Stage.optimized, Stage.plan) and query.steps:
-        typer.echo("rules: " + ", ".join(dict.fromkeys(step.rule for step in query.steps)))
+        say("rules: " + ", ".join(dict.fromkeys(step.rule for step in query.steps)))
 
 
 @app.command()
@@ -184,6 +188,7 @@ def simulate(
     start: Start = None,
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
     without: Without = None,
+    csv_guard: CsvGuard = True,
 ) -> None:
     """Answer a query over the catalog's sources with the reference engine."""
     query = load(file, catalog, without, parameters)
@@ -195,17 +200,9 @@ def simulate(
     cli_rdf.refuse_format(format.value)
     with progress(query) as watch:
         answer = query.simulate(until=last, start=first, watch=watch)
-    match format:
-        case AnswerFormat.table:
-            from transom.cli_answers import print_table
+    from transom.cli_answers import print_answer
 
-            print_table(answer)
-        case AnswerFormat.csv:
-            for line in answer.csv_lines():
-                typer.echo(line)
-        case AnswerFormat.jsonl:
-            for line in answer.json_lines():
-                typer.echo(line)
+    print_answer(answer, format.value, guard=csv_guard)
 
 
 @app.command()
@@ -229,7 +226,7 @@ def picture(
         with progress(query) as watch:
             drawing = query.picture(until=last, start=first, watch=watch)
     write_text(output, drawing.svg)
-    typer.echo(f"{output}: written")
+    say(f"{output}: written")
 
 
 @app.command("map")
@@ -252,7 +249,7 @@ def draw_map(
         first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
         last = tick_of(until, "--until", query)
         query.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output)
-    typer.echo(f"{output}: written")
+    say(f"{output}: written")
 
 
 @app.command()

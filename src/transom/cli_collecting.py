@@ -60,7 +60,7 @@ def init(
         raise UsageError(f"{output} is there already", hint="name another file with --output")
     settings = dict(setting(words) for words in option or ())
     output.write_text(first_catalog(source, seconds(length, "--for"), settings, output.parent), "utf-8")
-    typer.echo(f"{output}: written; read it, it holds guesses")
+    say(f"{output}: written; read it, it holds guesses")
 
 
 def setting(words: str) -> tuple[str, str]:

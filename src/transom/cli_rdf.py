@@ -11,13 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from transom import cli_running
-from transom.cli_lines import say
+from transom.cli_lines import say, write_data
 from transom.cli_running import KernelUse
 from transom.cli_stopping import Stop
 from transom.errors import DataError, UsageError
+from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
     from transom.model.rdf.answer import RdfAnswer
@@ -35,9 +34,9 @@ ONLY_RDF = ("json", "nq", "jsonld")
 
 def explain(query: RdfQuery, stage: Any, format: Any, kernel: Any) -> None:
     """Show one stage, and with the algebra how much it remembers."""
-    typer.echo(query.explain(stage, format, kernel=kernel))
+    say(query.explain(stage, format, kernel=kernel), json=format == "json")
     if format == "text" and stage == "algebra":
-        typer.echo(f"\nstate: {query.state} statements and solutions")
+        say(f"\nstate: {query.state} statements and solutions")
 
 
 def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> None:
@@ -54,7 +53,7 @@ def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> Non
         print_table(answer, query)
         return
     for line in lines(format, whole, start, until):
-        typer.echo(line)
+        write_data(line, escape_lines if format == "csv" else escape_json)
 
 
 def lines(format: str, whole: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
@@ -96,7 +95,7 @@ def print_table(answer: RdfAnswer, query: RdfQuery) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("start", "end", "n", *answer.columns):
-        table.add_column(Text(name), overflow="fold")
+        table.add_column(Text(escape(name)), overflow="fold")
     previous: object = None
     prefixes = query.prefixes
     for start, end, n, terms in formats.rows(answer):
@@ -104,7 +103,7 @@ def print_table(answer: RdfAnswer, query: RdfQuery) -> None:
         if answer.sequences:
             when = ("", "") if previous == (start, end) else when
             previous = (start, end)
-        cells = [str(t).lower() if isinstance(t, bool) else short(t, prefixes) for t in terms]
+        cells = [str(t).lower() if isinstance(t, bool) else escape(short(t, prefixes)) for t in terms]
         table.add_row(*map(Text, (*when, str(n), *cells)))
     Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
 
@@ -163,6 +162,7 @@ def run(
     running = cli_running.begun(query, master, sink, checkpoint, until, kernel, more)
     done = cli_running.follow(query, running, stop)
     say(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late", err=True)
+    cli_running.warn_of_late_rows(done)
     for what, count in done.dead.items():
         stream, _, reason = what.partition(": ")
         say(f"warning: set aside of {stream}: {count:,} {reason}", "yellow", err=True)
@@ -186,7 +186,7 @@ def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int
 
     aside = SetAside()
     use, line = cli_running.kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     try:
         with cli_running.doing("replaying"), data_errors():
             first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
@@ -203,9 +203,9 @@ def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int
         if sink == Sink("console"):
             print_table(_gathered(query, rows[:SHOWN]), query)
             if len(rows) > SHOWN:
-                typer.echo(f"and more; the first {SHOWN:,} rows are shown", err=True)
+                say(f"and more; the first {SHOWN:,} rows are shown", err=True)
         else:
-            typer.echo(f"{sink.folder}: written")
+            say(f"{sink.folder}: written")
     finally:
         aside.forget()
 
@@ -236,7 +236,7 @@ def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: 
 
     began, aside = time.monotonic(), SetAside()
     use, line = cli_running.kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     with cli_running.doing("verifying") as tell, data_errors():
         cuts = splits.split(",")
         ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use, aside=aside)

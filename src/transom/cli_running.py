@@ -17,6 +17,7 @@ from transom import cli_lines
 from transom.cli_lines import say
 from transom.cli_stopping import Stop, stoppable
 from transom.errors import RunWarning, UsageError
+from transom.printable import escape
 
 __all__ = ["stoppable"]
 
@@ -35,6 +36,10 @@ Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", h
 SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
 Master = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
 Index = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
+
+
+BETWEEN_LOOKS = 60.0
+"""Seconds between two looks at the files of a run."""
 
 
 class KernelUse(StrEnum):
@@ -150,6 +155,7 @@ def run_query(query: Query, running: Running, stop: Stop) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
     done = follow(query, running, stop)
     say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
+    warn_of_late_rows(done)
     for what, count in done.dead.items():
         say(f"dead letters: {count:,} {what}", err=True)
     for extent, count in done.rejected.items():
@@ -163,6 +169,13 @@ def show_unread(running: Running, done: Progress) -> None:
     if running.order.on_data_loss == "continue":
         for topic, count in done.unread.items():
             say(f"warning: {count:,} offsets of {topic} held no message any more", "yellow", err=True)
+
+
+def warn_of_late_rows(done: Progress) -> None:
+    """Say that late rows are missing in the answers, and what to do about it."""
+    if done.late_rows:
+        words = "late rows are not in the answers: a larger `lateness` keeps them, and files in the order of their rows"
+        say(f"warning: {words}", "yellow", err=True)
 
 
 def show_closed_tick(running: Running) -> None:
@@ -186,14 +199,17 @@ def follow(query: Query | RdfQuery, running: Running, stop: Stop) -> Progress:
         say(f"going on from {running.order.checkpoint}", err=True)
     stop.listen()
     stop.waits = True
+    files = FileWatch(running)
     try:
         if console.is_terminal and not running.order.once and not cli_lines.is_json():
             from rich.live import Live
 
             with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
-                ended = _until(running, stop, lambda: live.update(block(running.progress(), query, running.kernel)))
+                ended = _until(
+                    running, stop, files, lambda: live.update(block(running.progress(), query, running.kernel))
+                )
         else:
-            ended = _until(running, stop, lambda: log_batches(query, running))
+            ended = _until(running, stop, files, lambda: log_batches(query, running))
         if not ended:
             running.stop()
         done = running.progress()
@@ -202,16 +218,18 @@ def follow(query: Query | RdfQuery, running: Running, stop: Stop) -> Progress:
         if not stop.asked:
             raise
         ended, done = False, running.seen  # whoever stopped the query has stopped Spark with it
+    files.look(now=True)
     if not ended:
         say(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on", err=True)
     return done
 
 
-def _until(running: Running, stop: Stop, show: Callable[[], None]) -> bool:
+def _until(running: Running, stop: Stop, files: FileWatch, show: Callable[[], None]) -> bool:
     """Wait until a query has ended, or somebody wants it to stop; whether it has ended."""
     while not running.wait(0.5):
         if stop.asked:
             return False
+        files.look()
         show()
     return True
 
@@ -225,6 +243,28 @@ def log_batches(query: Query | RdfQuery, running: Running) -> None:
     running.progress()
     while running.reports:
         cli_lines.log("batch", query=query.name, **described(running.reports.popleft(), running.places))
+
+
+class FileWatch:
+    """Warns once of each file that was changed after a run had read it."""
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._told: set[Path] = set()
+        self._last = 0.0
+        self.look(now=True)
+
+    def look(self, *, now: bool = False) -> None:
+        """Look at the files, if that is not too soon after the last time."""
+        from transom.runtime.files_read import changed_line
+
+        if not now and time.monotonic() - self._last < BETWEEN_LOOKS:
+            return
+        self._last = time.monotonic()
+        for path in self._running.changed_files():
+            if path not in self._told:
+                self._told.add(path)
+                say(f"warning: {changed_line(path)}", "yellow", err=True)
 
 
 def too_fast(extent: str, count: int | None) -> str:
@@ -254,7 +294,7 @@ def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> T
         rows.append(("rejected", f"{sum(done.rejected.values()):,}", "beyond max_speed"))
     rows += [("dead letters", f"{count:,}", what) for what, count in done.dead.items()]
     for name, value, more in rows:
-        table.add_row(Text(name, style="dim"), Text(value), Text(more, style="dim"))
+        table.add_row(*map(Text, map(escape, (name, value, more)), ("dim", "", "dim")))
     return table
 
 
@@ -267,21 +307,22 @@ def replay_query(
 ) -> None:
     """Answer over last month's data: the same text, as a batch."""
     from transom.runtime.start import replay
+    from transom.spark.printable import printable
     from transom.spark.rejected import Rejected
 
     sink = new_folder(out)
     use, line = kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     with doing("replaying"):
         found = Rejected()
         frame = replay(query, spark, start=start, until=until, index=index, kernel=use, rejected=found)
     if sink.folder is None:
-        frame.show(1000, truncate=False)
+        printable(frame).show(1000, truncate=False)
     else:
         sink.attach(frame.write.mode("errorifexists")).save()
-        typer.echo(f"{sink.folder}: written")
+        say(f"{sink.folder}: written")
     for extent, count in found.counts().items():
-        typer.echo(too_fast(extent, count), err=True)
+        say(too_fast(extent, count), err=True)
 
 
 def new_folder(out: str) -> Sink:
@@ -303,12 +344,12 @@ def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: in
     word = "windows" if query.gives == "windows" else "tuples"
     began = time.monotonic()
     use, line = kernel_line(query, spark, kernel)
-    typer.echo(line, err=True)
+    say(line, err=True)
     with doing("verifying") as tell:
         cuts = splits.split(",")
         fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use), word)
     for rows in late(query, until):
-        typer.echo(
+        say(
             f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "
             f"{rows.first}; a live run could drop them (a larger `lateness` keeps them)"
         )
@@ -322,13 +363,13 @@ def agree(checks: Iterable[Check], word: str) -> bool:
         fine = fine and check.agrees
         mark = "as the reference" if check.agrees else "DIFFERS"
         said = "" if check.way == "reference" else f", {mark}"
-        typer.echo(f"{check.way}: {check.count:,} {word}{said}")
+        say(f"{check.way}: {check.count:,} {word}{said}")
         if check.difference:
-            typer.echo(f"  first difference: {check.difference}")
+            say(f"  first difference: {check.difference}")
     return fine
 
 
 def verdict(fine: bool, began: float) -> bool:
     """The last words of a verification, and whether all agree."""
-    typer.echo(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
+    say(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
     return fine

@@ -29,6 +29,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from transom.printable import escape_lines
+
 EXIT_CODES = {
     0: ("done, or stopped by SIGINT or SIGTERM", "no"),
     1: ("the query, the catalog or the data is wrong", "no"),
@@ -96,7 +98,7 @@ class TransomError(Exception):
         return self.render()
 
     def render(self) -> str:
-        """The whole error as plain text: message, underlined place, detail, hint."""
+        """The whole error as plain text: message, underlined place, detail, hint; control characters are escaped."""
         lines = [self._headline()]
         if self.span is not None and self.text is not None:
             lines += underline(self.text, self.span)
@@ -104,7 +106,7 @@ class TransomError(Exception):
             lines.append(f"  detail: {self.detail}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+        return escape_lines("\n".join(lines))
 
     def _headline(self) -> str:
         place = self.position

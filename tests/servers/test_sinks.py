@@ -18,6 +18,7 @@ import transom
 from tests.servers.start import make_topic, wait_for
 from transom.errors import CheckpointError
 from transom.runtime import deliver
+from transom.runtime.postgresql_rows import copy_rows
 
 pytestmark = pytest.mark.spark
 
@@ -118,6 +119,39 @@ def test_a_database_ahead_of_its_checkpoint_is_refused(spark, database, tmp_path
     assert found() == ["p0", "p1", "p2"]
 
 
+def letters_of(checkpoint):
+    """The dead letters of a run's sink, and that nobody else can read them."""
+    files = sorted((checkpoint / "dead_letters").iterdir())
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    assert (checkpoint / "dead_letters").stat().st_mode & 0o777 == 0o700
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def test_postgresql_dead_letters(query, spark, database, tmp_path, monkeypatch):
+    with psycopg.connect(f"host=127.0.0.1 port={database} user=test dbname=postgres", autocommit=True) as connection:
+        connection.execute("CREATE TABLE narrow (tick timestamptz, plate varchar(9) CHECK (plate <> 'p1'), n smallint)")
+        sink = f"postgresql://test@127.0.0.1:{database}/postgres/narrow"
+        crash(query, spark, sink, tmp_path, monkeypatch, "_to_postgresql")
+        run(query, spark, sink, tmp_path)
+        written = connection.execute("SELECT plate, n FROM narrow ORDER BY tick, plate").fetchall()
+    wanted = [row[1:] for row in expected(query)]
+    assert written == [row for row in wanted if row[0] != "p1"]
+    letters = letters_of(tmp_path / "state")
+    assert [(one["row"]["plate"], one["row"]["n"]) for one in letters] == [row for row in wanted if row[0] == "p1"]
+    assert "violates check constraint" in letters[0]["reason"]
+
+
+def test_rows_that_table_refuses(database):
+    values = [(1, "a"), (2, "b\0"), (3, "c"), (40_000, "d"), (5, "too long"), (None, "f"), (7, "\ud800"), (8, "h")]
+    with psycopg.connect(f"host=127.0.0.1 port={database} user=test dbname=postgres") as connection:
+        connection.execute("CREATE TEMPORARY TABLE t (n smallint NOT NULL, s varchar(3))")
+        refused = copy_rows(psycopg, connection, psycopg.sql.SQL("COPY t (n, s) FROM STDIN"), ("n", "s"), values)
+        assert connection.execute("SELECT n, s FROM t ORDER BY n").fetchall() == [(1, "a"), (3, "c"), (8, "h")]
+    assert [one.row["s"] for one in refused] == ["b\0", "d", "too long", "f", "\ud800"]
+    reasons = " | ".join(one.reason for one in refused)
+    assert all(word in reasons for word in ("NUL", "out of range", "too long for type", "not-null", "surrogates"))
+
+
 @pytest.mark.covers("sink:kafka")
 def test_kafka_with_ids(query, spark, kafka, tmp_path, monkeypatch):
     place = f"127.0.0.1:{kafka}"
@@ -167,7 +201,7 @@ def test_mqtt_with_ids(query, spark, broker, tmp_path, monkeypatch):
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
-    """A webhook that is often too busy."""
+    """A webhook that is often too busy, and that does not take the plate p1."""
 
     calls: list[tuple[str, dict[str, object]]]
     asked = 0
@@ -176,9 +210,10 @@ class Hook(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         type(self).asked += 1
         busy = type(self).asked % 5 == 0
-        if not busy:
+        refused = not busy and body["plate"] == "p1"
+        if not busy and not refused:
             self.calls.append((self.headers["Idempotency-Key"], body))
-        self.send_response(503 if busy else 200)
+        self.send_response(503 if busy else 422 if refused else 200)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -194,9 +229,16 @@ def test_webhook_with_ids(query, spark, tmp_path, monkeypatch):
     try:
         sink = f"webhook:http://127.0.0.1:{server.server_address[1]}/alarm"
         crash(query, spark, sink, tmp_path, monkeypatch, "_to_webhook")
-        run(query, spark, sink, tmp_path)
+        running = run(query, spark, sink, tmp_path)
     finally:
         server.shutdown()
         server.server_close()
     once = {key: (body["plate"], body["n"]) for key, body in Hook.calls}
-    assert sorted(once.values()) == sorted(row[1:] for row in expected(query))
+    wanted = sorted(row[1:] for row in expected(query))
+    assert sorted(once.values()) == [row for row in wanted if row[0] != "p1"]
+    letters = letters_of(tmp_path / "state")
+    assert sorted((one["row"]["plate"], one["row"]["n"]) for one in letters) == [
+        row for row in wanted if row[0] == "p1"
+    ]
+    assert {one["reason"] for one in letters} == {"status 422"}
+    assert running.progress().dead == {"webhook sink: refused": len(letters)}

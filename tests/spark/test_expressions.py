@@ -244,3 +244,23 @@ def test_letters_change_case_as_in_python(spark: Any) -> None:
         if (row["u"], row["l"]) != (letters[row["n"]].upper(), letters[row["n"]].lower())
     ]
     assert not differing
+
+
+def test_like_with_several_gaps(spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    from transom.reference.functions import _like as expected
+    from transom.spark.functions import _like
+
+    draw = random.Random(4)
+
+    def drawn(signs: str) -> str:
+        return "".join(draw.choice(signs) for _ in range(draw.randrange(9)))
+
+    pairs = [(drawn("ab\n.%_\\é😀$"), drawn("ab%%%_.\\é😀$\n")) for _ in range(3000)]
+    frame = spark.createDataFrame([*pairs, ("a" * 60, "%a" * 20 + "%b")], "t string, p string")
+    rows = frame.select("t", "p", _like(F.col("t"), F.col("p")).alias("found")).collect()
+    assert [row for row in rows if row.found != expected(row.t, row.p)] == []
+    assert sum(row.found for row in rows) > 300
+    slow = _like(F.lit("a" * 60), F.lit("%a" * 20 + "%b"))
+    assert spark.range(1).select(slow).first()[0] is False

@@ -140,6 +140,26 @@ def test_what_is_refused_is_named(spark: Any) -> None:
         value(Call("RAND"), {})
 
 
+def test_texts_too_long_for_a_pattern(spark: Any) -> None:
+    from transom.reference.rdf import regular
+    from transom.spark.function_gaps import refusal
+    from transom.spark.terms import value
+
+    for long in (666, 667, 668):
+        given = text("foobar" * 111 + "!" * (long - 666))
+        for call, expected in (
+            (Call("REGEX", (given, text("foo.*bar.*baz"))), regular.regex),
+            (Call("REPLACE", (given, text("foo.*bar.*r"), text(""))), regular.replace),
+        ):
+            (found,) = spark.range(1).select(value(call, {})).first()
+            wanted = expected(*(argument.term for argument in call.arguments))  # type: ignore[union-attr]
+            assert (found and decode(found)) == wanted, (long, call.function)
+            assert (wanted is None) == (long > 667)
+    slow = refusal(Call("REGEX", (A, text("^(a+)+$"))))
+    assert slow is not None
+    assert "may take too long" in slow.why
+
+
 def test_spelling_and_back() -> None:
     for term in every_term():
         assert decode(encode(term)) == term

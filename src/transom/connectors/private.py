@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read: logs and dead letters hold whatever devices and senders sent."""
+"""Files and folders that only their owner can read: logs, checkpoints and dead letters hold what was sent."""
 
 from __future__ import annotations
 

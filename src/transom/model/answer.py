@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,9 @@ from typing import Literal
 from transom.model.bag import Bag, Element
 from transom.model.types import Value
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a formula begins with; spreadsheets take wide signs for the others, and skip white space."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 AnswerKind = Literal["tagged-tuples", "stream", "windows"]
 """Tuples with tick and index; the stream of a relation, a bag per tick; windows, each a bag."""
 
@@ -80,11 +84,15 @@ class Answer:
         for seq, window in self.numbered_windows():
             yield _json({"tick": window.tick, "seq": seq, "rows": [self._named(row) for row in window.rows]})
 
-    def csv_lines(self) -> Iterator[str]:
-        """The header and the records as lines of CSV; NULL is an empty cell, an empty string is \"\"."""
-        yield ",".join(map(_cell, self.header))
+    def csv_lines(self, *, guard: bool = False) -> Iterator[str]:
+        """The header and the records as lines of CSV; NULL is an empty cell, an empty string is \"\".
+
+        With `guard` an apostrophe stands before text that a spreadsheet would take for a formula.
+        """
+        cell = _guarded_cell if guard else _cell
+        yield ",".join(map(cell, self.header))
         for record in self.records():
-            yield ",".join(map(_cell, record))
+            yield ",".join(map(cell, record))
 
     def _named(self, row: tuple[Value, ...]) -> dict[str, Value]:
         return dict(zip(self.columns, row, strict=True))
@@ -113,6 +121,12 @@ def show(value: Value) -> str:
     if isinstance(value, Decimal):
         return format(value, "f")
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _guarded_cell(value: Value) -> str:
+    """A cell that no spreadsheet computes: text stays text, and numbers stay numbers."""
+    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
+    return _cell(f"'{value}" if formula else value)
 
 
 def _cell(value: Value) -> str:

@@ -8,6 +8,7 @@ before: Spark keeps the state only of what was computed.
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 import time
@@ -26,6 +27,8 @@ from transom.catalog.tls import client_context, refused_certificate, told
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.settings import java_settings
 from transom.errors import CheckpointError, Unavailable, UsageError
+from transom.runtime.postgresql_rows import copy_rows
+from transom.runtime.sink_dead_letters import Refused, SinkDeadLetters
 from transom.runtime.sinks import Sink
 from transom.spark.columns import quoted, told_apart
 from transom.spark.marks import EPOCH
@@ -49,13 +52,13 @@ _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 Deliver = Callable[[DataFrame, int], None]
 
 
-def delivery(sink: Sink, run: str) -> Deliver:
-    """What Spark calls with every micro-batch."""
+def delivery(sink: Sink, run: str, letters: SinkDeadLetters) -> Deliver:
+    """What Spark calls with every micro-batch; rows that the sink refuses become dead letters."""
     address = sink.address or ""
     match sink.kind:
         case "postgresql":
             psycopg = needed("psycopg", "postgresql", "postgresql")
-            return lambda frame, batch: _to_postgresql(psycopg, address, run, frame, batch)
+            return lambda frame, batch: _to_postgresql(psycopg, address, run, frame, batch, letters)
         case "kafka":
             place = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
             check_access(place, str(place), place.topic)
@@ -65,7 +68,7 @@ def delivery(sink: Sink, run: str) -> Deliver:
             return lambda frame, batch: _to_mqtt(address, _collected(messages(frame, run, batch, (_ID,))))
         case "webhook":
             needed("httpx", "webhook")
-            return lambda frame, batch: _to_webhook(address, _collected(messages(frame, run, batch)))
+            return lambda frame, batch: _to_webhook(address, _collected(messages(frame, run, batch)), batch, letters)
         case other:
             raise UsageError(f"no server is called {other}")
 
@@ -166,7 +169,7 @@ def _with_id(name: str, value: str) -> str:
     return f'{{"{_ID}":"{name}",{value[1:]}'
 
 
-def _to_webhook(address: str, found: list[tuple[str, str]]) -> None:
+def _to_webhook(address: str, found: list[tuple[str, str]], batch: int, letters: SinkDeadLetters) -> None:
     httpx = needed("httpx", "webhook")
     if not found:
         return
@@ -176,9 +179,18 @@ def _to_webhook(address: str, found: list[tuple[str, str]]) -> None:
     if user is not None:
         more["auth"] = (user, password or "")
     url = resolved(f"{parts.scheme}://{parts.hosts}{parts.path}{'?' if parts.query else ''}{parts.query}")
+    refused: list[Refused] = []
     with httpx.Client(timeout=10, trust_env=False, **more) as client:
         for name, value in found:
-            patiently("the webhook", lambda name=name, value=value: _post(httpx, client, url, name, value))  # type: ignore[misc]
+            try:
+                patiently("the webhook", lambda name=name, value=value: _post(httpx, client, url, name, value))  # type: ignore[misc]
+            except _NotTaken as problem:
+                refused.append(Refused({_ID: name, **json.loads(value)}, str(problem)))
+    letters.write(batch, refused)
+
+
+class _NotTaken(Exception):
+    """The receiver does not take this row, and would not if it came again."""
 
 
 def _post(httpx: Any, client: Any, url: str, name: str, value: str) -> None:
@@ -191,15 +203,20 @@ def _post(httpx: Any, client: Any, url: str, name: str, value: str) -> None:
         raise OSError(type(error).__name__) from error
     if answer.status_code >= 500 or answer.status_code in (408, 425, 429):
         raise OSError(f"status {answer.status_code}")
+    if answer.status_code in (400, 413, 422):
+        raise _NotTaken(f"status {answer.status_code}")
     if answer.status_code >= 400:
         raise UsageError(f"the webhook refuses an answer: status {answer.status_code}", hint="look at its own log")
 
 
-def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch: int) -> None:
+def _to_postgresql(
+    psycopg: Any, address: str, run: str, frame: DataFrame, batch: int, letters: SinkDeadLetters
+) -> None:
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     cells = [F.unix_micros(quoted(n)).alias(n) if k == "timestamp" else F.col(quoted(n)) for n, k in kinds.items()]
     rows = frame.select(*cells).collect()
     instants = [place for place, kind in enumerate(kinds.values()) if kind == "timestamp"]
+    values = [[_instant(v) if p in instants else v for p, v in enumerate(row)] for row in rows]
     table = read_address(address, "").name.partition("/")[2]
     sql = psycopg.sql
     target = sql.Identifier(*table.split("."))
@@ -216,9 +233,8 @@ def _to_postgresql(psycopg: Any, address: str, run: str, frame: DataFrame, batch
                 cursor.execute(f"INSERT INTO {LEDGER} VALUES (%s, %s) ON CONFLICT DO NOTHING", (run, batch))  # noqa: S608
                 if cursor.rowcount == 0:
                     return  # this micro-batch is there already
-                with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)) as copy:
-                    for row in rows:
-                        copy.write_row([_instant(v) if p in instants else v for p, v in enumerate(row)])
+                copy = sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)
+                letters.write(batch, copy_rows(psycopg, one, copy, list(kinds), values))
         except psycopg.OperationalError as error:
             raise _no_database(address, error) from None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import Kafka, Topic
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
+from transom.connectors.private import make_folder
 from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
@@ -146,7 +147,7 @@ def check(folder: Path, print_now: dict[str, Any], text: str, *, begun: bool = F
                 f"{file} is missing, which says what query the checkpoint belongs to",
                 hint="put it back from a copy, or start with a new checkpoint",
             ) from None
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         half = folder / f"{FILE}.{os.getpid()}"  # whoever is killed while writing leaves no half a file
         half.write_text(
             json.dumps({"query": text, "made by": _versions(), **print_now}, indent=1, ensure_ascii=False), "utf-8"

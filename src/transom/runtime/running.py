@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,8 +18,10 @@ from pyspark.sql import DataFrame
 from transom.physical.plan import Kernel
 from transom.runtime.checkpoint import Checkpoint
 from transom.runtime.failures import in_words
+from transom.runtime.files_read import changed_files
 from transom.runtime.lock import Lock
 from transom.runtime.progress import Progress
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.spark.marks import EPOCH, TickTime
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ class Running:
         gate: Gate,
         lock: Lock,
         places: Mapping[str, Sequence[str]],
+        letters: SinkDeadLetters | None = None,
     ) -> None:
         self.stream = stream
         self.query = query
@@ -113,6 +116,7 @@ class Running:
         """What `progress` gave last."""
         self.places = places
         """By extent the paths and topics that it is read from."""
+        self._letters = letters
         self._checkpoint = checkpoint
         self._gate = gate
         self._lock = lock
@@ -159,7 +163,12 @@ class Running:
                 before, self.seen = self.seen, self.seen.after(entries)
                 if self.seen is not before:
                     self.reports.append(entries)
-            return self.seen
+            refused = self._letters.counts() if self._letters else {}
+            return replace(self.seen, dead={**self.seen.dead, **refused}) if refused else self.seen
+
+    def changed_files(self) -> list[Path]:
+        """The files of its sources that were changed after they were read; what was added to them is not read."""
+        return changed_files(self.order.checkpoint)
 
     def closed_tick(self) -> int | None:
         """The last closed tick: the sink has the answers of this tick and all before it.

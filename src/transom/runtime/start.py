@@ -21,14 +21,18 @@ from transom.runtime.checkpoint import SPARK, Checkpoint
 from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import check_ledger, delivery
+from transom.runtime.files_read import check_unread_files
 from transom.runtime.fingerprint import ADDED, check, fingerprint
 from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import planned
 from transom.runtime.lock import Lock
 from transom.runtime.running import Gate, Order, Running
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.runtime.sinks import Sink
 from transom.runtime.topics import check_topics, topics_of
 from transom.spark.clock import completed
+from transom.spark.file_order import warn_of_file_order
+from transom.spark.printable import printable
 from transom.spark.rejected import Rejected
 
 if TYPE_CHECKING:
@@ -95,27 +99,39 @@ def launch(
         checkpoint = Checkpoint.open(spark, order.checkpoint)
         resumed = check(order.checkpoint, print_now, query.text, begun=checkpoint.begun)
         checkpoint.check()
+        check_unread_files(order.checkpoint)
+        warn_of_file_order(given)
         check_topics(checkpoint, topics_of(query.reads, given), may_lose=order.on_data_loss == "continue")
         gate = Gate(checkpoint)
         writer = (
-            frame.observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+            (printable(frame) if sink.kind == "console" else frame)
+            .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
             .writeStream.outputMode("append")
             .option("checkpointLocation", str(order.checkpoint / SPARK))
             .queryName(f"transom_{uuid4().hex}")
         )
         if order.once:
             writer = writer.trigger(availableNow=True)
-        writer = _attached(writer, sink, spark, checkpoint, gate, own)
+        letters = SinkDeadLetters(order.checkpoint, sink.kind)
+        writer = _attached(writer, sink, spark, checkpoint, gate, own, letters)
         checkpoint.note()
         stream = writer.start()
     except BaseException:
         lock.free()
         raise
     places = {n.removeprefix(ADDED): place for n, place in print_now.items() if n.startswith(ADDED)}
-    return Running(stream, query, order, resumed, "on" if fast else "off", checkpoint, gate, lock, places)
+    return Running(stream, query, order, resumed, "on" if fast else "off", checkpoint, gate, lock, places, letters)
 
 
-def _attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Checkpoint, gate: Gate, own: bool) -> Any:
+def _attached(
+    writer: Any,
+    sink: Sink,
+    spark: SparkSession,
+    checkpoint: Checkpoint,
+    gate: Gate,
+    own: bool,
+    letters: SinkDeadLetters,
+) -> Any:
     """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
     if sink.address is None and (sink.folder is None or own):
         return sink.attach(writer)
@@ -127,7 +143,7 @@ def _attached(writer: Any, sink: Sink, spark: SparkSession, checkpoint: Checkpoi
         return writer.foreachBatch(gate.guarded(folder))
     if checkpoint.begun:
         check_ledger(sink, run, checkpoint.logs.planned)
-    deliver = delivery(sink, run)
+    deliver = delivery(sink, run, letters)
     return writer.foreachBatch(deliver if getattr(spark, "_jvm", None) is None else gate.guarded(deliver))
 
 

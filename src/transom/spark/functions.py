@@ -233,8 +233,21 @@ def _drop_digits(size: Column, count: Column, dropped: Column, places: Column) -
     return F.when(dropped <= 0, size).when(dropped > 18, F.lit(0.0)).when(dropped > 0, spelled)
 
 
+_ONE_GAP = r"\A(?s:[^%]*%?[^%]*|%[^%]*%)\z"
+"""Patterns of LIKE for which Spark needs at most the square of the length."""
+
+
 def _like(text: Column, pattern: Column) -> Column:
-    return F.like(text, F.replace(pattern, F.lit("\\"), F.lit("\\\\")))
+    """LIKE; Java goes back for each % but the last, unless the first match of each piece between them is kept."""
+    has_one_gap = pattern.rlike(_ONE_GAP)
+    plain = F.like(text, F.when(has_one_gap, F.replace(pattern, F.lit("\\"), F.lit("\\\\"))))
+    pieces = F.split(F.regexp_replace(pattern, "([^0-9A-Za-z_%])", "\\\\$1"), "%+")
+    inner = F.slice(pieces, F.lit(2), F.greatest(F.size(pieces) - 2, F.lit(0)))
+    between = F.transform(inner, lambda piece: F.concat(F.lit("(?>.*?"), piece, F.lit(")")))
+    first, last = F.element_at(pieces, 1), F.element_at(pieces, -1)
+    regular = F.concat(F.lit("(?s)\\A"), first, F.array_join(between, ""), F.lit(".*"), last, F.lit("\\z"))
+    kept = F.rlike(text, F.replace(regular, F.lit("_"), F.lit(".")))
+    return F.when(has_one_gap, plain).otherwise(kept)  # Spark computes constants in either branch
 
 
 def _one_or_more(function: Callable[..., Column]) -> Lowering:

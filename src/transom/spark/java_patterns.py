@@ -27,11 +27,12 @@ class _Foreign(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JavaPattern:
-    """A pattern for Java, and the number of its groups; no pattern where every use is an error."""
+    """A pattern for Java, the number of its groups and the longest text; no pattern where every use is an error."""
 
     pattern: str | None
     groups: int = 0
     matches_nothing: bool = False
+    longest: int | None = None
 
 
 def refused(call: Call) -> Unsupported | None:
@@ -41,6 +42,8 @@ def refused(call: Call) -> Unsupported | None:
     try:
         written(call)
     except Unsupported as problem:
+        if problem.kind == "never":
+            return problem  # it may take too long, on every engine
         return gaps.FOREIGN_PATTERN.refusal(call.function, detail=problem.why)
     except _Foreign as problem:
         return gaps.FOREIGN_PATTERN.refusal(call.function, detail=str(problem))
@@ -73,7 +76,8 @@ def written(call: Call) -> JavaPattern:
         return JavaPattern(None)
     folded = "(?iu)" if "i" in flags else ""
     body = re.sub(r"([^0-9A-Za-z_])", r"\\\1", pattern) if "q" in flags else _for_java(pattern, flags)
-    return JavaPattern(folded + body, machine.groups, machine.search("") is not None)
+    found = machine.pattern
+    return JavaPattern(folded + body, found.groups, found.search("") is not None, machine.longest)
 
 
 def _for_java(pattern: str, flags: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -13,6 +14,7 @@ from transom.spark import clock as clock_source
 from transom.spark.frames import FOREVER, Run, values
 from transom.spark.marks import ceil_to, watermarked
 
+_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 MANY = "many"
 """A column of frames whose rows are not those that Spark counts: how many one stands for."""
 
@@ -148,7 +150,7 @@ def clock(node: Clock, run: Run) -> DataFrame:
         run.spark,
         first=schedule.first,
         periods=schedule.periods,
-        until=run.until,
+        until=_last_tick(node, run),
         live=run.live,
         calendar=run.calendar,
         kernel=run.kernel,
@@ -157,3 +159,13 @@ def clock(node: Clock, run: Run) -> DataFrame:
     if run.live:
         ticks = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(~F.col("beat"))
     return run.in_time(ticks.select("tick"))
+
+
+def _last_tick(node: Clock, run: Run) -> int | None:
+    """Where a clock ends. One that shows a single tick ends at once if there are streams, which then set the pace.
+
+    If it followed the wall clock, there would always be another micro-batch, and the query would never be idle.
+    """
+    if run.until is None and run.live and run.streams and not node.schedule.periods:
+        return run.calendar.tick_of(_FAR)
+    return run.until

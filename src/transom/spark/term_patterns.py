@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from transom.algebra.rdf.expressions import Call
 from transom.reference.rdf.regular import template
-from transom.spark.java_patterns import characters, written
-from transom.spark.sql import F, let
+from transom.spark.java_patterns import JavaPattern, characters, written
+from transom.spark.sql import F, Sql, let
 from transom.spark.term_shapes import Shape, Shaped, truths
 from transom.spark.term_strings import like
 
@@ -18,7 +18,15 @@ def regex(call: Call, one: Shaped) -> Shaped:
     java = written(call)
     if java.pattern is None:
         return truths(F.lit(None).cast("boolean"))
-    return truths(F.rlike(one.text()["s"], F.lit(java.pattern)))
+    found = F.lit(java.pattern)
+    if java.longest is None:
+        return truths(F.rlike(one.text()["s"], found))
+    return truths(let([one.text()["s"]], lambda text: _if_short(java, text, F.rlike(text, found))))
+
+
+def _if_short(java: JavaPattern, text: Sql, found: Sql) -> Sql:
+    """What was found in a text, NULL where it is longer than the pattern allows."""
+    return found if java.longest is None else F.when(F.length(text) <= java.longest, found)
 
 
 def replace(call: Call, one: Shaped) -> Shaped:
@@ -31,9 +39,13 @@ def replace(call: Call, one: Shaped) -> Shaped:
         return Shaped(Shape.TERM, F.lit(None).cast("string"))
     new = "".join(re.sub(r"([\\$0-9])", r"\\\1", words) if group is None else f"${group}" for words, group in parts)
     pattern = java.pattern
+
+    def replaced(text: Sql) -> Sql:
+        return like(text, F.regexp_replace(text["s"], F.lit(pattern), F.lit(new)))
+
     return Shaped(
         Shape.TEXT,
-        let([one.text()], lambda text: like(text, F.regexp_replace(text["s"], F.lit(pattern), F.lit(new)))),
+        let([one.text()], lambda text: _if_short(java, text["s"], replaced(text))),
     )
 
 

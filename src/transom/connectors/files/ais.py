@@ -22,12 +22,14 @@ POSITIONS = (1, 2, 3, 9, 18, 19, 27)
 """The messages that ships and aircraft send to say where they are."""
 
 _LINE = re.compile(
-    r"""\s*(?:\\(?P<tags>[^\\]*)\\)?                       # tag block
-        \s*(?P<front>[^\s!$,\\][^!$\\]*?)??[\s,]*          # a time in front
+    r"""(?:\\(?P<tags>[^\\]*)\\)?                          # tag block
+        (?P<front>[^!$\\]*)                              # a time in front
         (?P<sentence>!(?P<body>[^*!]*)\*(?P<sum>[0-9A-Fa-f]{2}))
-        (?:\s*,?\s*(?P<behind>[0-9.]+))?\s*\Z""",
+        (?P<behind>[\s,0-9.]*)\Z""",
     re.VERBOSE,
 )
+"""A line without white space around it; each part ends where the next begins, so that no line takes long."""
+_BEHIND = re.compile(r"(?:,?\s*([0-9.]+))?")
 _TAGGED = re.compile(r"(?:^|,)c:([0-9.]+)")
 _NUMBER = re.compile(r"[0-9]{1,13}(?:\.[0-9]+)?\Z")
 _UNKNOWN = {"lon": 181.0, "lat": 91.0, "sog": 102.3, "cog": 360.0, "heading": 511, "second": 60}
@@ -44,15 +46,17 @@ def read_ais(text: str, path: str) -> Iterator[Record]:
         sentence = "!" in line
         if not line.strip() or line.startswith("#") or (not sentence and "$" in line):
             continue
-        found = _LINE.match(line) if sentence else None
-        if found is None:
+        found = _LINE.match(line.strip()) if sentence else None
+        front = found["front"].strip() if found else ""
+        behind = _BEHIND.fullmatch(found["behind"].strip()) if found else None
+        if found is None or behind is None or (front.startswith(",") and front.strip(", \t")):
             raise _problem("no AIS sentence", number, path, "a line is such as !AIVDM,1,1,,B,15M67F...,0*5C")
         fields = found["body"].split(",")
         if fields[0][2:] not in ("VDM", "VDO"):
             continue
         if len(fields) != 7 or _checksum(found["body"]) != int(found["sum"], 16):
             raise _problem("a damaged sentence", number, path, "leave it out")
-        stamp = _stamp(found, number, path)
+        stamp = _stamp(found["tags"] or "", front.rstrip(", \t"), behind[1] or "", number, path)
         count, part, key = fields[1], fields[2], (fields[3], fields[4])
         parts = [found["sentence"]]
         if count != "1":
@@ -104,10 +108,10 @@ def _checksum(body: str) -> int:
     return total
 
 
-def _stamp(found: re.Match[str], number: int, path: str) -> str | None:
+def _stamp(tags: str, front: str, behind: str, number: int, path: str) -> str | None:
     """The time that a line gives, in ISO 8601."""
-    tagged = _TAGGED.search((found["tags"] or "").partition("*")[0])
-    words = (tagged[1] if tagged else found["front"] or found["behind"] or "").strip()
+    tagged = _TAGGED.search(tags.partition("*")[0])
+    words = (tagged[1] if tagged else front or behind).strip()
     if not words:
         return None
     if not _NUMBER.match(words):

@@ -35,6 +35,7 @@ from transom.model.types import Type
 from transom.spark.cells import forms, shown, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
 from transom.spark.columns import quoted, reserved, told_apart
+from transom.spark.printable import escaped as escaped_text
 from transom.spark.sources import MANY
 from transom.spark.types import spark_type
 
@@ -245,7 +246,7 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
             bad = bad.when(at[key].isNull(), F.lit(f"no value for {key}; write null where there is none"))
     if job.form is Format.CSV and job.numbered:
         bad = F.when(F.col("r") == 0, F.lit("the header is not that of the first file")).otherwise(bad)
-    told = F.when(bad.isNotNull(), F.concat(bad, F.lit(": "), F.substring("line", 1, 80)))
+    told = F.when(bad.isNotNull(), F.concat(bad, F.lit(": "), escaped_text(F.substring("line", 1, 80))))
     timed = time in at
     tick = at[str(time)] if timed else F.lit(None).cast("string")
     cells = [at[name].alias(f"r{i}") for i, name in enumerate(names)]
@@ -362,7 +363,7 @@ def _checked_tick(job: _Job) -> Column:
 
 def _fail(job: _Job, name: str, text: Column, problem: str) -> Column:
     """Fail the query with a message that names extent, column and text."""
-    words = F.coalesce(F.concat(F.lit("'"), F.substring(text, 1, 80), F.lit("'")), F.lit("nothing"))
+    words = F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
     return F.raise_error(F.concat(F.lit(f"{job.extent.name}: {name}: "), words, F.lit(f" {problem}")))
 
 

@@ -1,11 +1,14 @@
-"""Regular expressions as XPath and XQuery write them; None is an error."""
+"""Regular expressions as XPath and XQuery write them; None is an error, also for a text that is too long."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 from transom.errors import Unsupported
 from transom.model.rdf.terms import Term, boolean
+from transom.reference.rdf.pattern_cost import Costly, longest_text
 from transom.reference.rdf.strings import like, simple, text
 
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
@@ -13,19 +16,37 @@ _FOREIGN = re.compile(r"\\(?:[pPicIC]|[0-9]{3})|\[[^\]]*-\[")
 """What XPath has and Python has not: categories of letters, names, and classes less other classes."""
 
 
-def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
-    """A pattern with its flags, or None where one of them is none."""
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A compiled pattern, and the length of the longest text that it is looked for in; None is any."""
+
+    pattern: re.Pattern[str]
+    longest: int | None = None
+
+    def takes(self, text: str) -> bool:
+        """Whether a text is short enough."""
+        return self.longest is None or len(text) <= self.longest
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str, flags: str) -> Machine | None:
+    """A pattern with its flags, or None where one of them is none; Unsupported if it may take too long."""
     if not set(flags) <= {*_FLAGS, "q"}:
         return None
     chosen = re.RegexFlag(0)
     for flag in set(flags) & set(_FLAGS):
         chosen |= _FLAGS[flag]
     if "q" in flags:
-        return re.compile(re.escape(pattern), chosen & re.IGNORECASE)
+        return Machine(re.compile(re.escape(pattern), chosen & re.IGNORECASE))
     if _FOREIGN.search(pattern):
         raise Unsupported("REGEX", f"categories and differences of characters are not built: {pattern}", "not yet")
     try:
-        return re.compile(_as_python(pattern, chosen), chosen)
+        python = _as_python(pattern, chosen)
+        return Machine(re.compile(python, chosen), longest_text(python, chosen))
+    except Costly as problem:
+        hint = "write it so that each text is matched in one way: a+ for (a+)+, [^,]*, for .*,"
+        shown = pattern if len(pattern) <= 80 else f"{pattern[:77]}..."
+        raise Unsupported("REGEX", f"the pattern {shown} may take too long: {problem}", "never", hint=hint) from None
     except (re.error, OverflowError, RecursionError):
         return None
 
@@ -69,7 +90,9 @@ def regex(term: Term, pattern: Term, flags: Term | None = None) -> Term | None:
     if found is None or wanted is None or chosen is None:
         return None
     machine = compiled(wanted, chosen)
-    return boolean(machine.search(found.text) is not None) if machine is not None else None
+    if machine is None or not machine.takes(found.text):
+        return None
+    return boolean(machine.pattern.search(found.text) is not None)
 
 
 def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> Term | None:
@@ -79,16 +102,16 @@ def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> 
     if found is None or wanted is None or instead is None or chosen is None:
         return None
     machine = compiled(wanted, chosen)
-    if machine is None or machine.search("") is not None:
+    if machine is None or machine.pattern.search("") is not None or not machine.takes(found.text):
         return None
-    parts = [(instead, None)] if "q" in chosen else template(instead, machine.groups)
+    parts = [(instead, None)] if "q" in chosen else template(instead, machine.pattern.groups)
     if parts is None:
         return None
 
     def put(match: re.Match[str]) -> str:
         return "".join(words if group is None else match[group] or "" for words, group in parts)
 
-    return like(found, machine.sub(put, found.text))
+    return like(found, machine.pattern.sub(put, found.text))
 
 
 def template(instead: str, groups: int) -> list[tuple[str, int | None]] | None:

@@ -1,0 +1,112 @@
+"""Files against what a checkpoint says was read of them: changed ones are told, removed ones are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from transom.cli_running import FileWatch, warn_of_late_rows
+from transom.errors import DataError
+from transom.runtime.files_read import changed_files, check_unread_files, files_read
+from transom.runtime.progress import Progress
+from transom.spark.file_order import shared_instants
+
+
+def log(checkpoint: Path, name: str, files: list[Path], source: int = 0) -> None:
+    """An entry of a source's log, as Spark writes it."""
+    folder = checkpoint / "spark" / "sources" / str(source)
+    folder.mkdir(parents=True, exist_ok=True)
+    number = int(name.partition(".")[0])
+    entries = [
+        {"path": f"file://{path}".replace(" ", "%20"), "timestamp": path.stat().st_mtime_ns // 10**6, "batchId": number}
+        for path in files
+    ]
+    (folder / name).write_text("\n".join(["v1", *map(json.dumps, entries)]))
+
+
+def batch(checkpoint: Path, number: int, offset: int, *, done: bool) -> None:
+    """A micro-batch in Spark's logs."""
+    for kind in ("offsets", "commits"):
+        (checkpoint / "spark" / kind).mkdir(parents=True, exist_ok=True)
+    lines = ["v1", "{}", json.dumps({"logOffset": offset})]
+    (checkpoint / "spark" / "offsets" / str(number)).write_text("\n".join(lines))
+    if done:
+        (checkpoint / "spark" / "commits" / str(number)).write_text("v1\n{}")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    found = [tmp_path / f"a {number}.csv" for number in range(4)]
+    for path in found:
+        path.write_text("tick,x\n0,1\n")
+        os.utime(path, (1_000, 1_000))
+    return found
+
+
+def test_changed_file_is_found(files, tmp_path):
+    log(tmp_path, "0", files[:1])
+    log(tmp_path, "1.compact", files[:2])
+    log(tmp_path, "2", files[2:3])
+    (tmp_path / "spark" / "sources" / "1").mkdir()
+    (tmp_path / "spark" / "sources" / "1" / "0").write_text('v1\n{"cars":{"0":5}}')
+    assert [one.path for one in files_read(tmp_path)] == files[:3]
+    assert changed_files(tmp_path) == []
+    with files[1].open("a") as file:
+        file.write("1,2\n")
+    files[3].write_text("not read yet")
+    files[0].unlink()  # one that was read may go
+    assert changed_files(tmp_path) == [files[1]]
+    assert changed_files(tmp_path / "none") == []
+
+
+def test_file_removed_before_it_is_read(files, tmp_path):
+    log(tmp_path, "0", files[:2])
+    log(tmp_path, "1", files[2:])
+    batch(tmp_path, 0, 0, done=True)
+    batch(tmp_path, 1, 1, done=False)
+    check_unread_files(tmp_path)
+    files[0].unlink()
+    check_unread_files(tmp_path)
+    files[3].unlink()
+    with pytest.raises(DataError, match=r"removed before it was read: .*a 3\.csv"):
+        check_unread_files(tmp_path)
+    batch(tmp_path, 1, 1, done=True)
+    check_unread_files(tmp_path)
+
+
+def test_shared_instants(files, tmp_path):
+    assert shared_instants(f"file:{tmp_path}/a*.csv") == shared_instants(str(tmp_path)) == 4
+    for number, path in enumerate(files[1:]):
+        os.utime(path, (2_000 + number, 2_000 + number))
+    assert shared_instants(str(tmp_path)) == 0
+    assert shared_instants("s3://bucket/a") == 0
+
+
+def test_run_warns_once_of_each_changed_file(files, capsys):
+    class Run:
+        changed: ClassVar[list[Path]] = []
+
+        def changed_files(self) -> list[Path]:
+            return self.changed
+
+    watch = FileWatch(Run())
+    Run.changed = files[:1]
+    watch.look()
+    assert capsys.readouterr().err == ""  # too soon after the last look
+    watch.look(now=True)
+    Run.changed = files[:2]
+    watch.look(now=True)
+    told = capsys.readouterr().err
+    assert [told.count(file.name) for file in files] == [1, 1, 0, 0]
+    assert "was changed after it was read" in told
+
+
+def test_run_warns_of_late_rows(capsys):
+    warn_of_late_rows(Progress())
+    assert capsys.readouterr().err == ""
+    warn_of_late_rows(Progress(late_rows=3))
+    assert "late rows are not in the answers" in capsys.readouterr().err
