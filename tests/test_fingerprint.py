@@ -58,3 +58,11 @@ def test_a_query_without_a_region_does_not_care() -> None:
 def test_what_is_said_of_objects_counts(entries: dict[str, Any], also: set[str]) -> None:
     assert changed(printed(TIMED), printed(TIMED, **entries)) == {"objects of cars", *also}
     assert changed(printed(TIMED), printed(TIMED, keys=7, max_rows_per_key=9)) == set(), "hints change no answer"
+
+
+def test_columns_of_files_count() -> None:
+    plain = printed(TIMED, source={"files": "a.csv"})
+    other = printed(TIMED, source={"files": {"path": "a.csv", "fields": {"name": "Name"}}})
+    timed = printed(TIMED, source={"files": {"path": "a.csv", "time": "at", "time_format": "%Y-%m-%d"}})
+    assert changed(plain, printed(TIMED)) == set()
+    assert changed(plain, other) == changed(plain, timed) == {"columns of cars"}

@@ -124,6 +124,15 @@ CASES = (
     source("a file of no known format", "{files: ../../../etc/passwd}", "cannot tell the format"),
     source("two sources", "{files: a.csv, table: []}", "not 2 of them"),
     source("a source that runs a command", "{exec: 'rm -rf /'}", "unknown entry 'exec'"),
+    source("a column for no attribute", "{files: {path: a.csv, fields: {y: Y}}}", "no attribute 'y'"),
+    source(
+        "a pattern in place of a format", "{files: {path: a.csv, time: at, time_format: '(a+)+%Q'}}", "does not take %Q"
+    ),
+    source(
+        "a format that floods the terminal",
+        f"{{files: {{path: a.csv, time: at, time_format: '{'%Y' * 9000}'}}}}",
+        "is not a format",
+    ),
     source("a token in plain text", "{http: {listen: '127.0.0.1:1', path: /a, token: hunter2}}", "secret"),
     source("a password in an address", "{mqtt: {broker: 'mqtt://u:p@a', topic: b}}", "secret"),
     source(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.catalog.extents import Extent
+from transom.catalog.sources import Files, FileVersions
 from transom.errors import UsageError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
@@ -36,6 +37,7 @@ def fingerprint(
         for e in query.reads
     }
     moving = {f"objects of {e.name}": _objects(e) for e in query.reads if e.position is not None or e.forget_after}
+    columns = {f"columns of {e.name}": found for e in query.reads if (found := _columns(e))}
     regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
     return {
         "format": FORMAT,
@@ -48,8 +50,18 @@ def fingerprint(
         "approximate_sums": approximate,
         **extents,
         **moving,
+        **columns,
         **regions,
     }
+
+
+def _columns(extent: Extent) -> list[Any]:
+    """Which columns of files the rows of an extent are made of, where the catalog says so."""
+    source = extent.source
+    if not isinstance(source, Files | FileVersions):
+        return []
+    written = source.time_format if isinstance(source, Files) else None
+    return [[list(pair) for pair in source.fields], written and written.text] if source.fields or written else []
 
 
 def _objects(extent: Extent) -> list[Any]:
