@@ -121,3 +121,11 @@ def test_checkpoint_is_private(tmp_path):
     assert not check(folder, {"format": 1}, "SELECT a FROM s")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert check(folder, {"format": 1}, "SELECT a FROM s")
+
+
+def test_columns_of_files_count() -> None:
+    plain = printed(TIMED, source={"files": "a.csv"})
+    other = printed(TIMED, source={"files": {"path": "a.csv", "fields": {"name": "Name"}}})
+    timed = printed(TIMED, source={"files": {"path": "a.csv", "time": "at", "time_format": "%Y-%m-%d"}})
+    assert changed(plain, printed(TIMED)) == set()
+    assert changed(plain, other) == changed(plain, timed) == {"columns of cars"}

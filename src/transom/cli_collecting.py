@@ -59,7 +59,11 @@ def init(
     if output.exists():
         raise UsageError(f"{output} is there already", hint="name another file with --output")
     settings = dict(setting(words) for words in option or ())
-    output.write_text(first_catalog(source, seconds(length, "--for"), settings, output.parent), "utf-8")
+    text = first_catalog(source, seconds(length, "--for"), settings, output.parent)
+    output.write_text(text, "utf-8")
+    for line in text.splitlines():
+        if line.lstrip().startswith("# note: "):
+            say(line.strip("# "), err=True)
     say(f"{output}: written; read it, it holds guesses")
 
 

@@ -71,14 +71,56 @@ def test_parquet_of_many_types(tmp_path):
     }
     pq.write_table(pa.table(columns), tmp_path / "many.parquet")
     text = first_catalog(str(tmp_path / "many.parquet"))
-    declared = "sensor_id:integer, price:decimal, day:timestamp, none:string, huge:decimal"
+    declared = "sensor_id:integer, price:decimal, day:timestamp, none:string, not_a_name:integer, huge:decimal"
     assert extent_of(text).declaration == f"many: pushed ({declared})"
     assert extent_of(text).keys == 2
     assert "# left out: tags" in text
-    assert "# left out: not a name" in text
+    assert extent_of(text).source.fields == (("not_a_name", "not a name"),)
     found = answered(text, "SELECT sensor_id, price, day, none, huge FROM many", tmp_path).elements
     assert [e.tick for e in found] == [6 * 3600 + 30 * n for n in range(count)]
     assert found[1].row == (1, Decimal("1.25"), datetime(2024, 6, 1, tzinfo=UTC), None, Decimal(2**64 - 1))
+
+
+def test_moving_objects_have_an_object(tmp_path):
+    """Without `object` a path would jump between vehicles."""
+    rows = "".join(f"2024-06-01T06:00:{n:02}Z,{'ab'[n % 2]},v{n % 2},8.{n},47.{n},{n}\n" for n in range(10))
+    (tmp_path / "gps.csv").write_text("time,line,vehicle_id,longitude,latitude,speed_kmh\n" + rows)
+    extent = extent_of(first_catalog(str(tmp_path / "gps.csv")))
+    assert (extent.position.x, extent.position.y, extent.object) == ("longitude", "latitude", "vehicle_id")
+    one = "".join(f"2024-06-01T06:00:{n:02}Z,219000001,8.{n},47.{n}\n" for n in range(10))
+    (tmp_path / "ship.csv").write_text("time,MMSI,Gps Lon,Gps Lat\n" + one)
+    extent = extent_of(first_catalog(str(tmp_path / "ship.csv")))
+    assert (extent.position.x, extent.position.y, extent.object) == ("Gps_Lon", "Gps_Lat", "MMSI")
+    (tmp_path / "lone.csv").write_text("time,lon,lat\n2024-06-01T06:00:00Z,8.5,47.5\n2024-06-01T06:00:01Z,8.6,47.5\n")
+    text = first_catalog(str(tmp_path / "lone.csv"))
+    assert extent_of(text).object is None
+    assert "# note: no column seems to name the moving object" in text
+
+
+def test_odd_headers_and_times_make_a_stream(tmp_path):
+    """No measurement is lost because of the name of its column, and no stream because of the format of its time."""
+    rows = [f"01/05/2024 08:00:{n:02},{n % 2 + 1},40001,{n / 2}" for n in range(10)]
+    (tmp_path / "meters.csv").write_text("\n".join(["Time,Device ID,register,raw value", *rows]) + "\n")
+    text = first_catalog(str(tmp_path / "meters.csv"))
+    extent = extent_of(text)
+    assert extent.declaration == "meters: pushed (Device_ID:integer, register:integer, raw_value:float)"
+    assert "time_format: '%d/%m/%Y %H:%M:%S'  # a guess, by the values; %m/%d/%Y %H:%M:%S fits as well" in text
+    assert Catalog.read(text).calendar.epoch == datetime(2024, 5, 1, tzinfo=UTC)
+    found = answered(text, "SELECT Device_ID, raw_value FROM meters WHERE Device_ID = 2", tmp_path).elements
+    assert [(e.tick - 8 * 3600, e.row) for e in found][:2] == [(1, (2, 0.5)), (3, (2, 1.5))]
+    (tmp_path / "us.csv").write_text("when,x\n5/13/2024 8:05 PM,1\n5/1/2024 8:06 PM,2\n")
+    assert "time_format: '%m/%d/%Y %I:%M %p'  # a guess, by the values\n" in first_catalog(str(tmp_path / "us.csv"))
+
+
+def test_file_without_a_time_is_said_to_be_a_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("Time,raw value\nnoon,1\nlater,2\n")
+    done = CliRunner().invoke(app, ["init", "t.csv"])
+    assert done.exit_code == 0, done.output
+    assert "note: no column has a time that is recognised, so this is a table" in done.stderr
+    assert (
+        extent_of((tmp_path / "catalog.yaml").read_text()).declaration == "t: stored (Time:string, raw_value:integer)"
+    )
 
 
 def test_lines_out_of_order_and_with_gaps(tmp_path):

@@ -100,6 +100,40 @@ def test_parquet_with_every_type(read, tmp_path):
     ]
 
 
+ODD = "pushed (device:integer, speed:float)"
+
+
+def test_columns_with_other_names(read):
+    text = "tick,Device ID,Speed [kn],device\n5,7,1.5,x\n"
+    fields = {"device": "Device ID", "speed": "Speed [kn]"}
+    assert read(ODD, {"path": "a.csv", "fields": fields}, a__csv=text) == [Element(5, 1, (7, 1.5))]
+    lines = '{"tick": 5, "Device ID": 7, "Speed [kn]": 1.5, "device": "x"}\n'
+    assert read(ODD, {"path": "a.jsonl", "fields": fields}, a__jsonl=lines) == [Element(5, 1, (7, 1.5))]
+    both = "stored (device:integer, speed:float)"
+    [version] = read(both, {"versions": {0: "a.csv"}, "fields": fields}, a__csv=text)
+    assert version.rows == ((7, 1.5),)
+
+
+def test_missing_column_is_named_with_the_way_to_map_it(read):
+    error = refused(read, "pushed (device:integer)", "a.csv", a__csv="tick,Device\n5,7\n")
+    assert error.hint == "did you mean Device? then write fields: {device: 'Device'}"
+    error = refused(read, ODD, {"path": "a.csv", "fields": {"speed": "Speed"}}, a__csv="tick,device,Velocity\n5,7,1\n")
+    assert error.message == "no column Speed for it"
+
+
+def test_times_in_another_format(read):
+    files = {"path": "a.csv", "time": "Time", "time_format": "%d/%m/%Y %H:%M:%S"}
+    text = "Time,device,speed\n01/01/2009 00:01:00,1,2\n1/1/2009 0:0:7,1,3\n"
+    assert [element.tick for element in read(ODD, files, a__csv=text)] == [7, 60]
+    error = refused(read, ODD, files, a__csv="Time,device,speed\n2009-01-01 00:01:00,1,2\n")
+    assert "Time: '2009-01-01 00:01:00' is not written as %d/%m/%Y %H:%M:%S" in error.message
+    assert "is not an instant" in refused(read, ODD, files, a__csv="Time,device,speed\n31/02/2009 0:0:0,1,2\n").message
+    lines = {"path": "a.jsonl", "time": "Time", "time_format": "%Y%m%d"}
+    number = '{"Time": 20090101, "device": 1, "speed": 2}'
+    assert "20090101 is not written as %Y%m%d" in refused(read, ODD, lines, a__jsonl=number).message
+    assert [e.tick for e in read(ODD, lines, a__jsonl=number.replace("20090101", '"20090101"'))] == [0]
+
+
 def test_files_come_in_order_of_their_names_and_lists_in_their_own(read):
     contents = {"a2__csv": "tick,x\n5,1\n5,2\n", "a1__csv": "tick,x\n5,3\n4,4\n"}
     assert [e.row[0] for e in read("pushed (x:integer)", "a*.csv", **contents)] == [4, 3, 1, 2]
@@ -192,7 +226,7 @@ def test_files_that_do_not_fit(read, tmp_path, name, content, message):
 
 def test_a_column_that_is_missing_has_a_hint(read):
     error = refused(read, "pushed (temp:integer)", "a.csv", a__csv="tick,tmp\n0,1\n")
-    assert error.hint == "did you mean tmp?"
+    assert error.hint == "did you mean tmp? then write fields: {temp: 'tmp'}"
     assert error.detail == "the columns are tick, tmp"
     error = refused(read, "pushed (x:integer)", "b.csv", b__csv="time,x\n0,1\n")
     assert "time: COLUMN" in str(error.hint)
@@ -203,7 +237,11 @@ def test_a_column_that_is_missing_has_a_hint(read):
     [
         ("(x:integer)", "tick;x\n0;1\n", "cells are separated by commas"),
         ("(x:integer)", "tick\tx\n0\t1\n", "cells are separated by commas"),
-        ("(x:integer)", "tick,y,z\n0,1,1\n", "every attribute of it has a column"),
+        (
+            "(x:integer)",
+            "tick,y,z\n0,1,1\n",
+            "every attribute of it has a column; fields: says how it is called, if not x",
+        ),
         ("(x:integer)", "tick,x\nsoon,1\n", "write a whole number, or ISO 8601 such as 2009-03-01T12:00:00Z"),
         ("(x:integer)", "tick,x\n2008-12-31,1\n", "set `epoch` in the catalog earlier"),
         ("(x:integer)", "tick,x\n-1,1\n", "ticks are whole numbers from 0"),

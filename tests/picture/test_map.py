@@ -66,6 +66,36 @@ def test_ways_follow_objects_and_leave_out_rows_without_a_place() -> None:
     assert [s.tick for s in ways["b"]] == [1, 8]
 
 
+def test_rejected_rows_are_marked_and_not_part_of_the_way() -> None:
+    """What a map sums is what PATHLENGTH gives: rows beyond max_speed are crosses, counted, and on no line."""
+    limited = Catalog.read("""
+extents:
+  cars:
+    declare: pushed (id:string, x:float, y:float)
+    position: {x: x, y: y, unit: km}
+    object: id
+    max_speed: 3600 km/h
+""")
+    rows = [(0, "a", 0, 0), (5, "a", 3, 4), (6, "a", 500, 500), (7, "a", 500, 501), (10, "a", 6, 8), (0, "b", 1, 1)]
+    text = "SELECT RStream(id, PathLength(cars) AS way) FROM cars [PARTITION BY id RANGE UNBOUNDED] GROUP BY id"
+    asked = transom.compile(text, limited, language="cql")
+    answer = asked.simulate({"cars": rows}).elements[-1].row
+    found = asked.map({"cars": rows})
+    features = json.loads(found.geojson)["features"]
+    tracks = {one["properties"]["name"]: one for one in features if one["properties"]["kind"] == "track"}
+    assert tracks["a"]["properties"]["metres"] == 10_000.0 == answer[1]
+    assert tracks["a"]["geometry"]["coordinates"] == [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]
+    rejected = [one for one in features if one["properties"]["kind"] == "rejected"]
+    assert [(one["properties"]["tick"], one["geometry"]["coordinates"]) for one in rejected] == [
+        (6, [500.0, 500.0]),
+        (7, [500.0, 501.0]),
+    ]
+    assert "a: 3 rows, 10.000 km; 2 rejected" in found.svg
+    assert "beyond max_speed: 2 rows" in found.svg
+    assert found.svg.count('class="rejected"') == 3, "one of them in the legend"
+    assert "max_speed" not in asked.map({"cars": rows[:2]}).svg
+
+
 def test_the_window_in_force() -> None:
     assert held(BY_DISTANCE) == {"a": [4, 6], "b": []}
     assert held(BY_DISTANCE, at=3) == {"a": [0, 2], "b": [1]}

@@ -9,9 +9,14 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql import functions as F
+
+from tests.catalog.test_time_formats import TEXTS
 from tests.spark.reading import Folder, fails, ordered, plain, plain_table, same
 from transom.catalog import Catalog
+from transom.catalog.time_formats import read_time_format
 from transom.errors import DataError, UsageError
+from transom.spark.time_formats import iso_text
 
 ALL = "pushed (i:integer, f:float, d:decimal, s:string, b:boolean, t:time, at:timestamp)"
 FEW = "pushed (s:string, x:integer)"
@@ -76,6 +81,34 @@ def test_parquet_with_every_type(folder, tmp_path):
     assert ordered(folder.frame(both).collect(), both.extent("it")) == plain(both)
     with pytest.raises(DataError, match="different columns"):
         folder.frame(both, live=True)
+
+
+def test_columns_with_other_names_and_times_in_another_format(folder):
+    folder.write(
+        a__csv="Time,Device ID,Speed [kn],s\n"
+        "01/05/2009 08:00:00,a,1,no\n1/5/2009 8:0:7,b,2,no\n 3/5/2009 23:59:59 ,c,,no\n",
+        b__jsonl='{"Time": "May 1, 09 8:05 PM", "Device ID": "a", "Speed [kn]": 1, "s": 5}\n'
+        '{"Time": "may 2, 09 12:00 am", "Device ID": null, "Speed [kn]": 2, "s": 5}\n',
+        c__csv="Time,s,x\n31/02/2009 08:00:00,a,1\n",
+        d__csv="Time,s,x\n2009-05-01,a,1\n",
+    )
+    fields = {"s": "Device ID", "x": "Speed [kn]"}
+    first = {"path": "a.csv", "time": "Time", "time_format": "%d/%m/%Y %H:%M:%S", "fields": fields}
+    rows = same(folder, folder.catalog(FEW, first))
+    assert [row[1:] for row in rows] == [("a", 1), ("b", 2), ("c", None)]
+    second = {"path": "b.jsonl", "time": "Time", "time_format": "%b %d, %y %I:%M %p", "fields": fields}
+    assert [row[1:] for row in same(folder, folder.catalog(FEW, second))] == [("a", 1), (None, 2)]
+    for path, words in (("c.csv", "is not written as"), ("d.csv", "is not written as")):
+        fails(folder, folder.catalog(FEW, {**first, "path": path, "fields": {}}), words)
+
+
+def test_time_formats_are_read_as_in_plain_python(spark):
+    texts = [text for _, text in TEXTS]
+    frame = spark.createDataFrame([(number, text) for number, text in enumerate(texts)], "n int, x string")
+    formats = [read_time_format(text) for text in dict.fromkeys(form for form, _ in TEXTS)]
+    columns = [iso_text(F.col("x"), written).alias(f"f{place}") for place, written in enumerate(formats)]
+    for row in frame.select("n", *columns).collect():
+        assert [row[f"f{place}"] for place in range(len(formats))] == [one.iso(texts[row.n]) for one in formats]
 
 
 def test_several_files_by_wildcard_in_the_order_of_their_names(folder):

@@ -18,7 +18,8 @@ from transom.errors import CatalogError, Span
 _DEEPEST = 30
 _LONGEST_NUMBER = 400
 _LOADER: type[yaml.CSafeLoader] | type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What is no text, ends a line in some programs only (U+0085, U+2028), or turns the order of what is shown (U+202E)."""
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, object] = {
@@ -38,7 +39,13 @@ def read_document(text: str, source: str | None = None) -> tuple[object, Places]
     if strange:
         printable = text.encode("utf-8", "replace").decode()
         message = f"the character {strange[0]!a} cannot stand in a catalog"
-        raise CatalogError(message, span=Span(*strange.span()), hint="leave it out", text=printable, source=name)
+        raise CatalogError(
+            message,
+            span=Span(*strange.span()),
+            hint="leave it out, or write it as an escape in double quotes",
+            text=printable,
+            source=name,
+        )
     reader = _Reader(text)
     try:
         return reader.read(), reader.places

@@ -113,11 +113,13 @@ class GenerateEntry(Entry):
 
 
 class FilesEntry(Entry):
-    """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, time: COLUMN}`."""
+    """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, time: COLUMN, fields: {...}}`."""
 
     path: list[str] | None = None
     format: Literal["csv", "jsonl", "parquet", "ais", "gpx", "geojson"] | None = None
     time: str | None = None
+    time_format: str | None = None
+    fields: dict[str, str] = Field(default_factory=dict)
     versions: dict[str | int, str] | None = None
 
     @classmethod

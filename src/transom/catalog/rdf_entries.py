@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from transom.catalog.servers import Kafka
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>\"{}|^`\\\x00-\x20]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PREFIX = re.compile(r"|[^\W\d_]([\w.-]*[\w-])?")
 ENDINGS = ("nt", "nq", "ttl", "trig", "rdf", "jsonld")
 TABLES = ("csv", "jsonl", "parquet")
@@ -130,6 +131,8 @@ def _check_stream(entry: RdfEntry, at: At) -> None:
 
 def _check_endings(files: Sequence[str], endings: Sequence[str], at: At) -> None:
     for place, path in enumerate(files):
+        if _CONTROL.search(path):
+            raise Misfit(f"{quoted(path)} is not a path", at.then("files", place), "write for example td.csv")
         if path.rpartition(".")[2].lower() not in endings:
             hint = f"files end with .{', .'.join(endings)}"
             raise Misfit(f"{show(path)} is no file of RDF", at.then("files", place), hint)

@@ -153,7 +153,7 @@ def _push(extent: Extent, entry: HttpEntry, at: At, log: Place, tls: Tls | None)
             raise Misfit(f"{key} is for what is fetched", at.then(key).at_key(), "leave out listen, or this")
     listen = entry.listen or ""
     _host(listen, at.then("listen"))
-    if not entry.path.startswith("/"):
+    if not re.fullmatch(r"/[^\x00-\x20\x7f]*", entry.path):
         raise Misfit(f"{quoted(entry.path)} is not a path", at.then("path"), "write for example /events")
     check_secret(entry.token, at.then("token"))
     host, _, port = listen.rpartition(":")

@@ -14,7 +14,8 @@ from transom.catalog.places import At, Misfit
 from transom.catalog.signal_entries import read_generate
 from transom.catalog.sources import ENDINGS, Files, FileVersions, Format, FromQuery, Source, Table
 from transom.catalog.ticks import read_tick
-from transom.catalog.wording import quoted, show
+from transom.catalog.time_formats import TimeFormat, read_time_format
+from transom.catalog.wording import did_you_mean, quoted, show
 from transom.model.bag import Row, Version
 from transom.model.time import Calendar
 
@@ -70,16 +71,43 @@ def _files(extent: Extent, entry: FilesEntry, at: At, calendar: Calendar) -> Fil
             raise Misfit(f"a {extent.kind} extent has no versions", at.then("versions").at_key(), "write path: ...")
         if entry.time is not None:
             raise Misfit("versions have their ticks already", at.then("time").at_key(), "leave out time")
+        if entry.time_format is not None:
+            raise Misfit("versions have their ticks already", at.then("time_format").at_key(), "leave out time_format")
         here = at.then("versions")
         paths = {_tick(key, here, calendar): path for key, path in entry.versions.items()}
         _distinct(paths, entry.versions, here)
         places = [(path, here.then(key)) for key, path in entry.versions.items()]
-        return FileVersions(tuple(sorted(paths.items())), _format(entry, places, at))
+        return FileVersions(tuple(sorted(paths.items())), _format(entry, places, at), _fields(extent, entry, at))
     listed = entry.path or []
     if not listed:
         raise Misfit("the list of paths is empty", at, "write files: data/road.csv")
     places = [(path, at.then("path", number)) for number, path in enumerate(listed)]
-    return Files(tuple(listed), _format(entry, places, at), entry.time)
+    form = _format(entry, places, at)
+    return Files(tuple(listed), form, entry.time, _fields(extent, entry, at), _time_format(entry, form, at))
+
+
+def _fields(extent: Extent, entry: FilesEntry, at: At) -> tuple[tuple[str, str], ...]:
+    """The columns of attributes that have another name."""
+    for name in entry.fields:
+        if name not in extent.names:
+            here = at.then("fields", name).at_key()
+            raise Misfit(f"no attribute {quoted(name)}", here, did_you_mean(name, extent.names))
+    return tuple(sorted(entry.fields.items()))
+
+
+def _time_format(entry: FilesEntry, form: Format, at: At) -> TimeFormat | None:
+    """How the time column is written; only text has to be told."""
+    if entry.time_format is None:
+        return None
+    here = at.then("time_format")
+    if form not in (Format.CSV, Format.JSONL):
+        raise Misfit(f"{form.value} files have no time_format", here.at_key(), "CSV and JSON lines have one")
+    if entry.time is None:
+        raise Misfit("time_format is for the column that time names", here.at_key(), "add time: COLUMN")
+    try:
+        return read_time_format(entry.time_format)
+    except ValueError as error:
+        raise Misfit(str(error), here, "write for example '%d/%m/%Y %H:%M:%S'") from error
 
 
 def _format(entry: FilesEntry, places: Sequence[tuple[str, At]], at: At) -> Format:

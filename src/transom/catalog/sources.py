@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from transom.catalog.time_formats import TimeFormat
 from transom.model.bag import Version
 from transom.model.time import Rate
 from transom.model.types import Value
@@ -54,11 +56,20 @@ LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_r
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (else the format's clock)."""
+    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (else the format's clock).
+
+    `fields` has the columns of attributes whose column has another name.
+    """
 
     paths: tuple[str, ...]
     format: Format
     time: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    time_format: TimeFormat | None = None
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """The columns of some attributes."""
+        return _columns(names, self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,16 @@ class FileVersions:
 
     versions: tuple[tuple[int, str], ...]
     format: Format
+    fields: tuple[tuple[str, str], ...] = ()
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """The columns of some attributes."""
+        return _columns(names, self.fields)
+
+
+def _columns(names: Sequence[str], fields: tuple[tuple[str, str], ...]) -> list[str]:
+    others = dict(fields)
+    return [others.get(name, name) for name in names]
 
 
 @dataclass(frozen=True, slots=True)

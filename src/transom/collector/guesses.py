@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from transom.catalog.ticks import read_instant
+from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.types import DIGITS, INTEGER_MAX
 
 Columns = Mapping[str, Sequence[object]]
@@ -18,6 +19,25 @@ Columns = Mapping[str, Sequence[object]]
 _TIMES = ("tick", "time", "timestamp", "ts", "at", "when", "date", "datetime", "instant")
 _TIME = re.compile(r"(.*_)?(time|timestamp|ts|at|date)")
 _KEY = re.compile(r"(.*_)?(id|site|sensor|device|machine|node|station|unit|line|key|no|number|mmsi|zone)", re.I)
+_OBJECT = re.compile(
+    r"(.*_)?(vehicle|car|truck|bus|ship|vessel|object|tracker|mmsi|imei|callsign|plate)(_?(id|no|number|name))?", re.I
+)
+_FORMATS = tuple(
+    read_time_format(f"{day}{clock}")
+    for day in (
+        "%d/%m/%Y",
+        "%m/%d/%Y",
+        "%d.%m.%Y",
+        "%d-%m-%Y",
+        "%Y/%m/%d",
+        "%d-%b-%Y",
+        "%d %b %Y",
+        "%d/%m/%y",
+        "%m/%d/%y",
+    )
+    for clock in (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "")
+)
+"""Formats that are tried where no column has instants in ISO 8601; the day before the month where both fit."""
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})\Z")
 _FLOAT = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?\Z")
 _SINCE_1970 = {"1 s": (10**9, 4 * 10**9), "1 ms": (10**12, 4 * 10**12), "1 us": (10**15, 4 * 10**15)}
@@ -148,6 +168,47 @@ def pace(instants: Sequence[datetime]) -> list[str]:
     return lines
 
 
+def written_time(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
+    """The column of text that says when in a format of its own, and the formats that all its values have."""
+    found: dict[str, list[TimeFormat]] = {}
+    for name, column in columns.items():
+        texts = [value for value in column if isinstance(value, str)]
+        fitting = [one for one in _FORMATS if all(_instant_of(one, text) for text in texts)]
+        if texts and len(texts) == len(column) and fitting:
+            found[name] = fitting
+    named = [name for name in found if name.lower() in _TIMES] or [n for n in found if _TIME.fullmatch(n.lower())]
+    chosen = named[0] if named else next(iter(found)) if len(found) == 1 else None
+    return None if chosen is None else (chosen, found[chosen])
+
+
+def _instant_of(written: TimeFormat, text: str) -> datetime | None:
+    iso = written.iso(text)
+    try:
+        return None if iso is None else read_instant(iso)
+    except ValueError:
+        return None
+
+
+def instants_of(written: TimeFormat, column: Sequence[object]) -> list[datetime]:
+    """The instants of a column that is written in a format."""
+    return [one for text in column if isinstance(text, str) and (one := _instant_of(written, text)) is not None]
+
+
+def object_of(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str, str]) -> list[str]:
+    """The attribute that names the moving object: one that is called so, else one that rows are grouped by."""
+    found = []
+    for name, kind in kinds.items():
+        column = columns[fields.get(name, name)]
+        repeated = len({value for value in column if isinstance(value, str | int)}) <= max(1, len(column) // 2)
+        if kind in ("string", "integer") and repeated:
+            found.append(name)
+    called = [name for name in found if _OBJECT.fullmatch(name)] or [name for name in found if _KEY.fullmatch(name)]
+    grouped = [name for name in found if kinds[name] == "string"]
+    if not (called or grouped):
+        return ["# note: no column seems to name the moving object; without `object` all rows are one path"]
+    return [f"object: {(called or grouped)[0]}  # a guess: each value is a moving object with a path of its own"]
+
+
 def keys_of(columns: Columns, time: str | None) -> list[str]:
     """How many values the column has that rows seem to be grouped by."""
     for name, column in columns.items():
@@ -161,9 +222,12 @@ def keys_of(columns: Columns, time: str | None) -> list[str]:
 
 def place_of(kinds: Mapping[str, str]) -> list[str]:
     """The position, where the names of two attributes say longitude and latitude."""
-    for names in (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat")):
-        if all(kinds.get(name) == "float" for name in names):
-            return [f"position: {{lon: {names[0]}, lat: {names[1]}}}  # a guess, by the names"]
+    known = {name.lower(): name for name, kind in kinds.items() if kind in ("float", "decimal")}
+    for east, north in (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("long", "lat")):
+        for low, name in known.items():
+            other = known.get(low.removesuffix(east) + north) if low == east or low.endswith(f"_{east}") else None
+            if other is not None:
+                return [f"position: {{lon: {name}, lat: {other}}}  # a guess, by the names"]
     return []
 
 

@@ -98,7 +98,8 @@ class HttpReceiver:
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED)
         scheme, _, given = request.authorization.partition(" ")
         if self._token is not None and not (
-            scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token.encode())
+            scheme.lower() == "bearer"
+            and hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), self._token.encode())
         ):
             raise Refused(HTTPStatus.UNAUTHORIZED)
         if not self.feed.writable:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
+from multidict import CIMultiDictProxy
 
 from transom.collector.http_tls import Handshake
 
@@ -24,6 +25,8 @@ DEADLINE = 30.0
 """Seconds that a client has for the head of a request, and for its body; with TLS also for the handshake."""
 _LINE, _HEADERS = 8190, 64
 """Bytes of a line of the head, and how many headers a request may have."""
+_KEY = 255
+"""Characters of an Idempotency-Key."""
 _LINGER = 1.0
 """Seconds for which the body of a refused request is read, so that the client sees the answer."""
 
@@ -112,10 +115,12 @@ class HttpServer:
 
     async def _answer(self, request: web.BaseRequest) -> Answer:
         headers = request.headers
-        head = Request(request.method, request.path, headers.get("Authorization", ""), headers.get("Idempotency-Key"))
+        head = Request(request.method, request.path, _only(headers, "Authorization") or "", _key(headers))
         self._check(head)
         if headers.get("Content-Encoding", "identity").lower() != "identity":
             raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body without Content-Encoding")
+        if headers.get("Transfer-Encoding", "chunked").strip().lower() != "chunked":
+            raise Refused(HTTPStatus.BAD_REQUEST, "the only Transfer-Encoding is chunked")
         if request.content_length is None and "Transfer-Encoding" not in headers:
             raise Refused(HTTPStatus.LENGTH_REQUIRED)
         if (request.content_length or 0) > self._largest:
@@ -138,6 +143,22 @@ class HttpServer:
         except TimeoutError:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
         return bytes(body)
+
+
+def _only(headers: CIMultiDictProxy[str], name: str) -> str | None:
+    """The one header of a name; a proxy could look at the first of two, and we at the last."""
+    found = headers.getall(name, [])
+    if len(found) > 1:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"{len(found)} headers {name}")
+    return found[0] if found else None
+
+
+def _key(headers: CIMultiDictProxy[str]) -> str | None:
+    """The key of a message, which goes into the log: text, and not long."""
+    key = _only(headers, "Idempotency-Key")
+    if key is not None and not (key.isascii() and key.isprintable() and len(key) <= _KEY):
+        raise Refused(HTTPStatus.BAD_REQUEST, f"Idempotency-Key is not up to {_KEY} characters of ASCII")
+    return key
 
 
 class _Limited(web.Server):

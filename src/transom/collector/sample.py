@@ -11,20 +11,24 @@ from pathlib import Path
 
 from transom.catalog.extents import Catalog
 from transom.catalog.sources import ENDINGS, Format
+from transom.catalog.time_formats import TimeFormat
 from transom.collector.guesses import (
     ABSENT,
     Clock,
     Columns,
     clock_of,
+    instants_of,
     keys_of,
     kind_of,
     name_of,
+    object_of,
     of_instants,
     pace,
     place_of,
     quoted,
     time_of,
     typed,
+    written_time,
 )
 from transom.connectors.files.read import READERS
 from transom.connectors.files.records import MISSING
@@ -32,6 +36,7 @@ from transom.errors import UsageError
 
 MOST = 500
 """Rows that are looked at."""
+_NO_TIME = "# note: no column has a time that is recognised, so this is a table; for a stream: pushed, and time: COLUMN"
 WAYS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
 
 
@@ -50,12 +55,12 @@ class Sample:
     recent: int = MOST
     """So many rows at the end came one after the other."""
     stored: bool = False
-    renames: bool = True
-    """Whether an attribute may have another name than its column."""
     timed: bool = True
     """Whether a column may hold the time of a row."""
     text: bool = False
     """Whether cells are text, so that a string is whatever stands there."""
+    written: Sequence[TimeFormat] = ()
+    """How the time is written if not in ISO 8601: the format that is taken, and others that fit as well."""
     types: dict[str, str] = field(default_factory=dict)
     """Types that are known, and not guessed."""
     more: list[str] = field(default_factory=list)
@@ -64,8 +69,8 @@ class Sample:
 
 def written(sample: Sample) -> str:
     """The text of a catalog with the one extent; it is one that `Catalog.read` takes."""
-    time = time_of(sample.columns) if sample.timed and not sample.stored else None
-    clock = of_instants(sample.came, "what came first") if time is None else clock_of(sample.columns[time])
+    time = _time(sample)
+    clock = _clock(sample, time)
     kinds, fields, left = _attributes(sample, time)
     guessed = f"types are guesses from {sample.count}" if not sample.types else "types as the source has them"
     declared = ", ".join(f"{name}:{kind}" for name, kind in kinds.items())
@@ -74,17 +79,39 @@ def written(sample: Sample) -> str:
         lines += [
             *pace(clock.instants[-sample.recent :] if sample.recent else ()),
             *keys_of(sample.columns, time),
-            *place_of(kinds),
         ]
+        place = place_of(kinds)
+        lines += [*place, *(object_of(sample.columns, kinds, fields) if place else ())]
     lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
     if time is not None:
         lines.append(f"    time: {quoted(time)}  # a guess, by its name and its values")
+    if sample.written:
+        first, *others = (one.text for one in sample.written)
+        also = f"; {others[0]} fits as well" if others else ""
+        lines.append(f"    time_format: '{first}'  # a guess, by the values{also}")
     if fields:
         lines.append(f"    fields: {{{', '.join(f'{name}: {quoted(key)}' for name, key in fields.items())}}}")
     lines += [f"    # left out: {words}" for words in left]
     text = "\n".join([*_top(clock), "extents:", f"  {sample.name}:", *(f"    {line}" for line in lines)]) + "\n"
     Catalog.read(text)
     return text
+
+
+def _time(sample: Sample) -> str | None:
+    """The column that says when."""
+    if not sample.timed or sample.stored:
+        return None
+    found = time_of(sample.columns)
+    other = written_time(sample.columns) if found is None and sample.written else None
+    return other[0] if other else found
+
+
+def _clock(sample: Sample, time: str | None) -> Clock:
+    if time is None:
+        return of_instants(sample.came, "what came first")
+    if sample.written:
+        return of_instants(instants_of(sample.written[0], sample.columns[time]))
+    return clock_of(sample.columns[time])
 
 
 def _top(clock: Clock) -> list[str]:
@@ -106,8 +133,6 @@ def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[
             left.append(f"{key}, which {missing} of {len(column)} do not have")
         elif kind is None:
             left.append(f"{key}, whose values are of no one type")
-        elif name != key and not sample.renames:
-            left.append(f"{key}, which is no name; columns of files keep theirs")
         else:
             kinds[name] = kind
             if name != key:
@@ -133,13 +158,16 @@ def file_sample(place: str, folder: Path) -> Sample:
         cells = {name: [typed(cell) for cell in column] for name, column in cells.items()}
     name = name_of(Path(place).stem if found == place else Path(place).parent.name)
     path = quoted(place if os.path.isabs(place) else os.path.relpath(place, folder))
-    stored = time_of(cells) is None
+    iso = time_of(cells)
+    other = written_time(cells) if iso is None and form in (Format.CSV, Format.JSONL) else None
+    stored = iso is None and other is None
     return Sample(
         name,
-        [f"files: {path}"] if stored else ["files:", f"  path: {path}"],
+        ["files:", f"  path: {path}"],
         cells,
         f"{len(rows)} rows",
         stored=stored,
-        renames=False,
         text=form is Format.CSV,
+        written=() if other is None else other[1],
+        more=[_NO_TIME] if stored else [],
     )

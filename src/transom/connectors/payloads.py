@@ -155,9 +155,12 @@ class Reader:
             numbers = [n for n in (start, after, plus) if isinstance(n, int | float) and not isinstance(n, bool)]
             if len(numbers) < 3:
                 raise Dead(Reason.RECORD, "a time or a base value is no number")
-            if numbers[2] and isinstance(value, int | float):
-                value += numbers[2]
-            moment = numbers[0] + numbers[1] if "bt" in base or "t" in record else None
+            try:
+                if numbers[2] and isinstance(value, int | float):
+                    value += numbers[2]
+                moment = numbers[0] + numbers[1] if "bt" in base or "t" in record else None
+            except OverflowError:
+                raise Dead(Reason.RECORD, "a sum of a base and a value is too large") from None
             groups.setdefault(moment, {})[name] = value
         for moment, fields in groups.items():
             read = self.records(fields, known)

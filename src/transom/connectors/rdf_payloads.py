@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from transom.catalog.ticks import Hinted, read_tick
@@ -16,6 +17,7 @@ from transom.model.rdf.answer import Aside
 from transom.model.rdf.read import FORMATS, Quad, read_quads
 from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple
+from transom.model.rdf.well_formed import TooDeep
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 COLUMNS = ("tick", "position", "s", "p", "o", "g", "dead", "words", "payload")
 """Columns on Spark: tick, place in its message and terms as N-Triples writes them; or a payload and why it is dead."""
 SCHEMA = ", ".join(f"{name} {'bigint' if name in ('tick', 'position') else 'string'}" for name in COLUMNS)
+STATEMENTS = 50_000
+"""How many statements a message may have."""
 _LONGEST_WORDS = 1000
 _MARK = "\ufeff"
 """What some write in front of UTF-8; it is none of the message."""
@@ -66,7 +70,9 @@ class RdfReader:
         tick = None if moment is None else self._tick(moment)
         digest = blake2b(f"{tick}\n{text}".encode(), digest_size=8).hexdigest()
         try:
-            quads = list(read_quads(text, self.format, nodes=f"b{digest}n"))
+            quads = self._quads(text, f"b{digest}n")
+        except TooDeep as error:
+            raise Dead(Reason.DEPTH, error.detail or error.message) from None
         except DataError as error:
             raise Dead(Reason.RDF, error.detail or error.message) from None
         stated = self._stated(quads)
@@ -80,6 +86,14 @@ class RdfReader:
                 raise Dead(Reason.TIME, f"no time of {quad.triple}")
             found.append(Stated(own, quad.triple, quad.graph))
         return found
+
+    def _quads(self, text: str, nodes: str) -> list[Quad]:
+        """What a message states; Dead if it states too much."""
+        most = None if self.largest is None else STATEMENTS
+        quads = list(islice(read_quads(text, self.format, nodes=nodes), None if most is None else most + 1))
+        if most is not None and len(quads) > most:
+            raise Dead(Reason.SIZE, f"more than {most} statements")
+        return quads
 
     def _stated(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
         """The ticks that the predicate of time states."""

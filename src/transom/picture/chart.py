@@ -13,6 +13,7 @@ from transom.model.time import Calendar
 from transom.picture.look import FADED, FAINT, GREY, INK, PANEL, SANS, WIDTH
 from transom.picture.svg import escape, hint, label, line, number, shortened, tag
 from transom.picture.ways import Spot, Way, Ways
+from transom.picture.words import plural
 from transom.reference.space_functions import kilometres_per_hour
 
 Colour: TypeAlias = Literal["object", "speed"]
@@ -193,7 +194,11 @@ def _way(frame: Frame, ways: Ways, way: Way, place: int, colour: Colour, bins: _
     paint = OBJECTS[place % len(OBJECTS)]
     points = [(frame.x(x), frame.y(y)) for x, y in _line(way.spots, frame.turn)]
     faint = 0.4 if ways.windows else 0.9
-    parts = [hint(f"{way.name}: {len(way.spots)} rows, {way.spots[-1].distance / 1e9:.3f} km")]
+    beyond = f"; {len(way.rejected)} rejected" if way.rejected else ""
+    parts = [hint(f"{way.name}: {len(way.spots)} rows, {way.spots[-1].distance / 1e9:.3f} km{beyond}")]
+    for spot in way.rejected:
+        x = unwound([spot.x], frame.turn)[0] if frame.turn is not None else spot.x
+        parts.append(_cross(frame.x(x), frame.y(spot.y), hint(f"{way.name}, tick {spot.tick}: beyond max_speed")))
     for paint_of, held, run in _runs(way.spots, points, colour, bins, paint):
         parts.append(_polyline(run, paint_of, 3.2 if held else 1.6, 0.95 if held else faint))
     for before, spot, (x, y) in zip((way.spots[0], *way.spots), way.spots, points):
@@ -207,6 +212,12 @@ def _way(frame: Frame, ways: Ways, way: Way, place: int, colour: Colour, bins: _
         x, y = points[-1]
         parts.append(tag("circle", cx=x, cy=y, r=5, fill="none", stroke=paint, stroke_width=1.6))
     return tag("g", *parts, class_="way")
+
+
+def _cross(x: float, y: float, *content: str) -> str:
+    """A row that was rejected."""
+    shape = f"M{number(x - 3)} {number(y - 3)}l6 6m0 -6l-6 6"
+    return tag("path", *content, d=shape, fill="none", stroke=GREY, stroke_width=1.2, class_="rejected")
 
 
 def _runs(
@@ -263,6 +274,11 @@ def _legend(ways: Ways, colour: Colour, bins: _Bins) -> Iterator[str]:
         shape = f"M{SIDE + 11} {number(y - 10)}l5 6l-5 6l-5 -6Z"
         yield tag("path", d=shape, fill="#ffffff", stroke=INK, stroke_width=1.3)
         yield label(SIDE + 30, y, "the window slid", fill=INK)
+        y += 18
+    rejected = sum(len(way.rejected) for way in ways.ways)
+    if rejected:
+        yield _cross(SIDE + 11, y - 4)
+        yield label(SIDE + 30, y, f"beyond max_speed: {plural(rejected, 'row')}", fill=INK)
 
 
 def _caption(ways: Ways, calendar: Calendar) -> str:

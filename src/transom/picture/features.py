@@ -1,4 +1,4 @@
-"""A map as GeoJSON: regions as polygons, ways as lines with their times, rows of the window and marks as points."""
+"""A map as GeoJSON: regions as polygons, ways as lines with their times; as points rows of the window and marks."""
 
 from __future__ import annotations
 
@@ -39,5 +39,8 @@ def _points(ways: Ways, calendar: Calendar) -> Iterator[dict[str, object]]:
             if spot.held:
                 time = calendar.instant_of(spot.tick).isoformat()
                 yield _feature("Point", [spot.x, spot.y], kind="window", name=way.name, tick=spot.tick, time=time)
+        for spot in way.rejected:
+            time = calendar.instant_of(spot.tick).isoformat()
+            yield _feature("Point", [spot.x, spot.y], kind="rejected", name=way.name, tick=spot.tick, time=time)
     for mark in ways.marks:
         yield _feature("Point", [mark.x, mark.y], kind="mark", name=mark.words, tick=mark.tick)

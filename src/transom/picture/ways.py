@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.streams import WithoutJumps
 from transom.algebra.tree import Plan, walk
 from transom.algebra.windows import Coordinate, Every, Inside, Window, measured, parts
 from transom.catalog.extents import Extent
@@ -16,6 +17,7 @@ from transom.model.space import Position, step
 from transom.model.types import Value
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs
+from transom.reference.streams import without_jumps
 from transom.reference.windows import Stand, is_in, lineages, slide_events
 
 _NEED = "add position: {lon: lon, lat: lat} or position: {x: x, y: y} to the catalog"
@@ -34,11 +36,12 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The rows of one object that have a place, in their order."""
+    """The rows of one object that have a place, in their order; those beyond its speed limit are `rejected`."""
 
     extent: str
     name: str
     spots: tuple[Spot, ...]
+    rejected: tuple[Spot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,12 @@ def gather(
                 held.setdefault(extent.name, set()).update((e.tick, e.index) for e in current)
             if isinstance(op.slide, Every) and op.slide.coordinate is Coordinate.DISTANCE:
                 marks += _marks(lineage, [(tick, where[Coordinate.DISTANCE]) for tick, where in events], line)
-    ways = [way for extent in moving.values() for way in _ways(extent, inputs, held.get(extent.name, set()), now)]
+    jumps = _jumps(plan, inputs)
+    ways = [
+        way
+        for name, extent in moving.items()
+        for way in _ways(extent, inputs, held.get(name, set()), jumps.get(name, set()), now)
+    ]
     shown = [region for region in regions.values() if region.geodesic == geodesic and not line]
     lands = tuple(Land(region.name, region.laid, region.name in asked) for region in shown)
     return Ways(tuple(ways), tuple(marks), lands, now, tuple(dict.fromkeys(words)), geodesic, line)
@@ -119,7 +127,19 @@ def _marks(lineage: Sequence[Stand], events: Iterable[tuple[int, int]], line: bo
             yield Mark(tick, places[-1][0], tick if line else places[-1][1], words)
 
 
-def _ways(extent: Extent, inputs: Inputs, held: set[tuple[int, int]], now: int) -> Iterator[Way]:
+def _jumps(plan: Plan, inputs: Inputs) -> dict[str, set[tuple[int, int]]]:
+    """The rows that the query rejects because no object can have got there in time, by extent."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for op in walk(plan):
+        if isinstance(op, WithoutJumps) and isinstance(op.input, StreamAcquire | StreamReceive):
+            _, rejected = without_jumps(op, evaluate_stream(op.input, inputs))
+            found.setdefault(op.input.extent, set()).update((e.tick, e.index) for e in rejected)
+    return found
+
+
+def _ways(
+    extent: Extent, inputs: Inputs, held: set[tuple[int, int]], jumps: set[tuple[int, int]], now: int
+) -> Iterator[Way]:
     assert extent.position is not None  # noqa: S101 - only such extents are asked for
     position = extent.position
     columns = [extent.names.index(name) for name in (position.x, position.y) if name is not None]
@@ -129,9 +149,12 @@ def _ways(extent: Extent, inputs: Inputs, held: set[tuple[int, int]], now: int) 
         if element.tick <= now:
             objects.setdefault(None if key is None else element.row[key], []).append(element)
     for name, elements in objects.items():
-        spots = tuple(_spots(position, columns, elements, held))
+        kept = [element for element in elements if (element.tick, element.index) not in jumps]
+        spots = tuple(_spots(position, columns, kept, held))
+        others = [element for element in elements if (element.tick, element.index) in jumps]
+        rejected = tuple(_spots(position, columns, others, set()))
         if spots:
-            yield Way(extent.name, extent.name if key is None else str(name), spots)
+            yield Way(extent.name, extent.name if key is None else str(name), spots, rejected)
 
 
 def _spots(

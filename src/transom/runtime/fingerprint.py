@@ -52,6 +52,7 @@ def fingerprint(
         for e in query.reads
     }
     moving = {f"objects of {e.name}": _objects(e) for e in query.reads if e.position is not None or e.forget_after}
+    columns = {f"columns of {e.name}": found for e in query.reads if (found := _columns(e))}
     regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
     folder = query.catalog.folder
     sources = {f"{ADDED}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))}
@@ -66,6 +67,7 @@ def fingerprint(
         "approximate_sums": approximate,
         **extents,
         **moving,
+        **columns,
         **regions,
         **sources,
     }
@@ -95,6 +97,15 @@ def on_topic(topic: str) -> str:
 def located(paths: Sequence[str], folder: Path | None) -> list[str]:
     """Paths and patterns without what depends on the present folder."""
     return [os.path.abspath(os.path.join(folder or "", path)) for path in paths]
+
+
+def _columns(extent: Extent) -> list[Any]:
+    """Which columns of files the rows of an extent are made of, where the catalog says so."""
+    source = extent.source
+    if not isinstance(source, Files | FileVersions):
+        return []
+    written = source.time_format if isinstance(source, Files) else None
+    return [[list(pair) for pair in source.fields], written and written.text] if source.fields or written else []
 
 
 def _objects(extent: Extent) -> list[Any]:

@@ -36,6 +36,19 @@ def read_parquet(path: str) -> Iterator[Record]:
         raise DataError("cannot read the file as Parquet", detail=str(error), hint=hint, source=path) from error
 
 
+def parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
+    """The columns of a Parquet file, and its schema as text."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    try:
+        schema = parquet.read_schema(path).remove_metadata()
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        hint = "add format: csv or jsonl to the source if it is one of these"
+        raise DataError("cannot read the file as Parquet", detail=str(error), hint=hint, source=path) from error
+    return tuple(schema.names), str(schema)
+
+
 def _python(column: pyarrow.Array, arrow: ModuleType) -> list[object]:
     """The values of a column; instants finer than a microsecond are cut, as Python has none."""
     kind = column.type

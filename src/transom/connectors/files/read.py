@@ -9,7 +9,7 @@ from pathlib import Path
 from transom.catalog.extents import Extent
 from transom.catalog.sources import Files, FileVersions, Format
 from transom.catalog.ticks import read_value
-from transom.catalog.wording import nearest
+from transom.catalog.wording import nearest, show
 from transom.connectors.files.lines import read_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
@@ -39,7 +39,7 @@ def read_elements(
     """The stream that files hold: file after file and row after row, then ordered as all streams are."""
     paths = find_files(source.paths, folder, extent.name)
     time = source.time or source.format.clock
-    rows = (row for path in paths for row in _rows(extent, path, source.format, calendar, time, needed=True))
+    rows = (row for path in paths for row in _rows(extent, path, source, calendar, time, needed=True))
     return tagged(extent, rows, until)
 
 
@@ -49,7 +49,7 @@ def read_late(
     """The rows that a live run could drop: behind the latest tick before them by more than the extent's lateness."""
     latest = 0
     for path in find_files(source.paths, folder, extent.name):
-        for row in _rows(extent, path, source.format, calendar, source.time or source.format.clock, needed=True):
+        for row in _rows(extent, path, source, calendar, source.time or source.format.clock, needed=True):
             if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
                 yield row
             latest = max(latest, row.tick)
@@ -68,11 +68,11 @@ def read_versions(
         for tick, pattern in source.versions:
             rows = contents.setdefault(tick, [])
             for path in find_files([pattern], folder, extent.name):
-                rows += [given.row for given in _rows(extent, path, source.format, calendar)]
+                rows += [given.row for given in _rows(extent, path, source, calendar)]
     else:
-        time = source.time or (None if "tick" in extent.names else "tick")
+        time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
         for path in find_files(source.paths, folder, extent.name):
-            for given in _rows(extent, path, source.format, calendar, time, needed=source.time is not None):
+            for given in _rows(extent, path, source, calendar, time, needed=source.time is not None):
                 contents.setdefault(given.tick, []).append(given.row)
     found = [version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
     return ordered_versions(found or [version(extent, 0, ())], until)
@@ -81,13 +81,14 @@ def read_versions(
 def _rows(
     extent: Extent,
     path: str,
-    form: Format,
+    source: Files | FileVersions,
     calendar: Calendar,
     time: str | None = None,
     *,
     needed: bool = False,
 ) -> Iterator[Given]:
     """The rows of one file; their tick is in the column `time`, or 0 where there is none and none is needed."""
+    form = source.format
     unit = _UNITS.get(form, "line")
     read = read_cell if form is Format.CSV else read_value
     try:
@@ -96,7 +97,8 @@ def _rows(
         if header is None:
             return
         columns = [str(name) for name in header.values]
-        places = [_place(name, columns, path, extent) for name in extent.names]
+        pairs = zip(extent.names, source.columns(extent.names), strict=True)
+        places = [_place(column, columns, path, extent, name=name) for name, column in pairs]
         clock = None
         if time is not None and (needed or time in columns):
             clock = _place(
@@ -108,25 +110,42 @@ def _rows(
             row = checked(values, extent, origin, read)
             tick = 0
             if clock is not None:
-                tick = tick_of(_value(record, clock, columns, origin), calendar, origin, columns[clock])
+                moment = _moment(_value(record, clock, columns, origin), source, origin, columns[clock])
+                tick = tick_of(moment, calendar, origin, columns[clock])
             yield Given(tick, row, origin)
     except OSError as error:
         hint = "look whether it is there and may be read"
         raise DataError("cannot read the file", detail=str(error), hint=hint, source=path) from error
 
 
-def _place(name: str, columns: list[str], path: str, extent: Extent, hint: str | None = None) -> int:
-    if columns.count(name) == 1:
-        return columns.index(name)
-    if name in columns:
-        raise DataError(f"two columns are called {name}", hint="give one of them another name", source=path)
-    near = nearest(name, columns)
+def _moment(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
+    """The value of the time column, read by the format that the catalog gives."""
+    written = source.time_format if isinstance(source, Files) else None
+    if written is None:
+        return value
+    found = written.iso(value) if isinstance(value, str) else None
+    if found is None:
+        raise origin.error(f"{column}: {show(value)} is not written as {written.text}", "correct it, or time_format")
+    return found
+
+
+def _place(
+    column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
+) -> int:
+    """The place of a column in a file, the time or the attribute `name`; DataError if it has none or two."""
+    if columns.count(column) == 1:
+        return columns.index(column)
+    if column in columns:
+        raise DataError(f"two columns are called {column}", hint="give one of them another name", source=path)
+    near = nearest(column, columns)
     if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
         hint = "cells are separated by commas"
+    elif hint is None and near:
+        hint = f"did you mean {near}? then write fields: {{{name}: {near!r}}}"
     elif hint is None:
-        hint = f"did you mean {near}?" if near else f"every attribute of {extent.name} has a column"
+        hint = f"every attribute of {extent.name} has a column; fields: says how it is called, if not {name}"
     raise DataError(
-        f"no column {name} for {extent.name}",
+        f"no column {column} for {extent.name}",
         detail=f"the columns are {', '.join(columns)[:200]}",
         hint=hint,
         source=path,

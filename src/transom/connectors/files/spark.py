@@ -25,6 +25,8 @@ from pyspark.sql import types as T
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.sources import Files, FileVersions, Format
+from transom.catalog.time_formats import TimeFormat
+from transom.connectors.files.parquet import parquet_columns
 from transom.connectors.files.paths import escaped, files_for_spark, spark_glob
 from transom.connectors.files.read import _place
 from transom.connectors.files.text import read_csv
@@ -37,6 +39,7 @@ from transom.spark.cells import tick as tick_of
 from transom.spark.columns import quoted, reserved, told_apart
 from transom.spark.printable import escaped as escaped_text
 from transom.spark.sources import MANY
+from transom.spark.time_formats import iso_text
 from transom.spark.types import spark_type
 
 _NEED = "name the column with the tick: files: {path: ..., time: COLUMN}"
@@ -64,12 +67,27 @@ class _Job:
     spark: SparkSession
     extent: Extent
     calendar: Calendar
-    form: Format
+    source: Files | FileVersions
     time: str | None
     needed: bool
     live: bool = False
     position: bool = False
     files_per_batch: int | None = None
+
+    @property
+    def form(self) -> Format:
+        """How the files are written."""
+        return self.source.format
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The attributes, each with the name of its column."""
+        return dict(zip(self.extent.names, self.source.columns(self.extent.names), strict=True))
+
+    @property
+    def written(self) -> TimeFormat | None:
+        """How the time is written, where the catalog says so."""
+        return self.source.time_format if isinstance(self.source, Files) else None
 
     @property
     def numbered(self) -> bool:
@@ -100,7 +118,7 @@ def stream(
     if not isinstance(source, Files):
         raise UsageError(f"{extent.name} is not read from files")
     time = source.time or source.format.clock
-    job = _Job(spark, extent, calendar, source.format, time, True, live, position, files_per_batch)
+    job = _Job(spark, extent, calendar, source, time, True, live, position, files_per_batch)
     parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
     return _union(_frame(job, part, "t") for part in parts)
 
@@ -109,11 +127,11 @@ def table(spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path 
     """The rows of a stored extent from its files: `v`, the tick from which a row's version holds, `c0`, ... and `o`."""
     source = extent.source
     if isinstance(source, FileVersions):
-        job = _Job(spark, extent, calendar, source.format, None, False, position=position)
+        job = _Job(spark, extent, calendar, source, None, False, position=position)
         parts = _parts(job, [(pattern, tick) for tick, pattern in source.versions], folder)
     elif isinstance(source, Files):
-        time = source.time or (None if "tick" in extent.names else "tick")
-        job = _Job(spark, extent, calendar, source.format, time, source.time is not None, position=position)
+        time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
+        job = _Job(spark, extent, calendar, source, time, source.time is not None, position=position)
         parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
     else:
         raise UsageError(f"{extent.name} is not read from files")
@@ -170,24 +188,12 @@ def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
         with open(path, encoding="utf-8-sig") as file:
             alike = file.readline().rstrip("\n")
     else:
-        columns, alike = _parquet_columns(path)
-    for name in job.extent.names:
-        _place(name, list(columns), path, job.extent)
+        columns, alike = parquet_columns(path)
+    for name, column in job.columns.items():
+        _place(column, list(columns), path, job.extent, name=name)
     if job.time is not None and (job.needed or job.time in columns):
         _place(job.time, list(columns), path, job.extent, _NEED)
     return columns, alike
-
-
-def _parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
-    import pyarrow as arrow
-    from pyarrow import parquet
-
-    try:
-        schema = parquet.read_schema(path).remove_metadata()
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        hint = "add format: csv or jsonl to the source if it is one of these"
-        raise DataError("cannot read the file as Parquet", detail=str(error), hint=hint, source=path) from error
-    return tuple(schema.names), str(schema)
 
 
 def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
@@ -200,8 +206,8 @@ def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
         read = job.spark.read.options(header=True, escape='"').csv(pattern)
         columns = tuple(name.strip() for name in read.columns)
         header = job.spark.read.options(header=True, sep="\u0001", quote="").csv(pattern).columns[0]
-    for name in job.extent.names if columns else ():
-        _place(name, list(columns), pattern, job.extent)
+    for name, column in job.columns.items() if columns else ():
+        _place(column, list(columns), pattern, job.extent, name=name)
     if columns and job.needed and job.time is not None:
         _place(job.time, list(columns), pattern, job.extent, _NEED)
     return _Part(place, (pattern,), columns, header, since)
@@ -212,7 +218,7 @@ def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
 
 def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
     """Rows with raw cells: `rt` of the tick, `r0`, ..., `bad` with what is wrong with the row, and `f` and `r`."""
-    names = job.extent.names
+    names = list(job.columns.values())
     time = job.time if part.since is None else None
     if job.form is Format.PARQUET:
         return _parquet(job, part, time)
@@ -277,11 +283,11 @@ def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.Dat
     frame = _load(job, part, "parquet")
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     where = [_file(), F.col("_metadata.row_index").alias("r")] if job.numbered else []
-    cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(job.extent.names)]
+    cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(job.columns.values())]
     timed = time is not None and time in part.columns
     tick = F.col(quoted(str(time))) if timed else F.lit(None)
     raw = frame.select(tick.alias("rt"), *cells, F.lit(None).cast("string").alias("bad"), *where)
-    return raw, kinds[str(time)] if timed else T.NullType(), [kinds[name] for name in job.extent.names]
+    return raw, kinds[str(time)] if timed else T.NullType(), [kinds[name] for name in job.columns.values()]
 
 
 def _load(job: _Job, part: _Part, form: str, **options: str) -> DataFrame:
@@ -312,6 +318,8 @@ def _frame(job: _Job, part: _Part, tick: str) -> DataFrame:
     timed = not isinstance(time_kind, T.NullType)
     given = dict(enumerate(kinds)) | ({"t": time_kind} if timed else {})
     formed = {i: forms(F.col(f"r{i}"), kind) for i, kind in given.items()}
+    if timed and job.written is not None:
+        formed["t"] = {"text": iso_text(formed["t"]["text"], job.written)}
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items()))
     named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
     cells = [
@@ -353,7 +361,8 @@ def _checked_tick(job: _Job) -> Column:
     number, text = F.col("n"), F.col("nt")
     name = job.time or "tick"
     bad = F.when(F.col("bad").isNotNull(), F.raise_error(F.concat(F.lit(f"{job.extent.name}: "), F.col("bad"))))
-    bad = bad.when(number.isNull(), _fail(job, name, text, "is neither a tick nor an instant"))
+    other = "is neither a tick nor an instant" if job.written is None else f"is not written as {job.written.text}"
+    bad = bad.when(number.isNull(), _fail(job, name, text, other))
     bad = bad.when(number < 0, _fail(job, name, text, "lies before tick 0"))
     if job.extent.kind is Kind.SENSED and (job.extent.every or 1) > 1:
         every = job.extent.every

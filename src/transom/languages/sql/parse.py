@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,9 @@ from transom.model.types import INTEGER_MAX
 LONGEST = 20_000
 """Characters in a query text: what is parsed in less than a second, whatever it is."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WHOLE = "surrogates from D800 to DFFF stand for no character"
+
 TOO_LARGE = "a whole number of more than 64 bits"
 
 DEEPEST = 100
@@ -65,6 +69,10 @@ def parse_with(language: str, builder: Expressions, text: str, words: Mapping[st
             text=text,
             hint=f"this one has {len(text):,}",
         )
+    lone = _SURROGATE.search(text)
+    if lone:
+        at = Span(*lone.span())
+        raise ParseError("half of a character", span=at, text=text.encode("utf-8", "replace").decode(), hint=_WHOLE)
     try:
         tree = parser(language).parse(text)
         check_depth(tree, text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from transom.errors import DataError, UsageError
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from transom.model.rdf.well_formed import check_text
 
 FORMATS = {
     "nt": "N_TRIPLES",
@@ -37,6 +38,7 @@ def read_quads(text: str | bytes, format: str, *, base: str | None = None, nodes
     oxigraph = _oxigraph()
     if format not in FORMATS:
         raise UsageError(f"no such format of RDF: {format}", hint=f"one of {', '.join(FORMATS)}")
+    check_text(text, format)
     labels: dict[str, str] | None = None if nodes is None else {}
 
     def term(found: Any) -> Any:

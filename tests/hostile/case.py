@@ -1,0 +1,74 @@
+"""One hostile input, and what must become of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from transom.model.reasons import Reason
+
+SLOWEST = 1.0
+"""Seconds of the processor that one input may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It is refused with an error of this class, whose text holds a phrase; a dead letter has a reason, too."""
+
+    error: type[Exception]
+    phrase: str
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """It is read, and means exactly this."""
+
+    value: object
+
+
+Outcome: TypeAlias = Refused | Accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A hostile input; `why` says how it could do harm."""
+
+    why: str
+    given: object
+    outcome: Outcome
+
+
+@contextmanager
+def soon() -> Iterator[None]:
+    """Fail if what is done takes too long."""
+    began = time.process_time()
+    yield
+    took = time.process_time() - began
+    assert took < SLOWEST, f"took {took:.2f} s"
+
+
+def check(case: Case, read: object) -> None:
+    """Read the input of a case and compare what came of it."""
+    assert callable(read)
+    with soon():
+        try:
+            found = read(case.given)
+        except Exception as error:
+            _check_error(case, error)
+            return
+    assert isinstance(case.outcome, Accepted), f"accepted as {found!r}"
+    assert found == case.outcome.value
+
+
+def _check_error(case: Case, error: Exception) -> None:
+    if isinstance(case.outcome, Accepted):
+        raise error
+    assert type(error) is case.outcome.error, f"{type(error).__name__}: {error}"
+    assert getattr(error, "reason", None) is case.outcome.reason
+    words = str(error)
+    assert case.outcome.phrase in words, words
+    assert not [sign for sign in words if not sign.isprintable() and sign != "\n"], "control characters in a message"
