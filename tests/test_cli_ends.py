@@ -155,6 +155,9 @@ class Fake:
     def progress(self) -> Progress:
         return self.seen
 
+    def changed_files(self) -> list[Path]:
+        return []
+
     def stop(self) -> None:
         self.stopped = True
 

@@ -70,10 +70,12 @@ def test_a_replay_says_it(
 ) -> None:
     pytest.importorskip("pyspark")
     from transom.runtime import start
+    from transom.spark import printable
     from transom.spark.rejected import Rejected
 
     shown: list[Any] = []
     frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
+    monkeypatch.setattr(printable, "printable", lambda frame: frame)
     monkeypatch.setattr(start, "replay", lambda *given, **more: frame)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
     monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
@@ -93,7 +95,9 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
     def run(done: Progress) -> str:
         order = Order("console", tmp_path, until=9, once=True)
-        running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda seconds: True, progress=lambda: done)
+        running: Any = SimpleNamespace(
+            resumed=False, order=order, wait=lambda seconds: True, progress=lambda: done, changed_files=list
+        )
         query: Any = None
         with stoppable() as stop:
             run_query(query, running, stop)
@@ -135,6 +139,7 @@ def test_run_once_prints_the_last_closed_tick(
         order=Order("console", tmp_path, until=until, once=True),
         wait=lambda seconds: True,
         progress=Progress,
+        changed_files=list,
         closed_tick=lambda: closed,
         query=query,
         kernel="off",

@@ -15,14 +15,13 @@ from transom.catalog.wording import did_you_mean
 from transom.errors import UsageError
 
 _REFERENCE = r"\$\{[^{}]*\}"
-_PLAIN = rf"{_REFERENCE}|\$(?!\{{)"
-"""A reference, or a dollar sign that begins none; all other characters are different, so that one way fits at most."""
+"""Braces stand nowhere else in an address, so that a text fits in one way at most."""
 _PARTS = re.compile(
     rf"(?P<scheme>[a-z]+)://"
     rf"(?:(?P<user>[^:@/?#]*)(?::(?P<password>{_REFERENCE}|[^@/?#]*))?@)?"
-    rf"(?P<hosts>(?:{_PLAIN}|[^@/?#$])*)"
-    rf"(?P<path>(?:/(?:{_PLAIN}|[^?#$])*)?)"
-    rf"(?:\?(?P<query>(?:{_PLAIN}|[^#$])*))?"
+    rf"(?P<hosts>(?:{_REFERENCE}|[^@/?#{{}}])*)"
+    rf"(?P<path>(?:/(?:{_REFERENCE}|[^?#{{}}])*)?)"
+    rf"(?:\?(?P<query>(?:{_REFERENCE}|[^#{{}}])*))?"
     r"(?:#(?P<fragment>.*))?",
     re.DOTALL,
 )
