@@ -149,6 +149,18 @@ def test_old_entries_may_go(checkpoint: Path) -> None:
     opened(checkpoint).check()
 
 
+def test_a_source_that_is_read_twice_has_one_list(checkpoint: Path) -> None:
+    """Its offset comes twice: the second of three offsets belongs to the first of two lists."""
+    for number in range(BATCHES):
+        own = json.dumps({"logOffset": number})
+        about = json.dumps({"batchWatermarkMs": 1000 * number})
+        write(checkpoint / "spark" / "offsets" / str(number), "v1", about, own, own, '{"logOffset":0}')
+    write(checkpoint / "spark/sources/1/0", "v1", json.dumps({"path": "file:///gone", "batchId": 0}))
+    (checkpoint / RECORD).unlink()
+    write(checkpoint / FILE, '{"query": "q"}')
+    opened(checkpoint).check()
+
+
 def test_a_file_that_was_to_be_read_must_be_there(checkpoint: Path) -> None:
     (checkpoint.parent / "part 2.csv").unlink()
     opened(checkpoint).check()  # it was read

@@ -29,8 +29,8 @@ def test_stop_waits_for_the_micro_batch(spark: SparkSession, tmp_path: Path, mon
 
     def slow(self: Folder, frame: DataFrame, batch: int) -> None:
         begun.append(batch)
+        time.sleep(2)  # somebody stops the query now
         real(self, frame, batch)
-        time.sleep(1)
         done.append(batch)
 
     monkeypatch.setattr(Folder, "__call__", slow)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -75,7 +75,7 @@ def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
     for number, batch in batches.items():
         if len(batch.ends) != width:
             raise _damaged(files, f"offsets/{number}", "is cut off: it lacks a source")
-    _check_sources(files, batches.get(planned), batches.get(committed))
+    _check_sources(files, digests, batches.get(planned), batches.get(committed))
     there = set(log_files(files))  # Spark deletes what is old; what must not be missing is checked above
     for name, known in digests.items():
         if name in there and digest(files.read(name)) != known:
@@ -176,22 +176,39 @@ def _check_watermarks(files: SparkFolder, batches: Mapping[int, Batch], marks: M
             raise _damaged(files, f"commits/{number}", "has a watermark after that of the next micro-batch")
 
 
-def _check_sources(files: SparkFolder, planned: Batch | None, committed: Batch | None) -> None:
-    """The lists of files up to the newest offset, and that the files of an unfinished micro-batch are still there."""
-    for place, end in enumerate(planned.ends if planned is not None else ()):
+def _check_sources(files: SparkFolder, known: Collection[str], planned: Batch | None, committed: Batch | None) -> None:
+    """The lists of files that sources have found, and that the files of an unfinished micro-batch are still there.
+
+    A source that a plan reads twice has one list and two offsets, so that the n-th offset may not belong to list n.
+    """
+    lists: dict[str, list[int]] = {}
+    for place in sorted(int(name) for name in files.entries("sources") if name.isdecimal()):
         folder = f"sources/{place}"
-        for name in filter(_is_log, files.entries(folder)):
-            _entries(files, f"{folder}/{name}")
-        if not isinstance(end, dict) or not isinstance(end.get("logOffset"), int) or end["logOffset"] < 0:
-            continue
-        last, there = end["logOffset"], set(files.entries(folder))
-        first = max((n for n in range(last + 1) if f"{n}.compact" in there), default=0)
-        for number in range(first, last + 1):
-            if not there & {str(number), f"{number}.compact"}:
+        names = [name for name in files.entries(folder) if _is_log(name)]
+        found = [entry for name in names for entry in _entries(files, f"{folder}/{name}")]
+        numbers = {int(name.removesuffix(".compact")) for name in names}
+        numbers |= {int(n) for log, _, n in (name.rpartition("/") for name in known) if log == folder and n.isdecimal()}
+        first = max((int(name.removesuffix(".compact")) for name in names if not name.isdecimal()), default=0)
+        for number in range(first, max(numbers, default=-1) + 1):
+            if not {str(number), f"{number}.compact"} & {*names}:
                 raise CheckpointError(f"{files.path(f'{folder}/{number}')} is missing", hint=_COPY)
-        before = None if committed is None else committed.ends[place]
-        done = before["logOffset"] if isinstance(before, dict) else -1
-        _check_present(files, folder, range(done + 1, last + 1))
+        if found and all(isinstance(entry, dict) and "path" in entry for entry in found):
+            lists[folder] = sorted(numbers)
+    if planned is None:
+        return
+    before = committed.ends if committed is not None else ("-",) * len(planned.ends)
+    spans = [
+        (_log_offset(one), _log_offset(other)) for one, other in zip(before, planned.ends) if _log_offset(other) >= 0
+    ]
+    if len(spans) == len(lists):
+        for folder, (done, last) in zip(lists, spans):
+            _check_present(files, folder, range(done + 1, last + 1))
+
+
+def _log_offset(end: Any) -> int:
+    """The number of the last entry of a list of files that an offset stands for; -1 for none, or another source."""
+    found = end.get("logOffset") if isinstance(end, dict) else None
+    return found if isinstance(found, int) else -1
 
 
 def _entries(files: SparkFolder, name: str) -> list[Any]:
@@ -202,7 +219,7 @@ def _check_present(files: SparkFolder, folder: str, numbers: range) -> None:
     """Refuse to repeat a micro-batch without the files that it had: Spark would read the rest and say nothing."""
     there = set(files.entries(folder))
     for number in numbers:
-        name = next(name for name in (str(number), f"{number}.compact") if name in there)
+        name = str(number) if str(number) in there else f"{number}.compact"
         for entry in _entries(files, f"{folder}/{name}"):
             if isinstance(entry, dict) and entry.get("batchId") == number:
                 place = urlsplit(str(entry.get("path")))
