@@ -261,6 +261,6 @@ def test_like_with_several_gaps(spark: Any) -> None:
     frame = spark.createDataFrame([*pairs, ("a" * 60, "%a" * 20 + "%b")], "t string, p string")
     rows = frame.select("t", "p", _like(F.col("t"), F.col("p")).alias("found")).collect()
     assert [row for row in rows if row.found != expected(row.t, row.p)] == []
-    assert sum(row.found for row in rows) > 300
+    assert sum(row.found for row in rows) > 100
     slow = _like(F.lit("a" * 60), F.lit("%a" * 20 + "%b"))
     assert spark.range(1).select(slow).first()[0] is False
