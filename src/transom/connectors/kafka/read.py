@@ -105,6 +105,9 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
             found += _partition(kafka, consumer, source.topic, partition, most, first)
         return found
     except kafka.KafkaException as error:
+        if error.args and error.args[0].code() in (kafka.KafkaError._TRANSPORT, kafka.KafkaError._ALL_BROKERS_DOWN):
+            hint = "look whether the broker runs, and at the address"
+            raise DataError(f"cannot reach Kafka at {source.servers}", hint=hint) from error
         raise DataError(f"cannot read the topic {source.topic} at {source.servers}", detail=str(error)) from error
     finally:
         consumer.close()
