@@ -61,11 +61,9 @@ plant-down:
 soak-plant *options:
     python -m tests.servers.soak {{options}}
 
-# 200,000 mutated inputs to the parsers, the catalog reader and the reader of messages of RDF
-fuzz count="200000" seed="1":
-    python -m tests.fuzz.fuzz --count {{count}} --seed {{seed}}
-    python -m tests.fuzz.sparql --count {{count}} --seed {{seed}}
-    python -m tests.fuzz.rdf_payloads --count {{count}} --seed {{seed}}
+# 200,000 mutated inputs to each reader: the parsers, catalogs, messages, messages of RDF; `--state FILE` lets a run go on
+fuzz count="200000" seed="1" *options:
+    python -m tests.fuzz.readers --count {{count}} --seed {{seed}} {{options}}
 
 # faults drawn by a seed over all layers: which tests notice them, and which faults survive; hours
 mutants seed="19" count="30" *options:

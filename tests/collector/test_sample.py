@@ -16,8 +16,9 @@ from transom.catalog import Catalog
 from transom.cli import app
 from transom.collector.guesses import ABSENT, clock_of, kind_of, name_of, time_of, typed
 from transom.collector.looks import first_catalog
+from transom.connectors.kafka import read as kafka_read
 from transom.connectors.kafka.settings import python_settings
-from transom.errors import UsageError
+from transom.errors import DataError, UsageError
 
 START = datetime(2024, 6, 1, 6, tzinfo=UTC)
 ROWS = "at,line,machine,watts,on\n" + "".join(
@@ -193,6 +194,15 @@ def test_refused(place):
     with pytest.raises(UsageError) as caught:
         first_catalog(place)
     assert "sesame" not in str(caught.value)
+
+
+def test_reasons_for_what_cannot_be_looked_at(tmp_path, monkeypatch):
+    (tmp_path / "a.nt").write_text("<http://ex/a> <http://ex/b> 1 .\n")
+    with pytest.raises(UsageError, match="holds statements of RDF"):
+        first_catalog(str(tmp_path / "a.nt"))
+    monkeypatch.setattr(kafka_read, "_PATIENCE", 2.0)
+    with pytest.raises(DataError, match=r"cannot read the topic t at 127\.0\.0\.1:1"):
+        first_catalog("kafka://127.0.0.1:1/t")
 
 
 @pytest.mark.parametrize("place", ["postgresql://eng:{}@127.0.0.1:1/d/t", "mqtt://eng:{}@127.0.0.1:1/t/@x/+"])

@@ -24,9 +24,13 @@ class Collector:
     def catalog(self, text: str) -> None:
         (self.folder / "catalog.yaml").write_text(text)
 
-    def start(self, *options: str, **environment: str) -> None:
+    def start(self, *options: str, files: int | None = None, **environment: str) -> None:
+        """Start it; `files` is how many files and sockets it may have open."""
         command = [sys.executable, "-m", "transom", "collect", "-c", str(self.folder / "catalog.yaml"), *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        limited = [] if files is None else ["prlimit", f"--nofile={files}:{files}"]
+        self.process = subprocess.Popen(
+            [*limited, *command], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+        )
 
     def stop(self) -> str:
         """Ask it to stop, as an operator does; what it said."""

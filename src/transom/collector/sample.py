@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from transom.catalog.extents import Catalog
+from transom.catalog.rdf_entries import ENDINGS as RDF
 from transom.catalog.sources import ENDINGS, Format
 from transom.catalog.time_formats import TimeFormat
 from transom.collector.guesses import (
@@ -146,6 +147,9 @@ def file_sample(place: str, folder: Path) -> Sample:
     """The first rows of a file, or of the first of several; the catalog stands in a folder, and names it from there."""
     found = place if Path(place).is_file() else next(iter(sorted(glob.glob(place, recursive=True))), place)
     form = ENDINGS.get(Path(found).suffix.lower())
+    if Path(found).is_file() and Path(found).suffix.lower().removeprefix(".") in RDF:
+        hint = "write the catalog by hand: rdf: {NAME: {stream: IRI, files: PATH, time: IRI}}"
+        raise UsageError(f"{place} holds statements of RDF, which have no columns", hint=hint)
     if form is None or not Path(found).is_file():
         raise UsageError(f"no file {place} that can be read", hint=f"give {WAYS}")
     records = READERS[form](found)
