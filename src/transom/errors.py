@@ -86,7 +86,7 @@ class TransomError(Exception):
             lines.append(f"  detail: {self.detail}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def _headline(self) -> str:
         place = self.position
@@ -94,6 +94,11 @@ class TransomError(Exception):
         if place:
             return f"{where}:{place[0]}:{place[1]}: {self.message}"
         return f"{where}: {self.message}" if where else self.message
+
+
+def printable(text: str) -> str:
+    """A text in which nothing moves the cursor or turns the order of what is shown: names and values may be data."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
 
 
 def underline(text: str, span: Span, longest: int = 120) -> list[str]:
