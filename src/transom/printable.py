@@ -1,14 +1,15 @@
 r"""Text from data and queries, made safe to print: control characters are escaped, so that none reaches a terminal.
 
 Escaped are the control characters of ASCII and Latin-1 (`\x1b`), which move the cursor, change the title or answer
-for the keyboard; the marks that reverse the direction of text; line separators of Unicode; and lone surrogates.
+for the keyboard; the marks that reverse the direction of text; line separators of Unicode; spaces without width and byte order marks;
+and lone surrogates.
 """
 
 from __future__ import annotations
 
 import re
 
-_INVISIBLE = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+_INVISIBLE = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
 CONTROL = f"\x00-\x1f{_INVISIBLE}"
 """The characters of a class that are escaped in a cell, for Python and for Java."""
 _IN_CELL = re.compile(f"[{CONTROL}\ud800-\udfff]")
