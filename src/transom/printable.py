@@ -1,8 +1,8 @@
 r"""Text from data and queries, made safe to print: control characters are escaped, so that none reaches a terminal.
 
 Escaped are the control characters of ASCII and Latin-1 (`\x1b`), which move the cursor, change the title or answer
-for the keyboard; the marks that reverse the direction of text; line separators of Unicode; spaces without width and byte order marks;
-and lone surrogates.
+for the keyboard; the marks that reverse the direction of text; line separators of Unicode; spaces without width and
+byte order marks; and lone surrogates.
 """
 
 from __future__ import annotations
