@@ -55,7 +55,7 @@ BROKEN = [
     ("ttl", MESSAGES["ttl"], -1, Reason.EPOCH),
     ("ttl", MESSAGES["ttl"], datetime(1960, 1, 1, tzinfo=UTC), Reason.EPOCH),
     ("jsonld", '{"@context": "http://ex/context", "@id": "http://ex/a"}', 0, Reason.RDF),
-    ("jsonld", "[" * 10_000, 0, Reason.RDF),
+    ("jsonld", "[" * 10_000, 0, Reason.DEPTH),
     ("rdf", "<rdf:RDF", 0, Reason.RDF),
     ("nt", "<< <http://ex/a> <http://ex/p> <http://ex/a> >> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
     ("nt", "<a> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
