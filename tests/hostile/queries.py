@@ -146,6 +146,16 @@ SNEEQL = (
 
 CQL = (
     cql(
+        "a region on the plane for places on the earth, as a window",
+        "SELECT RStream(id) FROM cars [RANGE BY Yard RATTR SPACE]",
+        Refused(LanguageRule, "Yard lies on the plane, the position on the earth"),
+    ),
+    cql(
+        "a region on the plane for places on the earth, as a condition",
+        "SELECT RStream(id) FROM cars [NOW] WHERE inside(g, Yard)",
+        Refused(LanguageRule, "Yard lies on the plane, the position on the earth"),
+    ),
+    cql(
         "a range of more digits than a length has",
         "SELECT RStream(x) FROM s [RANGE '99999999999999999999 days']",
         Refused(ParseError, "more digits than a length has"),

@@ -20,6 +20,8 @@ epoch: 2024-01-01T00:00:00Z
 extents:
   s: pushed (x:integer, name:string, f:float)
   cars: {declare: 'pushed (id:string, lon:float, lat:float)', position: {lon: lon, lat: lat}, object: id}
+regions:
+  Yard: {polygon: [[0, 0], [9, 0], [9, 9]], on: plane}
 rdf:
   td: {stream: 'http://ex/td', files: td.csv}
 """)

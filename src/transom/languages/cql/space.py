@@ -8,7 +8,7 @@ from typing import Protocol
 from transom.algebra.expressions import Expression, InRegion, Literal, call
 from transom.algebra.functions import SPACE_FUNCTIONS
 from transom.catalog.wording import did_you_mean
-from transom.errors import LanguageRule, NameProblem, TypeProblem
+from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
 from transom.languages.sql.scope import nodes_in
 from transom.languages.sql.syntax import Constant, Function, Name, Node
 from transom.languages.sql.translate import Scope, translate
@@ -57,7 +57,12 @@ def spatial(node: Function, scope: Surroundings) -> Expression:
     if node.star or len(node.arguments) != len(takes):
         raise TypeProblem(f"{node.name} does not take these arguments", span=node.span, hint=f"write {example}")
     if node.name == "INSIDE":
-        return InRegion(place(node.arguments[0], scope, example), scope.regions[region_name(node.arguments[1], scope)])
+        where, named = node.arguments
+        region = scope.regions[region_name(named, scope)]
+        found = place(where, scope, example)
+        if any(isinstance(part, Name) and part.name == "g" for part in nodes_in(where)):
+            check_measure(region, scope.measure([where]) == 0, named.span)
+        return InRegion(found, region)
     arguments = [argument(kind, one, scope, example) for kind, one in zip(takes, node.arguments, strict=True)]
     if node.name in _MEASURED:
         measure = scope.measure([one for kind, one in zip(takes, node.arguments, strict=True) if kind == "p"])
@@ -110,6 +115,14 @@ def region_name(node: Node, scope: Surroundings) -> str:
         hint = did_you_mean(node.name, scope.regions) or "declare `regions` in the catalog"
         raise NameProblem(f"no region is called {brief(node.name)}", span=node.span, hint=hint)
     return node.name
+
+
+def check_measure(region: Region, geodesic: bool, span: Span) -> None:
+    """Refuse a region on the earth for a place on the plane, and the other way round."""
+    if region.geodesic != geodesic:
+        on, other = ("the earth", "the plane") if region.geodesic else ("the plane", "the earth")
+        hint = "use a region that is measured as the position is"
+        raise LanguageRule(f"{brief(region.name)} lies on {on}, the position on {other}", span=span, hint=hint)
 
 
 def measure_of(nodes: Sequence[Node], positions: Mapping[str | None, Position | None]) -> int:

@@ -15,6 +15,7 @@ from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, 
 from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem, Span
 from transom.languages.cql import syntax
+from transom.languages.cql.space import check_measure
 from transom.languages.cql.syntax import Domain, Place, Quantity, Reach, Rows, Slide
 from transom.languages.sql.wording import brief
 from transom.model.regions import Region
@@ -103,6 +104,7 @@ class Frame:
             hint = did_you_mean(place.name, self.regions) or "declare `regions` in the catalog"
             raise NameProblem(f"no region is called {brief(place.name)}", span=place.span, hint=hint)
         region = self.regions[place.name]
+        check_measure(region, position.geodesic, place.span)
         if not others:
             return inside(input, position, region, slide, key)
         value = others[0].value
