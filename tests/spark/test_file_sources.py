@@ -91,7 +91,7 @@ def test_stored_graph_beside_stream_becomes_idle(spark: Any, tmp_path: Path) -> 
     idle = threading.Thread(target=running.stream.processAllAvailable, daemon=True)
     try:
         idle.start()
-        idle.join(90)
+        idle.join(180)
         assert not idle.is_alive(), "there is always another micro-batch"
         found = [
             json.loads(line) for file in (tmp_path / "out").glob("*.json") for line in file.read_text().splitlines()

@@ -12,6 +12,8 @@ from pyspark.sql import functions as F
 from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
+from transom.physical.rdf_plan import Stand
+from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
 from transom.runtime.files_read import check_unread_files
 from transom.runtime.fingerprint import FORMAT, check, shape
@@ -67,6 +69,7 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
     extents = {f"extent {e.name}": [e.iri, e.is_stream] for e in query.reads}
     files = {f"the files of {e.name}": [e.format, e.time] for e in query.reads if e.is_stream and e.name not in given}
     late = {f"the lateness of {e.name}": e.lateness for e in query.reads if e.lateness}
+    stored = any(isinstance(node, Stand) for node in walk(plan))
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -76,4 +79,5 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
         **extents,
         **files,
         **late,
+        **({"the clock of stored graphs": "one tick"} if stored else {}),
     }
