@@ -11,7 +11,7 @@ import pytest
 
 from transom.cli_running import FileWatch, warn_of_late_rows
 from transom.errors import DataError
-from transom.runtime.files_read import changed_files, check_unread_files, files_read
+from transom.runtime.files_read import changed_files, files_read
 from transom.runtime.progress import Progress
 from transom.spark.file_order import shared_instants
 
@@ -61,21 +61,6 @@ def test_changed_file_is_found(files, tmp_path):
     files[0].unlink()  # one that was read may go
     assert changed_files(tmp_path) == [files[1]]
     assert changed_files(tmp_path / "none") == []
-
-
-def test_file_removed_before_it_is_read(files, tmp_path):
-    log(tmp_path, "0", files[:2])
-    log(tmp_path, "1", files[2:])
-    batch(tmp_path, 0, 0, done=True)
-    batch(tmp_path, 1, 1, done=False)
-    check_unread_files(tmp_path)
-    files[0].unlink()
-    check_unread_files(tmp_path)
-    files[3].unlink()
-    with pytest.raises(DataError, match=r"removed before it was read: .*a 3\.csv"):
-        check_unread_files(tmp_path)
-    batch(tmp_path, 1, 1, done=True)
-    check_unread_files(tmp_path)
 
 
 def test_shared_instants(files, tmp_path):

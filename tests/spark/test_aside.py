@@ -93,8 +93,8 @@ def is_late(rows: Sequence[Row]) -> list[bool]:
 def on_files(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "topic"
 
-    def messages(session: SparkSession, source: Any, live: bool) -> DataFrame:
-        assert live
+    def messages(session: SparkSession, source: Any, *, live: bool, may_lose: bool = False) -> DataFrame:
+        assert live and not may_lose
         return session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
     monkeypatch.setattr(topics, "_messages", messages)

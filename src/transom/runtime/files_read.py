@@ -1,8 +1,7 @@
 """The files that a run has read, as Spark has written them down in the checkpoint, against those that are there now.
 
-Spark reads a file once. A file that is changed afterwards is not read again, and a file that was chosen for a
-micro-batch and is removed before it is read is passed over, both without a word. `replay` and `simulate` read what is
-there, so their answers then differ from those of the run.
+Spark reads a file once. A file that is changed afterwards is not read again, without a word. `replay` and `simulate`
+read what is there, so their answers then differ from those of the run.
 """
 
 from __future__ import annotations
@@ -13,10 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from transom.errors import DataError
-
 SPARK = "spark"
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +49,6 @@ def changed_line(path: Path) -> str:
     )
 
 
-def check_unread_files(checkpoint: Path) -> None:
-    """Refuse to go on if a file is gone that was chosen for a micro-batch and not read yet."""
-    last = _last(checkpoint / SPARK / "commits")
-    done = _positions(checkpoint, last)
-    unread = [
-        one.path
-        for one in files_read(checkpoint)
-        if last < 0 or one.number > done.get(one.source, one.number)  # of other sources nothing is known
-    ]
-    gone = sorted({path for path in unread if _modified(path) is None})
-    if not gone:
-        return
-    more = f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
-    raise DataError(
-        f"removed before it was read: {', '.join(map(str, gone[:_SHOWN]))}{more}",
-        detail="the last micro-batch was to read it and was not finished",
-        hint="put the file back, or start with a new checkpoint and a new sink",
-    )
-
-
 def _logs(folder: Path) -> Sequence[Path]:
     """The newest compacted log of a source and those after it, or all."""
     numbered = {
@@ -93,28 +69,6 @@ def _entries(source: int, log: Path) -> Iterator[ReadFile]:
             return  # the log of another kind of source
         if path.startswith("file:"):
             yield ReadFile(source, Path(unquote("/" + path.removeprefix("file:").lstrip("/"))), modified, number)
-
-
-def _positions(checkpoint: Path, batch: int) -> dict[int, int]:
-    """How far each source of files had come with a micro-batch."""
-    try:
-        lines = (checkpoint / SPARK / "offsets" / str(batch)).read_text("utf-8").splitlines()[2:]
-    except OSError:
-        return {}
-    found: dict[int, int] = {}
-    for source, line in enumerate(lines):
-        try:
-            found[source] = int(json.loads(line)["logOffset"])
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
-
-
-def _last(folder: Path) -> int:
-    """The number of the last micro-batch in a log of Spark's, -1 if there is none."""
-    if not folder.is_dir():
-        return -1
-    return max((int(file.name) for file in folder.iterdir() if file.name.isdigit()), default=-1)
 
 
 def _modified(path: Path) -> int | None:

@@ -10,6 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
 from transom.physical.plan import Physical
+from transom.physical.rdf_plan import Stand
+from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
 from transom.runtime.fingerprint import ADDED, FORMAT, located, on_topic, shape
 from transom.runtime.kernel import planned
@@ -50,6 +52,7 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
     folder = query.catalog.folder
     sources = {f"{ADDED}{e.name}": [on_topic(e.topic.topic)] if e.topic else located(e.files, folder) for e in own}
     late = {f"the lateness of {e.name}": e.lateness for e in query.reads if e.lateness}
+    stored = any(isinstance(node, Stand) for node in walk(plan))
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -60,4 +63,5 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
         **files,
         **late,
         **sources,
+        **({"the clock of stored graphs": "one tick"} if stored else {}),
     }

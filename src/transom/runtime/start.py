@@ -21,7 +21,6 @@ from transom.runtime.checkpoint import SPARK, Checkpoint
 from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import check_ledger, delivery
-from transom.runtime.files_read import check_unread_files
 from transom.runtime.fingerprint import ADDED, check, fingerprint
 from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import planned
@@ -99,7 +98,6 @@ def launch(
         checkpoint = Checkpoint.open(spark, order.checkpoint)
         resumed = check(order.checkpoint, print_now, query.text, begun=checkpoint.begun)
         checkpoint.check()
-        check_unread_files(order.checkpoint)
         warn_of_file_order(given)
         check_topics(checkpoint, topics_of(query.reads, given), may_lose=order.on_data_loss == "continue")
         gate = Gate(checkpoint)

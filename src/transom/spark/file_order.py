@@ -56,7 +56,7 @@ def _file_sources(frame: Any) -> list[dict[str, str]]:
     """The options of the streams of files in a frame; none where no JVM is at hand."""
     if getattr(frame, "_jdf", None) is None:
         return []
-    leaves = frame._jdf.queryExecution().logical().collectLeaves()
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
     found = []
     for place in range(leaves.size()):
         leaf = leaves.apply(place)

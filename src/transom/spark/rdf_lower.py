@@ -42,9 +42,7 @@ def lower_rdf(node: RdfNode, below: Below, run: Run) -> DataFrame:
         case Written():
             return rdf_patterns.written(node, run)
         case Stand():
-            clock = None
-            if run.live:
-                clock = below(node.clock) if run.until is not None else rdf_patterns.beginning(run)
+            clock = below(node.clock) if run.live else None
             return rdf_patterns.stand(node, _changes(below(node.input)), clock, run)
         case Last():
             return rdf_patterns.last(node, below(node.input), run)

@@ -12,10 +12,9 @@ from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
-from transom.spark import clock as clock_source
 from transom.spark import terms
 from transom.spark.frames import Run, carried, names
-from transom.spark.marks import TICK, div, watermarked, with_table
+from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import comings_and_goings
 
 _TERMS = [attribute.name for attribute in STATEMENT]
@@ -65,16 +64,6 @@ def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     pairs = with_table(at, table, F.lit(True), "table.there", name)
     cells = [F.col(f"table.{n}").alias(n) for n in names(node.schema)]
     return pairs.select(F.col("at.tick").alias(TICK), F.lit(1).alias("n"), *cells)
-
-
-def beginning(run: Run) -> DataFrame:
-    """Tick 0 once, and then only the time, so that what is stored keeps nothing waiting."""
-    once = clock_source.ticks(
-        run.spark, first=0, periods=(), until=None, live=True, calendar=run.calendar, kernel=run.kernel
-    )
-    now = clock_source.beats(run.spark, behind=0, calendar=run.calendar, live=True, first=1, kernel=run.kernel)
-    ticks = once.union(now).select(run.time.instant(F.col("t")).alias(TICK), "beat")
-    return watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(~F.col("beat")).select(TICK)
 
 
 def last(node: Last, frame: DataFrame, run: Run) -> DataFrame:
