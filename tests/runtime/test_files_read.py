@@ -10,7 +10,6 @@ from typing import ClassVar
 import pytest
 
 from transom.cli_running import FileWatch, warn_of_late_rows
-from transom.errors import DataError
 from transom.runtime.files_read import changed_files, files_read
 from transom.runtime.progress import Progress
 from transom.spark.file_order import shared_instants

@@ -94,7 +94,8 @@ def on_files(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder = tmp_path / "topic"
 
     def messages(session: SparkSession, source: Any, *, live: bool, may_lose: bool = False) -> DataFrame:
-        assert live and not may_lose
+        assert live
+        assert not may_lose
         return session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
     monkeypatch.setattr(topics, "_messages", messages)

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
-from transom.errors import DataError, QueryWarning
+from transom.errors import CheckpointError, QueryWarning
 from transom.spark.file_order import warn_of_file_order
 
 CATALOG = """

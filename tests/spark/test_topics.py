@@ -170,7 +170,7 @@ def once(raw: bytes) -> bool:
 def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> list[object]:
     rows = [(place, raw, STAMP) for place, raw in enumerate(payloads)]
     frame = spark.createDataFrame(rows, "offset long, value binary, timestamp timestamp")
-    monkeypatch.setattr(on_spark, "_messages", lambda *_: frame)
+    monkeypatch.setattr(on_spark, "_messages", lambda *_, **__: frame)
     extent = catalog.extent("it")
     read = on_spark._read(spark, extent, extent.source, catalog.calendar, live=False)
     values = [f"v{place}" for place in range(len(extent.schema))]
