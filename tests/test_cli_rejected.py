@@ -72,7 +72,8 @@ def test_a_replay_says_it(
     from transom.spark.rejected import Rejected
 
     shown: list[Any] = []
-    frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
+    table = SimpleNamespace(show=lambda *given, **more: shown.append(given))
+    frame = SimpleNamespace(schema=SimpleNamespace(fields=[]), select=lambda *columns: table)
     monkeypatch.setattr(start, "replay", lambda *given, **more: frame)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
     monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
@@ -92,7 +93,9 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
     def run(done: Progress) -> str:
         order = Order("console", tmp_path, until=9, once=True)
-        running: Any = SimpleNamespace(resumed=False, order=order, wait=lambda: True, progress=lambda: done)
+        running: Any = SimpleNamespace(
+            resumed=False, order=order, wait=lambda: True, changed_files=list, progress=lambda: done
+        )
         query: Any = None
         run_query(query, running)
         return capsys.readouterr().err
@@ -132,6 +135,7 @@ def test_run_once_prints_the_last_closed_tick(
         resumed=False,
         order=Order("console", tmp_path, until=until, once=True),
         wait=lambda: True,
+        changed_files=list,
         progress=Progress,
         closed_tick=lambda: closed,
         query=query,
