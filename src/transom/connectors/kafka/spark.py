@@ -59,7 +59,7 @@ def stream(
 
 
 def _read(
-    spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool, may_lose: bool
+    spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool, may_lose: bool = False
 ) -> DataFrame:
     """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well.
 
