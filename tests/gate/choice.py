@@ -24,6 +24,7 @@ OTHER = (
     "tls:opcua",
     "tls:http",
     "tls:http push",
+    "secrets",
     "kill:kernel",
     "kill:python",
     "kill:sparql",
