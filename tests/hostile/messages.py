@@ -83,7 +83,7 @@ JSON = (
     whole("a second object behind the first", SENT + SENT, Dead(NO_JSON, "Extra data")),
     whole("a comment", b"/* */" + SENT, Dead(NO_JSON, "Expecting value")),
     whole("single quotes", SENT.replace(b'"', b"'"), Dead(NO_JSON, "double quotes")),
-    whole("a comma too many", SENT[:-1] + b",}", Dead(NO_JSON, "double quotes")),
+    whole("a comma too many", SENT[:-1] + b",}", Dead(NO_JSON, "line 1 column")),
     whole("cut off", SENT[:-3], Dead(NO_JSON, "Expecting")),
     whole("compressed", b"\x1f\x8b\x08\x00" + b"\0" * 20, Dead(Reason.BYTES, "can't decode")),
     whole("larger than a message may be", b" " * (LARGEST + 1), Dead(Reason.SIZE, "at most 1048576")),
