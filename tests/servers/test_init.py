@@ -15,8 +15,11 @@ from confluent_kafka import Producer
 from typer.testing import CliRunner
 
 import transom
+from tests.servers.secure import WORD
 from tests.servers.start import make_topic
+from tests.servers.test_tls_mqtt import sending
 from transom.catalog import Catalog
+from transom.catalog.tls import Tls
 from transom.cli import app
 
 START = datetime(2024, 6, 1, 6, tzinfo=UTC)
@@ -225,3 +228,18 @@ def test_postgresql_that_refuses(database, tmp_path):
     said, _ = init(tmp_path, f"postgresql://test:sesame@127.0.0.1:{database}/postgres/nothing")
     assert "a secret does not stand in an address" in said
     assert "sesame" not in said
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # paho leaves a socket to the collector
+def test_mqtt_of_a_private_authority(secure_broker, certificates, tmp_path, monkeypatch):
+    """The look verifies the broker, and the catalog names the same authority."""
+    monkeypatch.setenv("TLS_WORD", WORD)
+    address = f"mqtts://eng:${{TLS_WORD}}@127.0.0.1:{secure_broker['right']}/tls/numbers"
+    with sending(secure_broker["right"], certificates.ca):
+        said, text = init(tmp_path, f"{address}?ca={certificates.other_ca}", "--for", "1 s")
+        assert text == ""
+        assert "unable to get local issuer certificate" in said
+        text = written(tmp_path, f"{address}?ca={certificates.ca}", "--for", "1 s")
+    [extent] = Catalog.read(text).extents.values()
+    assert extent.source.tls == Tls(str(certificates.ca))
+    assert WORD not in text + said
