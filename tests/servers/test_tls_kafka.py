@@ -19,6 +19,7 @@ from transom.connectors.log.read import read_log
 from transom.connectors.log.topic_writer import TopicLog
 from transom.errors import DataError
 from transom.runtime.deliver import delivery
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.runtime.sinks import Sink
 
 CASES = {
@@ -120,6 +121,7 @@ def test_log_in_a_topic(power, certificates, words):
 def test_from_topic_to_topic_on_spark(kafka, power, certificates, spark, tmp_path, words):
     """A live run reads and writes with TLS and a login; whoever is refused is told before Spark starts."""
     make_topic(f"127.0.0.1:{kafka}", "tls-answers", 1)
+    letters = SinkDeadLetters(tmp_path, "kafka")
     for case, expected in CASES.items():
         query = transom.compile("SELECT line, watts FROM power", catalog_of(case, power, certificates, tmp_path))
         port, ca, word = where(case, power, certificates)
@@ -130,11 +132,11 @@ def test_from_topic_to_topic_on_spark(kafka, power, certificates, spark, tmp_pat
         else:
             checkpoint = tmp_path / case
             refuses(lambda query=query, at=checkpoint: query.start(spark, "console", at, once=True), expected)
-            refuses(lambda sink=sink: delivery(Sink.read(sink), "run"), expected)
+            refuses(lambda sink=sink: delivery(Sink.read(sink), "run", letters), expected)
     assert answers(kafka, "tls-answers") == list(range(10))
     both = f"kafka://127.0.0.1:{power['mutual']}/tls-answers?ca={certificates.ca}&certificate={certificates.client}"
     frame = spark.createDataFrame([(NOW, 77)], "tick timestamp, watts long")
-    delivery(Sink.read(both), "run")(frame, 0)
+    delivery(Sink.read(both), "run", letters)(frame, 0)
     assert answers(kafka, "tls-answers") == [*range(10), 77]
 
 

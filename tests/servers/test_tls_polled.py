@@ -23,6 +23,7 @@ from tests.servers.secure_cases import CASES, cases, check
 from tests.servers.start import free_port, listens, wait_for
 from transom.errors import UsageError
 from transom.runtime import deliver
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 
 TANK = """
   {case}:
@@ -159,7 +160,8 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_webhook_is_verified(certificates, monkeypatch):
+def test_webhook_is_verified(certificates, monkeypatch, tmp_path):
+    letters = SinkDeadLetters(tmp_path, "webhook")
     monkeypatch.setenv("RIGHT", WORD)
     monkeypatch.setenv("NO", "wrong")
     Hook.paths.clear()
@@ -170,10 +172,10 @@ def test_webhook_is_verified(certificates, monkeypatch):
             word = "NO" if case == "stranger" else "RIGHT"
             sink = f"https://{USER}:${{{word}}}@127.0.0.1:{ports.get(case, ports['right'])}/a?b=c#ca={ca}"
             if case == "right":
-                deliver._to_webhook(sink, [("id-1", "{}")])
+                deliver._to_webhook(sink, [("id-1", "{}")], 0, letters)
                 continue
             with pytest.raises(UsageError) as refused:
-                deliver._to_webhook(sink, [("id-1", "{}")])
+                deliver._to_webhook(sink, [("id-1", "{}")], 0, letters)
             assert (words or "status 401") in str(refused.value)
             assert WORD not in str(refused.value)
     assert Hook.paths == ["/a?b=c"]

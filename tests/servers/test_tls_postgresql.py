@@ -14,6 +14,7 @@ from transom.collector.scan import Scanner
 from transom.connectors.log.segments import Log
 from transom.errors import UsageError
 from transom.runtime.deliver import delivery
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 from transom.runtime.sinks import Sink
 
 CASES = {
@@ -85,8 +86,8 @@ def test_stored_table_over_tls(secure_database, showing, certificates, tmp_path,
 
 @pytest.mark.spark
 @pytest.mark.covers("tls:postgresql")
-def test_sink_over_tls(secure_database, showing, certificates, spark, words):
-    port = secure_database.port
+def test_sink_over_tls(secure_database, showing, certificates, spark, words, tmp_path):
+    port, letters = secure_database.port, SinkDeadLetters(tmp_path, "postgresql")
     frame = spark.createDataFrame([(datetime(2024, 6, 1, tzinfo=UTC), "a", 1)], "tick timestamp, line string, n long")
     started = time.monotonic()
     for case, expected in CASES.items():
@@ -94,7 +95,7 @@ def test_sink_over_tls(secure_database, showing, certificates, spark, words):
         ca, word = files(case, certificates), "NO" if case == "stranger" else "RIGHT"
         for number, options in enumerate([f"sslmode=verify-full&sslrootcert={ca}", f"ca={ca}"]):
             text = f"postgresql://{USER}:${{{word}}}@127.0.0.1:{port}/postgres/tls_answers?{options}"
-            deliver = delivery(Sink.read(text), f"run-{number}")
+            deliver = delivery(Sink.read(text), f"run-{number}", letters)
             if case == "right":
                 deliver(frame, 0)
                 continue

@@ -87,7 +87,7 @@ def given(seed: int) -> dict[str, Any]:
     return {"cars": rows, "lim": table}
 
 
-@pytest.mark.parametrize("kernel", ["on", "off"])
+@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
 def test_as_the_reference(spark: Any, kernel: Kernel) -> None:
     one = given(1)
     jobs, wanted = [], []

@@ -25,7 +25,7 @@ UNTIL = ROUND * ROUNDS - 1
 SPLITS = (AT_ONCE, Split(seed=4, times=8))
 
 
-@pytest.mark.parametrize("kernel", ["on", "off"])
+@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
 def test_as_the_reference(spark: Any, kernel: Kernel) -> None:
     rows = [(tick + number * ROUND, *cells) for number in range(ROUNDS) for tick, *cells in given(number)]
     jobs, wanted = [], []

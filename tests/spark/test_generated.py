@@ -72,7 +72,7 @@ def describe(drawn: Drawn, split: Split | None, given: Given, what: str, kernel:
     )
 
 
-@pytest.mark.parametrize("part", thinned(range(QUERIES // TOGETHER), 4))
+@pytest.mark.parametrize("part", thinned(range(QUERIES // TOGETHER), 8))
 def test_equal(spark: Any, part: int) -> None:
     jobs = [partial(failures, spark, *one) for one in ours()[part * TOGETHER : (part + 1) * TOGETHER]]
     assert len(jobs) == TOGETHER

@@ -132,6 +132,7 @@ def test_a_start_between_two_scans(spark, tmp_path):
     run(spark, tmp_path, QUERIES["join"], "sneeql", cut="the table is early", seed=6, kernel="auto", start=9)
 
 
+@pytest.mark.nightly
 def test_a_relation_that_starts_late(spark, tmp_path):
     run(spark, tmp_path, CQL["relation"], "cql", cut="in thirds", seed=7, kernel="auto", start=9)
 
