@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from transom import cli_running
 from transom.cli_lines import say, write_data
 from transom.cli_running import KernelUse
 from transom.cli_stopping import Stop
-from transom.errors import DataError, UsageError
+from transom.errors import UsageError
 from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
@@ -132,21 +131,6 @@ def refuse(options: Mapping[str, bool]) -> None:
             raise UsageError(f"{option} is not for SPARQL", detail=why[option], hint=f"leave out {option}")
 
 
-@contextmanager
-def data_errors() -> Iterator[None]:
-    """An error of the data that Spark wraps in words of its own, as it was."""
-    try:
-        yield
-    except Exception as error:
-        _, mark, words = str(error).partition("transom.errors.DataError: ")
-        if not mark:
-            raise
-        told = words.splitlines()
-        more = [line.strip() for line in told[1:3] if line.startswith("  ")]
-        found = {kind: rest for kind, _, rest in (line.partition(": ") for line in more) if kind in ("detail", "hint")}
-        raise DataError(told[0], detail=found.get("detail"), hint=found.get("hint")) from error
-
-
 def run(
     query: RdfQuery,
     master: str | None,
@@ -188,7 +172,7 @@ def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int
     use, line = cli_running.kernel_line(query, spark, kernel)
     say(line, err=True)
     try:
-        with cli_running.doing("replaying"), data_errors():
+        with cli_running.doing("replaying"):
             first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
             frame = query.replay(spark, start=first, until=last, kernel=use, aside=aside)
             for stream, broken in aside.broken().items():
@@ -237,7 +221,7 @@ def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: 
     began, aside = time.monotonic(), SetAside()
     use, line = cli_running.kernel_line(query, spark, kernel)
     say(line, err=True)
-    with cli_running.doing("verifying") as tell, data_errors():
+    with cli_running.doing("verifying") as tell:
         cuts = splits.split(",")
         ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use, aside=aside)
         fine = cli_running.agree(ways, PARTS[query.gives])

@@ -22,7 +22,7 @@ class Stop:
         """Whether the command looks at `asked`; if not, a signal ends it at once."""
 
     def listen(self) -> None:
-        """Take the signals; Spark takes SIGINT when a session starts."""
+        """Install the signal handlers; once more after Spark has started, as it replaces the one of SIGINT."""
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 signal.signal(number, self._take)

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pool
 from random import Random
@@ -44,6 +44,14 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[int, str, str]] = field(default_factory=list)
     slowest: tuple[float, int, str] = (0.0, -1, "")
+
+    @classmethod
+    def of(cls, parts: Iterable[Tally]) -> Tally:
+        """The results of all parts."""
+        total = cls()
+        for part in parts:
+            total.add(part)
+        return total
 
     def add(self, other: Tally) -> None:
         """Take over the results of other inputs."""
@@ -137,10 +145,7 @@ def check(seed: int, number: int) -> Tally:
 
 def check_all(seed: int, numbers: range) -> Tally:
     """What became of some inputs, one after the other."""
-    total = Tally()
-    for number in numbers:
-        total.add(check(seed, number))
-    return total
+    return Tally.of(check(seed, number) for number in numbers)
 
 
 def _chunk(job: tuple[int, range]) -> Tally:

@@ -98,10 +98,7 @@ def check(seed: int, number: int) -> Tally:
 def check_all(seed: int, numbers: range) -> Tally:
     """What became of some inputs, one after the other."""
     parse("ASK {}")
-    total = Tally()
-    for number in numbers:
-        total.add(check(seed, number))
-    return total
+    return Tally.of(check(seed, number) for number in numbers)
 
 
 def _chunk(job: tuple[int, range]) -> Tally:

@@ -227,6 +227,7 @@ def test_files_of_a_sink_that_are_gone_are_noticed_once(checkpoint: Path) -> Non
 
 def test_two_runs_of_one_process(tmp_path: Path) -> None:
     first = Lock(tmp_path / "k").take()
+    assert (tmp_path / "k").stat().st_mode & 0o777 == 0o700
     with pytest.raises(Unavailable, match="is in use by another run") as caught:
         Lock(tmp_path / "k").take()
     assert caught.value.exit_code == 75

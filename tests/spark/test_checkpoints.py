@@ -26,6 +26,7 @@ def test_a_checkpoint_that_is_not_fit_is_refused(spark: SparkSession, tmp_path: 
     batches, checkpoint = cut(ROWS, 7, end=20), tmp_path / "checkpoint"
     write(tmp_path / "in", batches[:2])
     running = begin(query, spark, tmp_path)
+    assert checkpoint.stat().st_mode & 0o777 == 0o700
     with pytest.raises(Unavailable, match="is in use by another run"):
         begin(query, spark, tmp_path)
     finished(running)

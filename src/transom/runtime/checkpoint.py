@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from transom.connectors.private import make_folder
 from transom.errors import CheckpointError, RunWarning
 from transom.runtime.fingerprint import FILE, ID
 from transom.runtime.spark_files import SparkFolder, spark_folder
@@ -108,7 +109,7 @@ class Checkpoint:
         return found
 
     def note(self) -> None:
-        """Keep the digests of what Spark has written since; what is killed before it is noted is not compared."""
+        """Record the digests of the log files that Spark has written since the last call."""
         with self._one_at_a_time:
             there = list(log_files(self.files))
             known = {name: self._digests[name] for name in there if name in self._digests}
@@ -146,7 +147,7 @@ def _digests(files: SparkFolder, names: Iterable[str]) -> Iterator[tuple[str, st
 
 def _write(file: Path, text: str) -> None:
     """A file as a whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     half = file.with_name(f"{file.name}.{os.getpid()}")
     half.write_text(text, "utf-8")
     half.replace(file)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from transom.connectors.private import make_folder
 from transom.errors import Unavailable
 
 LOCK = "lock"
@@ -31,7 +32,7 @@ class Lock:
         earlier = self._held.get(self.folder)
         if earlier is not None and not earlier.in_use():
             earlier.free()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
