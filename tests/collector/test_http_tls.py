@@ -33,9 +33,9 @@ def serving(made: Certificates) -> Callable[..., Any]:
     """Runs a coroutine that gets a receiver that listens, and what its clients trust."""
     trust = ssl.create_default_context(cafile=made.ca)
 
-    def run(work: Callable[[HttpReceiver, ssl.SSLContext], Any]) -> Any:
+    def run(work: Callable[[HttpReceiver, ssl.SSLContext], Any], ca: Path | None = None) -> Any:
         async def served() -> Any:
-            source = source_of(port=0, tls=Tls(certificate=str(made.right)))
+            source = source_of(port=0, tls=Tls(None if ca is None else str(ca), str(made.right)))
             receiver = HttpReceiver(source, FeedStub())  # type: ignore[arg-type]
             await receiver.start()
             try:
@@ -61,6 +61,17 @@ async def answered(receiver: HttpReceiver, trust: ssl.SSLContext, *requests: byt
 
 def test_requests_share_a_connection(serving: Any) -> None:
     assert serving(lambda receiver, trust: answered(receiver, trust, post(), post(), post())) == [200, 200, 200]
+
+
+def test_with_a_ca_clients_must_show_a_certificate(serving: Any, made: Certificates) -> None:
+    async def ask(receiver: HttpReceiver, trust: ssl.SSLContext) -> list[int]:
+        with pytest.raises((OSError, EOFError)):
+            await answered(receiver, trust, post())
+        own = ssl.create_default_context(cafile=made.ca)
+        own.load_cert_chain(made.client)
+        return await answered(receiver, own, post())
+
+    assert serving(ask, made.ca) == [200]
 
 
 def test_connections_without_a_handshake_make_room(serving: Any) -> None:

@@ -89,6 +89,7 @@ DAMAGES = [
     ("a torn source", cut("sources/0/3"), "sources/0/3", NEW),
     ("torn metadata", cut("metadata"), "metadata", NEW),
     ("no metadata", removed("metadata"), "metadata", NEW),
+    ("no newest commit, and offsets after it", removed("commits/2"), "commits/2", NEW),
     ("a hole in offsets", removed("offsets/1"), "offsets/1", NEW),
     ("a hole in commits", removed("commits/1"), "commits/1", NEW),
     ("no newest source", removed("sources/0/3"), "sources/0/3", NEW),
