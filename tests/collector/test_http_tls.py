@@ -51,12 +51,14 @@ def serving(made: Certificates) -> Callable[..., Any]:
 async def answered(receiver: HttpReceiver, trust: ssl.SSLContext, *requests: bytes) -> list[int]:
     """The status of each request, all on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", receiver.port, ssl=trust)
-    found = []
-    for request in requests:
-        writer.write(request)
-        found.append((await one_answer(reader))[0])
-    writer.close()
-    return found
+    try:
+        found = []
+        for request in requests:
+            writer.write(request)
+            found.append((await one_answer(reader))[0])
+        return found
+    finally:
+        writer.close()
 
 
 def test_requests_share_a_connection(serving: Any) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -62,8 +64,10 @@ def postgresql(folder: Path) -> Iterator[int]:
 
 
 def jars(which: str, cache: Path) -> Path:
-    """The jars of the broker, or of Spark's connector, fetched once."""
-    with installed():
+    """The jars of the broker, or of Spark's connector. One worker fetches them; the others wait for it."""
+    turn = Path(tempfile.gettempdir()) / f"transom-jars-{os.getuid()}.lock"
+    with installed(), turn.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         return servers.jars(which, cache)
 
 
