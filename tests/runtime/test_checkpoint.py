@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -239,6 +240,31 @@ def test_two_runs_of_one_process(tmp_path: Path) -> None:
         Lock(tmp_path / "k").take()
     second.free()
     Lock(tmp_path / "k").take().free()
+
+
+def test_ended_run_writes_nothing_into_a_checkpoint_that_another_has_taken(tmp_path: Path) -> None:
+    """Its last record may be written late, and would replace that of the run which goes on."""
+    first = Lock(tmp_path).take()
+    first.in_use = lambda: False
+    writes, goes_on = threading.Event(), threading.Event()
+    written: list[str] = []
+
+    def record() -> None:
+        writes.set()
+        goes_on.wait(10)
+        written.append("first")
+
+    late = threading.Thread(target=first.while_held, args=(record,))
+    late.start()
+    assert writes.wait(10)
+    threading.Timer(0.2, goes_on.set).start()
+    second = Lock(tmp_path).take()  # waits for the record that is being written
+    assert written == ["first"]
+    first.while_held(record)
+    second.while_held(lambda: written.append("second"))
+    late.join()
+    assert written == ["first", "second"]
+    second.free()
 
 
 def test_two_processes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -26,6 +27,7 @@ class Lock:
         self.folder = checkpoint.resolve()
         self.in_use: Callable[[], bool] = lambda: True
         self._handle: int | None = None
+        self._writing = threading.RLock()
 
     def take(self) -> Lock:
         """Take the lock, or raise Unavailable; a run of this process that has ended gives it up."""
@@ -52,10 +54,17 @@ class Lock:
         self._held[self.folder] = self
         return self
 
+    def while_held(self, action: Callable[[], None]) -> None:
+        """Do something to the checkpoint, unless the lock was given up; nobody takes it before that is done."""
+        with self._writing:
+            if self._handle is not None:
+                action()
+
     def free(self) -> None:
         """Give the lock up; a second time does nothing."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            os.close(handle)
-            if self._held.get(self.folder) is self:
-                del self._held[self.folder]
+        with self._writing:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                os.close(handle)
+                if self._held.get(self.folder) is self:
+                    del self._held[self.folder]

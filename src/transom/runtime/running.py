@@ -134,7 +134,7 @@ class Running:
             except Exception:  # the session is gone; whoever waits for the query is told why
                 break
             with contextlib.suppress(OSError):  # a full disk stops the query itself
-                self._checkpoint.note()
+                self._lock.while_held(self._checkpoint.note)
             time.sleep(BETWEEN_REPORTS)
         self._ended()
 
@@ -147,7 +147,7 @@ class Running:
     def _ended(self) -> None:
         """Note what was written last, and let others have the checkpoint."""
         with contextlib.suppress(Exception):
-            self._checkpoint.note()
+            self._lock.while_held(self._checkpoint.note)
         self._lock.free()
 
     @property
