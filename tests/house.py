@@ -13,6 +13,11 @@ NAMES = {"utils", "helpers", "common", "base", "core", "manager"}
 FOREIGN = re.compile(r"(?<![\w-])/(?:work|root|home|tmp)/\w|py" + r"pi\.org|files\.python" + r"hosted|Impl\b")
 """Paths of a machine and host names of registries."""
 
+ONCE = {
+    ".transformWithState(": {"src/transom/spark/stateful.py", "kernel/src/main/java/transom/kernel/Kernel.java"},
+}
+"""What one file alone may call, in Python and in Java: there is one stateful operator."""
+
 
 def files() -> list[Path]:
     """The files of the project, as git knows them."""
@@ -32,6 +37,10 @@ def complaints() -> list[str]:
             found.append(f"{name} has {text.count(chr(10))} lines, more than {LONGEST}")
         if path.suffix == ".py" and path.stem in NAMES:
             found.append(f"{name}: name it for what it holds")
+        if path.suffix in (".py", ".java") and name.parts[0] in ("src", "kernel"):
+            for call, callers in ONCE.items():
+                if call in text and name.as_posix() not in callers:
+                    found.append(f"{name} calls {call.strip('.(')}, which is for {', '.join(sorted(callers))}")
         for number, line in enumerate(text.splitlines(), start=1):
             if FOREIGN.search(line) and path.name != "house.py":
                 found.append(f"{name}:{number}: names a machine or a registry: {line.strip()[:80]}")

@@ -98,16 +98,23 @@ def test_a_refusal_says_which_part_of_a_plan_changed(tmp_path: Path) -> None:
     assert f"it was made by: {TIMED}" in detail
 
 
-def test_a_checkpoint_of_an_earlier_version_has_no_place(tmp_path: Path) -> None:
-    """It is gone on with, as nobody knows what it read."""
+def test_checkpoint_of_an_earlier_format_is_refused(tmp_path: Path) -> None:
+    """Also one that is too old to say which version made it."""
     pytest.importorskip("pyspark")
-    now = {**printed(TIMED), "the source of cars": ["/a/*.csv"]}
+    now = printed(TIMED)
     check(tmp_path, now, TIMED)
     kept = json.loads((tmp_path / "plan.json").read_text())
     assert kept["made by"].keys() == {"transom", "spark"}
-    del kept["made by"], kept["the source of cars"]
+    kept["format"] = 1
     (tmp_path / "plan.json").write_text(json.dumps(kept))
-    assert check(tmp_path, now, TIMED)
+    with pytest.raises(CheckpointError, match=r"has format 1; .* writes format \d+ and cannot continue it") as found:
+        check(tmp_path, now, TIMED)
+    assert found.value.detail == f"made by Transom {kept['made by']['transom']} on Spark {kept['made by']['spark']}"
+    del kept["made by"]
+    (tmp_path / "plan.json").write_text(json.dumps(kept))
+    with pytest.raises(CheckpointError) as found:
+        check(tmp_path, now, TIMED)
+    assert found.value.detail == "made by an earlier version"
 
 
 def test_a_plan_without_its_fingerprint_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 
 from transom.machines.change import ChangeMachine
-from transom.machines.meet import Change, MeetMachine, Side
 from transom.machines.order import OrderMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Element, Row
@@ -43,17 +42,4 @@ def changed(report: str, windows: Sequence[Bag], rng: random.Random) -> list[Ele
         output += machine.take(window)
         if rng.random() < 0.3:
             machine = ChangeMachine.load(machine.save())
-    return output
-
-
-def met(changes: Sequence[tuple[Side, Change]], until: int, rng: random.Random) -> list[Change]:
-    """Changes of two sides, in order of their ticks, through the meet machine."""
-    machine, output = MeetMachine(), []
-    for side, change in changes:
-        if rng.random() < 0.3:
-            output += machine.advance(change.tick - 1)
-        output += machine.take(side, change)
-        if rng.random() < 0.3:
-            machine = MeetMachine.load(machine.save())
-    output += machine.advance(until)
     return output

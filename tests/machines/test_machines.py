@@ -11,7 +11,7 @@ import pytest
 
 import transom
 from tests.cases import catalog_of, inputs_of
-from tests.machines.drive import changed, cut, met, numbered
+from tests.machines.drive import changed, cut, numbered
 from tests.oracle.generate import generate
 from transom.algebra.bounds import remembered
 from transom.algebra.sources import StoredTable, StreamReceive
@@ -31,7 +31,6 @@ from transom.algebra.windows import (
 )
 from transom.errors import DataError, Unsupported
 from transom.machines.change import ChangeMachine
-from transom.machines.meet import Change, MeetMachine, Side
 from transom.machines.order import OrderMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Element, Row, row_identity
@@ -41,7 +40,6 @@ from transom.model.space import Position
 from transom.model.time import Rate
 from transom.model.types import Type
 from transom.reference.evaluate import evaluate_stream
-from transom.reference.relations import tick_cross_product, tick_union
 from transom.reference.sources import Inputs
 from transom.reference.streams import d_stream, i_stream, renumber
 from transom.reference.windows import window as reference_window
@@ -137,52 +135,6 @@ def test_change() -> None:
         assert changed("went", windows, rng) == d_stream(windows)
 
 
-def as_changes(side: Side, windows: list[Bag]) -> list[tuple[Side, Change]]:
-    """A stream of windows, one per tick, as changes."""
-    changes: list[tuple[Side, Change]] = []
-    before: Counter[Row] = Counter()
-    for window in windows:
-        now = Counter(window.rows)
-        for row in {**now, **before}:
-            if now[row] != before[row]:
-                changes.append((side, Change(window.tick, now[row] - before[row], row)))
-        before = now
-    return changes
-
-
-def test_meet() -> None:
-    """The pairs that are present after the changes of a tick are those of the cross product at that tick."""
-    compared = 0
-    for seed in range(400):
-        rng = random.Random(seed)
-        left, right = random_windows(rng, several=False), random_windows(rng, several=False)
-        changes = as_changes("left", left) + as_changes("right", right)
-        rng.shuffle(changes)
-        changes.sort(key=lambda one: one[1].tick)
-        output = met(changes, 12, rng)
-        assert [c.tick for c in output] == sorted(c.tick for c in output)
-        for tick in tick_union(left, right):
-            present: Counter[Row] = Counter()
-            for change in output:
-                if change.tick <= tick:
-                    present[change.row] += change.count
-            pairs = tick_cross_product(tick, left, right)
-            expected = Counter(row for pair in pairs for row in pair.rows)
-            assert +present == expected
-            assert min(present.values(), default=0) >= 0
-            compared += len(expected)
-    assert compared > 1300
-
-
-def test_a_pair_that_comes_and_goes_within_a_tick_was_never_there() -> None:
-    machine = MeetMachine()
-    assert list(machine.take("left", Change(1, 1, (7,)))) == []
-    assert list(machine.take("right", Change(2, 1, (8,)))) == []
-    assert list(machine.take("left", Change(2, -1, (7,)))) == []
-    assert list(machine.advance(2)) == []
-    assert machine.held == 1
-
-
 def test_state_keeps_every_type() -> None:
     row: Row = (1, 1.5, "é\ud800'", True, None, Decimal("1.5"), datetime(2009, 3, 2, 6, 0, 0, 5, tzinfo=UTC))
     machine = ChangeMachine("came")
@@ -196,8 +148,8 @@ def test_state_keeps_every_type() -> None:
 
 def test_state_of_another_machine_or_version_is_refused() -> None:
     state = OrderMachine(5).save()
-    with pytest.raises(DataError, match="the state of order was given to meet"):
-        MeetMachine.load(state)
+    with pytest.raises(DataError, match="the state of order was given to change"):
+        ChangeMachine.load(state)
     for other in (b"", bytes([9]) + state[1:]):
         with pytest.raises(DataError, match="version"):
             OrderMachine.load(other)

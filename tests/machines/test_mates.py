@@ -77,7 +77,7 @@ def test_a_condition_on_pairs_is_covered() -> None:
     assert list(machine.take([(0, -2, ("a",))])) == [(0, -2, ("a", None))]
     assert machine.save() == CoverMachine("outer", padding=1).save()
     assert forgets('{"machine": "cover"}')
-    assert not forgets('{"machine": "meet"}')
+    assert not forgets('{"machine": "order"}')
 
 
 def test_once_and_matched() -> None:

@@ -206,37 +206,6 @@ def product_case(rng: random.Random) -> Case:
     return Case(spec, ticks, restarts(rng, ticks))
 
 
-def meet_case(rng: random.Random) -> Case:
-    makes, order = (rows(rng, 2), rows(rng, 2)), orders(rng)
-    ticks = []
-    for tick in times(rng):
-        found = []
-        for _ in range(rng.choice([0, 1, 2, 3, 6])):
-            side = rng.randrange(2)
-            sign = rng.choice([1, 1, 1, -1, -1, 2, -3])
-            found.append(Arrival(side, 1, rng.random() < 0.95, sign, order(), (), makes[side]()))
-        ticks.append(Tick(tick, found))
-    return Case({"machine": "meet"}, ticks, restarts(rng, ticks))
-
-
-def gaps_case(rng: random.Random) -> Case:
-    row = rows(rng)()
-    there = [0, 0]
-    ticks = []
-    for tick in times(rng):
-        found = []
-        for side in rng.choice([(), (0,), (0,), (1,), (1,), (0, 1), (0, 1, 1, 0)]):
-            now = rng.choice([0, 1, 2, there[side]] if side == 0 else [0, 0, 0, 1, 2]) if rng.random() < 0.995 else -1
-            if now != there[side]:
-                found.append(Arrival(side, 1, True, now - there[side], None, row, row if side == 0 else ()))
-                there[side] = now
-        found += [Arrival(1, 1, True, sign, None, row, ()) for sign in (1, -1) * rng.choice([0, 0, 1])]
-        found += [Arrival(0, 1, False, 1, None, row, row)] * rng.choice([0, 0, 1])
-        rng.shuffle(found)
-        ticks.append(Tick(tick, found))
-    return Case({"machine": "gaps"}, ticks, restarts(rng, ticks))
-
-
 def comings(rng: random.Random, side: int, make: Make, there: list[Row]) -> list[Arrival]:
     """Rows of a side that come and go, several copies at once as well; rarely one goes that never came."""
     found = []
@@ -289,8 +258,6 @@ CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "window": (7000, window_case),
     "change": (4000, change_case),
     "product": (6000, product_case),
-    "meet": (4000, meet_case),
-    "gaps": (3000, gaps_case),
     "mates": (1500, mates_case),
     "cover": (1000, cover_case),
 }

@@ -22,9 +22,10 @@ from transom.machines.steps import Arrival
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.spark import kernel, machine
+from transom.spark import kernel
 from transom.spark.frames import Run
 from transom.spark.marks import watermarked
+from transom.spark.stateful import machine_input, run_machine
 
 UNTIL = 60
 PLACE = PlaceSpec(0, None, False, 1, (50, 1))
@@ -68,11 +69,10 @@ def told(spec: LineageSpec, rows: list[list[Any]]) -> Counter[Any]:
 
 def through(frame: DataFrame, spec: LineageSpec, run: Run) -> DataFrame:
     values = Schema((X, TICK) if spec.tags else (Attribute("n", Type.INTEGER), Attribute("path", Type.INTEGER)))
-    arrivals = machine.arrivals(
-        frame, run, values=["x"], order=F.col("o"), keys=[F.col("id")], buckets=8, spread_on=[F.col("id")]
-    )
+    key = [F.col("id")]
+    given = machine_input(frame, run, values=[F.col("x")], order=F.col("o"), pair_keys=key, buckets=8, hash_on=key)
     out = Schema((KEY, *values))
-    made = machine.run(arrivals, spec.to_json(), run, out=out, values=(1,), keys=1, buckets=8)
+    made = run_machine([given], spec.to_json(), run, widths=[1], out=out, pair_keys=1, buckets=8)
     return made.select(run.time.number().alias("t"), "w", "p", "n", *(f"c{place}" for place in range(len(out))))
 
 

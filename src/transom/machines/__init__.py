@@ -7,8 +7,6 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     order    numbers the rows                                  (S15)
     window   cuts windows by tick or by row                    (table of windows)
     change   compares consecutive windows                      (ISTREAM, DSTREAM)
-    meet     joins two relations that arrive as changes        (E7)
-    gaps     gives a row where no piece covers it
     mates    brings relations of one key together              (002 Defs. 10, 13)
     cover    follows one row and the pieces that cover it      (3.5)
     slide    aggregates sliding windows, a pane per tick

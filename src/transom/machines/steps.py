@@ -13,9 +13,7 @@ from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
 from transom.machines.cover import CoverMachine
 from transom.machines.encoding import sort_key
-from transom.machines.gaps import GapsMachine
 from transom.machines.mates import MatesMachine
-from transom.machines.meet import Change, MeetMachine
 from transom.machines.order import OrderMachine
 from transom.machines.pairs import PairsMachine
 from transom.machines.product import Event, ProductMachine
@@ -182,56 +180,6 @@ class ProductStep:
         return self.machine.save()
 
 
-class MeetStep:
-    """Changes of pairs; the place of a change is its signed count."""
-
-    def __init__(self, machine: MeetMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
-
-    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
-        """The changes of the pairs at a tick."""
-        for a in arrivals:
-            if a.present:
-                yield from self._told(self.machine.take("right" if a.side else "left", Change(tick, a.sign, a.row)))
-        yield from self._told(self.machine.advance(tick))
-
-    def _told(self, changes: Iterator[Change]) -> Iterator[Departure]:
-        for change in changes:
-            yield Departure(1, True, change.count, change.row)
-
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
-
-
-class GapsStep:
-    """Changes of a row where no piece covers it; the place of a change is its signed count."""
-
-    def __init__(self, machine: GapsMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
-
-    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
-        """The changes of the uncovered row at a tick."""
-        present = [a for a in arrivals if a.present]
-        copies = [(a.sign, a.row) for a in present if not a.side]
-        for change in self.machine.take(tick, copies, sum(a.sign for a in present if a.side)):
-            yield Departure(1, True, change.count, change.row)
-
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
-
-
 class PairsStep:
     """Pairs of rows that are there at once; the first value of a row is the tick at which it goes."""
 
@@ -301,15 +249,11 @@ def step(specification: str, state: bytes | None = None) -> Step:
             return ProductStep(machine if state is None else ProductMachine.load(state, how, widths))
         case "pairs":
             return PairsStep(PairsMachine() if state is None else PairsMachine.load(state))
-        case "meet":
-            return MeetStep(MeetMachine() if state is None else MeetMachine.load(state))
         case "mates":
             sides, tell = entries["widths"], entries["tell"]
             return MatesStep(MatesMachine(sides, tell) if state is None else MatesMachine.load(state, sides, tell))
         case "cover":
             tell, more = entries["tell"], entries["padding"]
             return MatesStep(CoverMachine(tell, more) if state is None else CoverMachine.load(state, tell, more))
-        case "gaps":
-            return GapsStep(GapsMachine() if state is None else GapsMachine.load(state))
         case other:
             raise PlanError(f"no machine is called {other}")

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 FILE = "plan.json"
 ID = "id"
 """The file with the name of a run, in checkpoints of runs that do not end in a sink of Spark's own."""
-FORMAT = 1
-ADDED = "the source of "
-"""The beginning of entries that checkpoints of earlier versions do not have."""
+FORMAT = 2
+"""The number of the layout of state. It changes whenever a version cannot go on with the state of the one before."""
+PLACE = "the source of "
+"""The beginning of entries that say where the rows of an extent come from."""
 
 
 def fingerprint(
@@ -55,7 +56,7 @@ def fingerprint(
     columns = {f"columns of {e.name}": found for e in query.reads if (found := _columns(e))}
     regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
     folder = query.catalog.folder
-    sources = {f"{ADDED}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))}
+    sources = {f"{PLACE}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))}
     return {
         "format": FORMAT,
         "the plan": shape(plan),
@@ -172,8 +173,14 @@ def check(folder: Path, print_now: dict[str, Any], text: str, *, begun: bool = F
             hint="put it back from a copy, or start with a new checkpoint",
         ) from error
     now = json.loads(json.dumps(print_now))
-    added = {n for n in now if n.startswith(ADDED) and n not in kept and "made by" not in kept}
-    names = [n for n in {**kept, **now} if n not in ("query", "made by", *added)]
+    if kept.get("format") != now.get("format"):
+        raise CheckpointError(
+            f"the checkpoint {folder} has format {kept.get('format')}; this version of Transom writes format "
+            f"{now.get('format')} and cannot continue it",
+            detail=f"made by {_maker(kept)}",
+            hint="start with a new checkpoint, or continue with the version that made this one",
+        )
+    names = [n for n in {**kept, **now} if n not in ("query", "made by")]
     changed = [n for n in names if kept.get(n) != now.get(n)]
     if changed:
         parts = "; ".join(_difference(n, kept.get(n), now.get(n)) for n in changed)
@@ -184,6 +191,14 @@ def check(folder: Path, print_now: dict[str, Any], text: str, *, begun: bool = F
             hint="start with a new folder, or run the query as it was",
         )
     return True
+
+
+def _maker(kept: dict[str, Any]) -> str:
+    """The versions that made a checkpoint, in words."""
+    made: Any = kept.get("made by")
+    if not isinstance(made, dict):
+        return "an earlier version"
+    return f"Transom {made.get('transom')} on Spark {made.get('spark')}"
 
 
 def _versions() -> dict[str, str]:

@@ -14,10 +14,11 @@ from transom.model.types import Type
 from transom.physical.lines import Follow, Lines, Steady
 from transom.physical.plan import Form, Read
 from transom.physical.walk import walk
-from transom.spark import aggregates, machine
+from transom.spark import aggregates
 from transom.spark.frames import Run, carried, names, value, values
 from transom.spark.marks import TICK
 from transom.spark.relations import words_and_rows
+from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.tracks import track
 
 KEYS_TOGETHER = 512
@@ -63,17 +64,16 @@ def _by_key(
     rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: Run
 ) -> DataFrame:
     """What the machines of all keys tell: tick, `line` (the key), `w`, `p`, `n`, and values."""
-    keys = [machine.crossing(F.col(f"c{schema.position(a)}"), a.type) for a in key]
+    keys = [crossing(F.col(f"c{schema.position(a)}"), a.type) for a in key]
     buckets = KEYS_TOGETHER if keys else 1
-    arrivals = machine.arrivals(
-        rows, run, order=F.col("o"), values=names(out), keys=keys, buckets=buckets, spread_on=keys
-    )
+    cells = crossing_columns(rows, names(out))
+    given = machine_input(rows, run, values=cells, order=F.col("o"), pair_keys=keys, buckets=buckets, hash_on=keys)
     known = Schema(tuple(Attribute(f"k{place}", a.type, ".") for place, a in enumerate(key)))
     shared = json.dumps(json.loads(specification) | {"shared": True})
-    told = machine.run(arrivals, shared, run, values=(len(out),), keys=len(keys), out=known + out, buckets=buckets)
+    told = run_machine([given], shared, run, widths=[len(out)], out=known + out, pair_keys=len(keys), buckets=buckets)
     line = [F.struct(*(F.col(f"c{place}").alias(f"k{place}") for place in range(len(keys)))).alias("line")]
-    cells = [F.col(f"c{len(keys) + place}").alias(f"c{place}") for place in range(len(out))]
-    return told.select(*carried(told, "w", "p", "n"), *(line if keys else []), *cells)
+    values = [F.col(f"c{len(keys) + place}").alias(f"c{place}") for place in range(len(out))]
+    return told.select(*carried(told, "w", "p", "n"), *(line if keys else []), *values)
 
 
 def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:

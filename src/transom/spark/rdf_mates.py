@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, IntegerType, LongType, StringType, StructField, StructType
 
 from transom.model.schema import Schema
+from transom.model.types import Type
 from transom.physical.plan import Form
 from transom.physical.rdf_plan import Mate, Mating, Once
-from transom.spark import kernel, terms
+from transom.spark import terms
 from transom.spark.frames import Run, carried, names, values
 from transom.spark.marks import TICK, with_table
 from transom.spark.rdf_patterns import kept
-from transom.spark.runner import MachineRunner, Shape
+from transom.spark.stateful import machine_input, run_machine
 
 _TELL = {Mating.JOIN: "pairs", Mating.OUTER: "outer", Mating.LONE: "lone", Mating.MATCHED: "matched"}
 
@@ -30,14 +29,14 @@ def mate(node: Mate, left: DataFrame, right: DataFrame | None, run: Run) -> Data
     """Compatible solutions of all sides."""
     if right is not None and node.right is not None and node.right.form is Form.TABLE:
         return _static(node, left, right, run)
-    fed = _fanned(node, left, run) if right is None else _sides(node, (left, right), run)
+    fed = [_fanned(node, left, run)] if right is None else _sides(node, (left, right), run)
     widths = [len(schema) for schema in node.sides]
     asks = node.asks and node.how is not Mating.JOIN
     tell = "asked" if asks else _TELL[node.how]
     own = node.how in (Mating.LONE, Mating.MATCHED) and not asks
     out = widths[0] if own else sum(widths)
     specification = json.dumps({"machine": "mates", "tell": tell, "widths": widths})
-    told = _machine(fed, specification, run, len(node.equal), widths, out)
+    told = _machine(fed, specification, run, widths, out)
     if own:
         return told.select(*kept(told), *names(node.schema))
     pairs = _all_columns(node.sides)
@@ -120,76 +119,49 @@ def _apart(node: Mate, aliases: Sequence[str]) -> list[dict[str, Column]]:
     ]
 
 
-def _sides(node: Mate, frames: Sequence[DataFrame], run: Run) -> DataFrame:
+def _sides(node: Mate, frames: Sequence[DataFrame], run: Run) -> list[DataFrame]:
     """Two sides as the machine takes them."""
     fed = []
     for place, (schema, frame) in enumerate(zip(node.sides, frames, strict=True)):
         there = {a.name: F.col(f"c{at}") for at, a in enumerate(schema)}
-        keys = [there[name].alias(f"k{at}") for at, name in enumerate(node.equal)]
-        cells = F.struct(*values(schema), F.lit(0).alias("_")).alias(f"cells{place}")
-        nothing = F.lit(None).cast("int").alias(f"o{place}")
-        fed.append(frame.select(*_head(run), F.lit(place).alias("side"), *keys, nothing, cells))
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), fed)
-
-
-def _head(run: Run) -> list[Column]:
-    """What every arrival says besides its values."""
-    words = [F.lit(1).alias("w"), F.lit(True).alias("p"), F.col("n").cast("int").alias("n"), F.lit(0).alias("b")]
-    return [F.col(TICK), run.time.number().alias("t"), *words]
+        keys = [there[name] for name in node.equal]
+        fed.append(machine_input(frame, run, values=values(schema), side=place, count=F.col("n"), group_by=keys))
+    return fed
 
 
 def _fanned(node: Mate, frame: DataFrame, run: Run) -> DataFrame:
     """The branches of one scan as the machine takes them; all values are terms, so the sides share their columns."""
     side = F.col("side")
     keys = []
-    for at, name in enumerate(node.equal):
+    for name in node.equal:
         places = [next(p for p, a in enumerate(schema) if a.name == name) for schema in node.sides]
         key = F.col(f"c{places[0]}")
         for own in sorted(set(places[1:]) - {places[0]}):
             having = [F.lit(place) for place, other in enumerate(places) if other == own]
             key = F.when(side.isin(*having), F.col(f"c{own}")).otherwise(key)
-        keys.append(key.alias(f"k{at}"))
-    widest = max(node.sides, key=len)
-    cells = F.struct(*values(widest), F.lit(0).alias("_")).alias("cells0")
-    return frame.select(*_head(run), "side", *keys, F.lit(None).cast("int").alias("o0"), cells)
+        keys.append(key)
+    widest = values(max(node.sides, key=len))
+    return machine_input(frame, run, values=widest, side=side, count=F.col("n"), group_by=keys)
 
 
-def _machine(frame: DataFrame, specification: str, run: Run, keys: int, widths: Sequence[int], out: int) -> DataFrame:
-    """What a machine of every key tells: tick, `w` (1 a pair, 0 a solution of the left), `n`, and values.
-
-    The last of the cells is no value: without it a solution of no variables would have none.
-    """
-    by = [*(f"k{place}" for place in range(keys)), "b"]
-    fields = [StructField("t", LongType()), StructField("w", IntegerType()), StructField("p", BooleanType())]
-    fields += [StructField("n", LongType()), *(StructField(f"c{place}", StringType()) for place in range(out))]
-    shape = Shape(0, tuple(widths), out, 1)
-    if run.kernel:
-        made = kernel.machine(frame, specification, run.calendar, shape, by=by, out=StructType(fields), live=run.live)
-    else:
-        told = tuple(field.name for field in fields)
-        made = frame.groupBy(*by).transformWithState(
-            statefulProcessor=MachineRunner(specification, run.calendar, told, shape, run.live),
-            outputStructType=StructType(fields),
-            outputMode="append",
-            timeMode="EventTime" if run.live else "None",
-        )
-    cells = [F.col(f"c{place}") for place in range(out)]
-    return made.select(run.time.marked(F.col("t")), "w", F.col("n").cast("int").alias("n"), *cells)
+def _machine(sides: Sequence[DataFrame], specification: str, run: Run, widths: Sequence[int], out: int) -> DataFrame:
+    """What a machine emits of solutions: tick, `w` (1 a pair, 0 a solution of the left), `n`, and values."""
+    terms_out = [(f"c{place}", Type.STRING) for place in range(out)]
+    made = run_machine(sides, specification, run, widths=widths, out=terms_out)
+    return made.select(TICK, "w", F.col("n").cast("int").alias("n"), *(name for name, _ in terms_out))
 
 
 def _covered(node: Mate, told: DataFrame, widths: Sequence[int], run: Run) -> DataFrame:
     """The solutions of the left side with the pairs that cover them; all that is told of one comes together."""
-    own, every = names(node.sides[0]), [f"c{place}" for place in range(sum(widths))]
+    own = [F.col(name) for name in names(node.sides[0])]
     outer = node.how is Mating.OUTER
-    keys = [F.col(name).alias(f"k{at}") for at, name in enumerate(own)]
-    first = F.struct(*own, F.lit(0).alias("_")).alias("cells0")
-    second = F.struct(*(every if outer else []), F.lit(0).alias("_")).alias("cells1")
-    nothing = [F.lit(None).cast("int").alias(f"o{place}") for place in range(2)]
-    fed = told.select(*_head(run), F.col("w").alias("side"), *keys, *nothing, first, second)
+    every = [F.col(f"c{place}") for place in range(sum(widths))]
+    sides = told.withColumnRenamed("w", "side")
+    fed = machine_input(sides, run, values=every if outer else own, side=F.col("side"), count=F.col("n"), group_by=own)
     padding = sum(widths[1:]) if outer else 0
     specification = json.dumps({"machine": "cover", "tell": _TELL[node.how], "padding": padding})
     pieces = [widths[0], sum(widths) if outer else 0]
-    return _machine(fed, specification, run, len(own), pieces, widths[0] + padding)
+    return _machine([fed], specification, run, pieces, widths[0] + padding)
 
 
 def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
@@ -199,10 +171,8 @@ def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
         if cells:
             return frame.select(*cells).distinct()
         return frame.select(F.lit(0).alias("_")).distinct().drop("_")
-    keys = [F.col(name).alias(f"k{at}") for at, name in enumerate(cells)]
-    nothing = F.lit(None).cast("int").alias("o0")
-    row = F.struct(*cells, F.lit(0).alias("_")).alias("cells0")
-    fed = frame.select(*_head(run), F.lit(0).alias("side"), *keys, nothing, row)
+    solution = values(node.schema)
+    fed = machine_input(frame, run, values=solution, count=F.col("n"), group_by=solution)
     specification = json.dumps({"machine": "cover", "tell": "once", "padding": 0})
-    told = _machine(fed, specification, run, len(cells), [len(cells)], len(cells))
+    told = _machine([fed], specification, run, [len(cells)], len(cells))
     return told.select(*carried(told, "n"), *cells)

@@ -12,9 +12,10 @@ from transom.algebra.expressions import TRUE
 from transom.model.schema import Schema
 from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Relating, Turn
 from transom.physical.plan import Form, Physical
-from transom.spark import machine, scans
+from transom.spark import scans
 from transom.spark.frames import FOREVER, Run, carried, holds, names, value, values
 from transom.spark.marks import TICK, with_table
+from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.windows import comings_and_goings, following
 
 _HOW = {
@@ -94,9 +95,9 @@ def grown(node: Grown, frame: DataFrame, run: Run) -> DataFrame:
 
 def _compared(frame: DataFrame, report: str, schema: Schema, run: Run) -> DataFrame:
     order = F.col("o") if "o" in frame.columns else None
-    arrivals = machine.arrivals(frame, run, values=names(schema), order=order)
+    given = machine_input(frame, run, values=crossing_columns(frame, names(schema)), order=order)
     specification = json.dumps({"machine": "change", "report": report})
-    return machine.run(arrivals, specification, run, values=(len(schema),), out=schema)
+    return run_machine([given], specification, run, widths=[len(schema)], out=schema)
 
 
 def relate(node: Relate, left: DataFrame, right: DataFrame | None, run: Run) -> DataFrame:
@@ -111,15 +112,7 @@ def relate(node: Relate, left: DataFrame, right: DataFrame | None, run: Run) -> 
     how = _HOW[node.how]
     out = node.left.schema if how == "both" or node.right is None else node.left.schema + node.right.schema
     specification = json.dumps({"machine": "product", "left": "stays", "right": "stays", "how": how, "widths": widths})
-    rows = machine.run(
-        fed[0].unionByName(fed[1], allowMissingColumns=True),
-        specification,
-        run,
-        values=(widths[0], widths[1]),
-        keys=len(node.equal),
-        out=out,
-        buckets=node.buckets,
-    )
+    rows = run_machine(fed, specification, run, widths=widths, out=out, pair_keys=len(node.equal), buckets=node.buckets)
     made = _made(node, rows, out, widths[0], run)
     return made.select(*carried(made), F.lit(1).alias("w"), "p", *values(node.schema))
 
@@ -167,21 +160,20 @@ def _made(node: Relate, rows: DataFrame, out: Schema, width: int, run: Run) -> D
 
 def _fed(node: Relate, place: int, side: Physical, frame: DataFrame, run: Run) -> DataFrame:
     """One relation as the machine takes it: the lineages of all keys are one, and rows that can match nothing go."""
-    keys = [machine.crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
+    keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
     frame = frame.drop("line")
     if place == 1 or node.how in (Relating.JOIN, Relating.SEMI):
         for key in keys:
             frame = frame.where(~F.col("p") | key.isNotNull())
-    spread_on = keys or values(side.schema)
-    return machine.arrivals(
+    return machine_input(
         frame.withColumn("w", F.lit(1)),
         run,
+        values=crossing_columns(frame, names(side.schema)),
         side=place,
-        values=names(side.schema),
-        keys=keys,
         count=F.col("n"),
+        pair_keys=keys,
         buckets=node.buckets,
-        spread_on=spread_on,
+        hash_on=keys or values(side.schema),
     )
 
 

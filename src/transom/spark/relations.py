@@ -12,9 +12,10 @@ from transom.algebra.expressions import TRUE, Expression
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product, Slide
-from transom.spark import aggregates, expressions, kernel, machine
+from transom.spark import aggregates, expressions, kernel
 from transom.spark.frames import Run, carried, holds, names, reader, select_new, value, values
 from transom.spark.marks import TICK, div, with_table
+from transom.spark.stateful import crossed, crossing, crossing_columns, crossing_type, machine_input, run_machine
 from transom.spark.windows import between, comings_and_goings, with_existence
 
 TRAVEL = ("f", "g", "w", "p", "n", "o", "i")
@@ -100,12 +101,12 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
         run.time.number().alias("t"),
         *(value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
         *([] if gone is None else [gone.alias("a0")]),
-        *(machine.crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
+        *(crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
     )
     if run.until is not None:
         rows = rows.where(F.col("t") <= F.lit(run.until))
     made = list(node.schema)[len(keys) :]
-    types = [machine.crossing_type(attribute.type) for attribute in made]
+    types = [crossing_type(attribute.type) for attribute in made]
     out = StructType([rows.schema[name] for name in keys])
     out = out.add("t", LongType())
     for place, kind in enumerate(types):
@@ -114,7 +115,7 @@ def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
     sums = _until(kernel.slide(rows, told, run.calendar, by=keys, out=out, values=count, live=run.live), run)
     cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
     for place, attribute in enumerate(made):
-        cells.append(machine.crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
+        cells.append(crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
     order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
     return sums.select(run.time.marked(F.col("t")), *order, *cells)
 
@@ -243,13 +244,13 @@ def product(
     inputs = (node.left, node.right)
     fed = [_fed(node, place, inputs[place], sides[place], clocks[place], run) for place in (0, 1)]
     specification = json.dumps({"machine": "product", "left": _kind(node.left), "right": _kind(node.right)})
-    rows = machine.run(
-        fed[0].unionByName(fed[1], allowMissingColumns=True),
+    rows = run_machine(
+        fed,
         specification,
         run,
-        values=(len(node.left.schema), len(node.right.schema)),
-        keys=len(node.equal),
+        widths=[len(side.schema) for side in inputs],
         out=node.schema,
+        pair_keys=len(node.equal),
         buckets=node.buckets,
     )
     if node.rest != TRUE:
@@ -269,24 +270,18 @@ def _fed(node: Product, place: int, side: Physical, frame: DataFrame, clock: Dat
         frame = comings_and_goings(frame, F.col("g"), run, [*(["o"] if side.ordered else []), *names(side.schema)])
     if clock is not None:
         frame = with_existence(frame, clock, run)
-    keys = [_key(pair[place], side.schema, run) for pair in node.equal]
+    keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
     for key in keys:
         frame = frame.where(~F.col("p") | key.isNotNull())
     order = F.col("o") if side.ordered else None
-    return machine.arrivals(
+    return machine_input(
         frame,
         run,
+        values=crossing_columns(frame, names(side.schema)),
         side=place,
-        values=names(side.schema),
         order=order,
-        keys=keys,
         count=count,
+        pair_keys=keys,
         buckets=node.buckets,
-        spread_on=keys,
+        hash_on=keys,
     )
-
-
-def _key(expression: Expression, schema: Schema, run: Run) -> Column:
-    """What rows must agree on, as it crosses into Python."""
-    key = value(expression, schema, run)
-    return F.unix_micros(key) if expression.type is Type.TIMESTAMP else key

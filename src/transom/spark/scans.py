@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, IntegerType, LongType, StructType
 
 from transom.algebra.expressions import TRUE
 from transom.model.schema import Schema
+from transom.model.types import Type
 from transom.physical.choices import BUCKETS
 from transom.physical.lines import Come
 from transom.physical.plan import Form, Meet, Spread
 from transom.physical.scans import schedule_of
 from transom.physical.schedule import Schedule
-from transom.spark import kernel, machine
 from transom.spark.frames import FOREVER, Run, holds, names, value, values
 from transom.spark.marks import TICK, floor_to
-from transom.spark.runner import MachineRunner, Shape
+from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.windows import following
 
 
@@ -46,7 +46,7 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     """Pairs of stays with the rows of the scans that they last through: a pair ends at the next scan at the latest."""
     sides = []
     for place, (side, frame) in enumerate(((node.left, left), (node.right, right))):
-        keys = [machine.crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
+        keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
         for key in keys:
             frame = frame.where(key.isNotNull())
         table = side.form is Form.SCANS
@@ -116,56 +116,33 @@ def _coming(frame: DataFrame, run: Run) -> DataFrame:
 def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
     """What both sides make together, from the machine that keeps them: pairs that come, each with its end."""
     buckets = 1 if sides[0].keys else BUCKETS
-    fed = [_fed(place, side, buckets, run) for place, side in enumerate(sides)]
-    widths = tuple(side.width for side in sides)
-    out = StructType()
-    out = out.add("t", LongType()).add("w", IntegerType()).add("p", BooleanType()).add("n", LongType())
-    cells, at = [], 0
+    out: list[tuple[str, Type]] = []
+    cells = iter(zip(names(schema), (a.type for a in schema)))
     for side in sides:
-        if side.ends:
-            out = out.add("g", LongType())
-        for attribute in side.schema:
-            out = out.add(f"c{at}", machine.crossing_type(attribute.type))
-            at += 1
-    specification = json.dumps({"machine": "mates", "tell": "pairs", "widths": list(widths)})
-    by = [*(f"k{place}" for place in range(len(sides[0].keys))), "b"]
-    shape = Shape(0, widths, sum(widths), 1)
-    both = fed[0].unionByName(fed[1], allowMissingColumns=True)
-    if run.kernel:
-        made = kernel.machine(both, specification, run.calendar, shape, by=by, out=out, live=run.live)
-    else:
-        made = both.groupBy(*by).transformWithState(
-            statefulProcessor=MachineRunner(specification, run.calendar, tuple(out.names), shape, run.live),
-            outputStructType=out,
-            outputMode="append",
-            timeMode="EventTime" if run.live else "None",
-        )
-    cells = [machine.crossed(F.col(f"c{n}"), a.type).alias(f"c{n}") for n, a in enumerate(schema)]
+        out += [("g", Type.INTEGER)] if side.ends else []
+        out += islice(cells, len(side.schema))
+    made = run_machine(
+        [_input(place, side, buckets, run) for place, side in enumerate(sides)],
+        json.dumps({"machine": "mates", "tell": "pairs", "widths": [side.width for side in sides]}),
+        run,
+        widths=[side.width for side in sides],
+        out=out,
+    )
     copies = F.explode(F.array_repeat(F.lit(0), F.col("n").cast("int"))).alias("_")
-    pairs = made.where(F.col("n") > 0).select("t", "g", *cells, copies)
-    return pairs.select(run.time.marked(F.col("t")), "g", *(F.col(n) for n in names(schema)))
+    return made.where(F.col("n") > 0).select(TICK, "g", *values(schema), copies).drop("_")
 
 
-def _fed(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
+def _input(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
     """One side; without a key the rows of the table are in buckets, and whatever meets them goes to all of these."""
-    cells = [machine.crossing(F.col(n), a.type).alias(n) for n, a in zip(names(side.schema), side.schema)]
-    if side.ends:
-        cells = [F.col("g"), *cells]
-    if buckets == 1:
-        bucket = F.lit(0)
-    elif side.ends:
-        bucket = F.explode(F.array(*map(F.lit, range(buckets))))
-    else:
-        bucket = F.pmod(F.hash(*values(side.schema), F.lit(0)), F.lit(buckets))
-    return side.frame.select(
-        TICK,
-        run.time.number().alias("t"),
-        *(key.alias(f"k{n}") for n, key in enumerate(side.keys)),
-        bucket.alias("b"),
-        F.lit(place).alias("side"),
-        F.lit(1).alias("w"),
-        F.lit(True).alias("p"),
-        F.col("n").cast("int").alias("n"),
-        F.lit(None).cast("int").alias(f"o{place}"),
-        F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{place}"),
+    cells = crossing_columns(side.frame, names(side.schema))
+    return machine_input(
+        side.frame,
+        run,
+        values=[F.col("g"), *cells] if side.ends else cells,
+        side=place,
+        count=F.col("n"),
+        group_by=side.keys,
+        buckets=buckets,
+        hash_on=[*values(side.schema), F.lit(0)],
+        to_all=F.lit(True) if side.ends else None,
     )

@@ -8,17 +8,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from transom.physical.plan import Changes, Compare, Emit, Form, Number
-from transom.spark import machine
 from transom.spark.frames import Run, carried, names, values
 from transom.spark.marks import TICK
+from transom.spark.stateful import crossing_columns, machine_input, run_machine
 from transom.spark.windows import comings_and_goings, following
 
 
 def number(node: Number, frame: DataFrame, run: Run) -> DataFrame:
     """Rows with their position in the stream, from the machine that counts them."""
-    arrivals = machine.arrivals(frame, run, order=F.col("o"), values=names(node.schema))
+    cells = crossing_columns(frame, names(node.schema))
+    given = machine_input(frame, run, values=cells, order=F.col("o"))
     specification = json.dumps({"machine": "order"})
-    rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema)
+    rows = run_machine([given], specification, run, widths=[len(cells)], out=node.schema)
     return rows.select(*carried(rows), F.col("n").alias("i"), F.col("n").alias("o"), *values(node.schema))
 
 
@@ -46,10 +47,9 @@ def compare(node: Compare, frame: DataFrame, run: Run) -> DataFrame:
     """What came or went, from the machine that compares windows."""
     order = F.col("o") if node.ordered else None
     specification = json.dumps({"machine": "change", "report": node.report})
-    arrivals = machine.arrivals(
-        frame, run, order=order, values=names(node.schema), buckets=node.buckets, spread_on=values(node.schema)
-    )
-    rows = machine.run(arrivals, specification, run, values=(len(node.schema),), out=node.schema, buckets=node.buckets)
+    cells = crossing_columns(frame, names(node.schema))
+    given = machine_input(frame, run, values=cells, order=order, buckets=node.buckets, hash_on=values(node.schema))
+    rows = run_machine([given], specification, run, widths=[len(cells)], out=node.schema, buckets=node.buckets)
     line = [F.col("line")] if "line" in rows.columns else []
     place = [F.struct(*line, F.col("n")).alias("o") if line else F.col("n").alias("o")] if node.ordered else []
     return rows.select(TICK, *place, *values(node.schema))

@@ -14,10 +14,10 @@ from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
 from transom.physical.lines import Tally
 from transom.physical.tally import places
-from transom.spark import machine
 from transom.spark.frames import Run, carried, names, select_new, value
 from transom.spark.lines import KEYS_TOGETHER
 from transom.spark.places import kilometres_per_hour, ticks_between
+from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 
 
 def tally(node: Tally, frame: DataFrame, run: Run) -> DataFrame:
@@ -34,22 +34,28 @@ def tally(node: Tally, frame: DataFrame, run: Run) -> DataFrame:
     cells = [value(cell, schema, run) for cell in node.cells]
     if node.spec.flag is not None:
         cells[node.spec.flag] = F.coalesce(cells[node.spec.flag], F.lit(False))
-    keys = [machine.crossing(value(Named(a), schema, run), a.type) for a in node.key]
+    keys = [crossing(value(Named(a), schema, run), a.type) for a in node.key]
     made = {f"key{place}": key for place, key in enumerate(keys)}
     made |= {f"c{place}": cell for place, cell in enumerate(cells)}
     rows = select_new(tagged, [*carried(tagged), F.col("o")], made)
     named = [F.col(f"key{place}") for place in range(len(keys))]
     values = [f"c{place}" for place in range(len(cells))]
-    arrivals = machine.arrivals(
-        rows, run, order=F.col("o"), values=values, keys=named, buckets=KEYS_TOGETHER, spread_on=named
+    given = machine_input(
+        rows,
+        run,
+        values=crossing_columns(rows, values),
+        order=F.col("o"),
+        pair_keys=named,
+        buckets=KEYS_TOGETHER,
+        hash_on=named,
     )
-    told = machine.run(
-        arrivals,
+    told = run_machine(
+        [given],
         replace(node.spec, until=run.until).to_json(),
         run,
-        values=(len(cells),),
-        keys=len(keys),
+        widths=[len(cells)],
         out=_told(node),
+        pair_keys=len(keys),
         buckets=KEYS_TOGETHER,
     )
     return _answer(node, told)

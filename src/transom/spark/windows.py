@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 from transom.physical.plan import Collect, Cut, Spread, Stay
 from transom.physical.schedule import Schedule
-from transom.spark import machine
 from transom.spark.frames import Run, carried, names, values
 from transom.spark.marks import ceil_to, div, with_table
+from transom.spark.stateful import crossing_columns, machine_input, run_machine
 
 
 def stay(node: Stay, frame: DataFrame, run: Run) -> DataFrame:
@@ -97,8 +97,9 @@ def cut(node: Cut, frame: DataFrame, run: Run) -> DataFrame:
     order = "i" if "i" in frame.columns else "o"
     width = len(node.schema) - len(node.spec.tags)
     specification = json.dumps({"machine": "window", "window": asdict(node.spec)})
-    arrivals = machine.arrivals(frame, run, order=F.col(order), values=names(node.schema)[:width])
-    rows = machine.run(arrivals, specification, run, values=(width,), out=node.schema)
+    cells = crossing_columns(frame, names(node.schema)[:width])
+    given = machine_input(frame, run, values=cells, order=F.col(order))
+    rows = run_machine([given], specification, run, widths=[width], out=node.schema)
     return rows.select(*carried(rows, "w", "p"), F.col("n").alias("o"), *values(node.schema))
 
 

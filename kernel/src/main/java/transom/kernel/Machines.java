@@ -73,8 +73,6 @@ public final class Machines {
                 String how = entries.path("how").asText("windows");
                 Product.Plan both = new Product.Plan(one, other, how, entries.path("widths").path(1).asInt());
                 return maker(() -> new Product(both), state -> Product.load(both, state));
-            case "meet":
-                return maker(Meet::new, Meet::load);
             case "mates":
                 Mates.Plan mates = new Mates.Plan(numbers(entries.path("widths")), entries.path("tell").asText());
                 return maker(() -> new Mates(mates), state -> Mates.load(mates, state));
@@ -82,8 +80,6 @@ public final class Machines {
                 String tell = entries.path("tell").asText();
                 int padding = entries.path("padding").asInt();
                 return maker(() -> new Cover(tell, padding), state -> Cover.load(tell, padding, state));
-            case "gaps":
-                return maker(Gaps::new, Gaps::load);
             case "pairs":
                 return maker(Pairs::new, Pairs::load);
             default:

@@ -23,6 +23,10 @@ final class PairingTest {
         return Machines.of("{\"machine\": \"product\", \"left\": \"" + left + "\", \"right\": \"" + right + "\"}");
     }
 
+    private static Machines.Maker pairs() {
+        return Machines.of("{\"machine\": \"mates\", \"tell\": \"pairs\", \"widths\": [1, 1]}");
+    }
+
     @Test
     void windowsArePairedByKey() {
         Machines.Maker maker = product("windows", "windows");
@@ -73,7 +77,7 @@ final class PairingTest {
 
     @Test
     void changesMeet() {
-        Machines.Maker maker = Machines.of("{\"machine\": \"meet\"}");
+        Machines.Maker maker = pairs();
         Machine machine = maker.fresh();
         machine.feed(1, List.of(change(0, 2, "b"), change(0, 1, "a"), change(1, 3, 1L)), told);
         assertEquals(List.of("1/1 3 [a, 1]", "1/1 6 [b, 1]"), told.lines());
@@ -85,42 +89,10 @@ final class PairingTest {
 
     @Test
     void aPairThatComesAndGoesWithinATickWasNeverThere() {
-        Machine machine = Machines.of("{\"machine\": \"meet\"}").fresh();
+        Machine machine = pairs().fresh();
         machine.feed(1, List.of(change(0, 1, 7L)), told);
         machine.feed(2, List.of(change(0, -1, 7L), change(1, 1, 8L)), told);
         assertEquals(List.of(), told.lines());
         assertEquals(1, machine.held());
-    }
-
-    @Test
-    void gapsAreWhatNoPieceCovers() {
-        Machines.Maker maker = Machines.of("{\"machine\": \"gaps\"}");
-        Machine machine = maker.fresh();
-        machine.feed(1, List.of(change(0, 2, "a")), told);
-        assertEquals(List.of("1/1 2 [a]"), told.lines());
-        machine.feed(2, List.of(change(1, 1), change(1, 1)), told);
-        assertEquals(List.of("2/1 -2 [a]"), told.lines());
-        machine = maker.load(machine.save());
-        machine.feed(3, List.of(change(0, -1, "a"), change(1, -1)), told);
-        assertEquals(List.of(), told.lines());
-        machine.feed(4, List.of(change(1, -1), change(1, 1)), told);
-        assertEquals(List.of(), told.lines());
-        machine.feed(5, List.of(change(1, -1)), told);
-        assertEquals(List.of("5/1 1 [a]"), told.lines());
-        assertEquals(1, machine.held());
-        machine.feed(6, List.of(change(0, -1, "a")), told);
-        assertEquals(List.of("6/1 -1 [a]"), told.lines());
-        assertEquals(0, machine.held());
-    }
-
-    @Test
-    void allChangesOfATickActAtOnce() {
-        Machine machine = Machines.of("{\"machine\": \"gaps\"}").fresh();
-        machine.feed(1, List.of(change(0, 1, "a"), change(1, 1)), told);
-        machine.feed(2, List.of(change(0, -1, "a"), change(1, -1)), told);
-        assertEquals(List.of(), told.lines());
-        assertEquals(0, machine.held());
-        assertThrows(IllegalStateException.class, () -> machine.feed(3, List.of(change(0, -1, "a")), told));
-        assertThrows(IllegalStateException.class, () -> new Gaps().feed(3, List.of(change(1, -1)), told));
     }
 }

@@ -137,14 +137,14 @@ final class ValuesTest {
     @Test
     void otherStateIsRefused() {
         byte[] state = new Order().save();
-        assertRefused("the state of another machine was given to meet: start without the old state", state);
+        assertRefused("the state of another machine was given to pairs: start without the old state", state);
         state[0] = 7;
-        assertRefused("the state of meet has version 7, not 1: start without the old state", state);
-        assertRefused("the state of meet has version nothing, not 1: start without the old state", new byte[0]);
+        assertRefused("the state of pairs has version 7, not 1: start without the old state", state);
+        assertRefused("the state of pairs has version nothing, not 1: start without the old state", new byte[0]);
     }
 
     private static void assertRefused(String words, byte[] state) {
-        assertEquals(words, assertThrows(IllegalStateException.class, () -> Meet.load(state)).getMessage());
+        assertEquals(words, assertThrows(IllegalStateException.class, () -> Pairs.load(state)).getMessage());
     }
 
     @Test
