@@ -108,7 +108,7 @@ def test_what_the_machine_refuses(in_java: Java) -> None:
     with pytest.raises(DataError, match="has version 7, not 1"):
         PairsMachine.load(b"\x07")
     with pytest.raises(DataError, match="was given to pairs"):
-        PairsMachine.load(encoding.save("mates", []))
+        PairsMachine.load(encoding.save("join", []))
     scripts: list[Any] = [[["feed", 5, [[0, [5, 1]]]]], [["load", [7, 74]]], [["load", [1, 83]]]]
     tasks = [{"spec": {"machine": "pairs"}, "script": script} for script in scripts]
     said = [answer[-1]["error"] for answer in in_java(tasks)]

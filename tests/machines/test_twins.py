@@ -34,8 +34,8 @@ SPECS: dict[str, dict[str, Any]] = {
     "window": {"machine": "window", "window": json.loads(WindowSpec("tick", 1, 0, "tick", (1, -3), (1, 0)).to_json())},
     "change": {"machine": "change", "report": "came"},
     "product": {"machine": "product", "left": "stays", "right": "windows"},
-    "mates": {"machine": "mates", "tell": "pairs", "widths": [1, 1]},
-    "cover": {"machine": "cover", "tell": "once", "padding": 0},
+    "join": {"machine": "join", "emit": "inner", "widths": [1, 1]},
+    "matches": {"machine": "matches", "emit": "distinct", "padding": 0},
 }
 
 Twins = Callable[[Sequence[str]], list[Any]]
@@ -176,7 +176,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     assert told["restarts"] > count // 3
     assert told["held"] > count // 3 or machine == "order"
     assert told["several"] > count // 20 or machine not in ("window", "product")
-    assert (told["refused"] >= 5) == (machine in ("product", "mates", "cover"))
+    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches"))
     assert told["refused"] < count // 5
 
 

@@ -221,36 +221,37 @@ def comings(rng: random.Random, side: int, make: Make, there: list[Row]) -> list
     return found
 
 
-def mates_case(rng: random.Random) -> Case:
+def join_case(rng: random.Random) -> Case:
     """Two to four relations of one key."""
     places = rng.choice([2, 2, 2, 3, 4])
-    tell = rng.choice(["pairs", "outer", "lone", "matched", "asked"]) if places == 2 else "pairs"
+    emit = rng.choice(["inner", "left", "anti", "semi", "mark", "candidates"]) if places == 2 else "inner"
     makes = [rows(rng, 2) for _ in range(places)]
     there: list[list[Row]] = [[] for _ in range(places)]
     ticks = []
     for tick in times(rng):
         sides = [side for side in range(places) if rng.random() < 0.6]
         found = [a for side in sides for a in comings(rng, side, makes[side], there[side])]
+        found += [Arrival(rng.randrange(places), 1, False, 1, None, (), ())] * rng.choice([0, 0, 0, 1, 2])
         rng.shuffle(found)
         ticks.append(Tick(tick, found))
-    spec = {"machine": "mates", "tell": tell, "widths": [len(make()) for make in makes]}
+    spec = {"machine": "join", "emit": emit, "widths": [len(make()) for make in makes]}
     return Case(spec, ticks, restarts(rng, ticks))
 
 
-def cover_case(rng: random.Random) -> Case:
-    """One row and the pieces that cover it."""
+def matches_case(rng: random.Random) -> Case:
+    """One row and the pairs that match it."""
     row, more = rows(rng)(), rows(rng, 2)
-    tell = rng.choice(["outer", "lone", "matched", "once"])
+    emit = rng.choice(["left", "anti", "semi", "mark", "distinct"])
     there: list[list[Row]] = [[], []]
     ticks = []
     for tick in times(rng):
         found = comings(rng, 0, lambda: row, there[0]) if rng.random() < 0.6 else []
-        if tell != "once" and rng.random() < 0.6:
+        if emit != "distinct" and rng.random() < 0.6:
             found += comings(rng, 1, lambda: row + more(), there[1])
         rng.shuffle(found)
         ticks.append(Tick(tick, found))
-    padding = len(more()) if tell == "outer" else 0
-    return Case({"machine": "cover", "tell": tell, "padding": padding}, ticks, restarts(rng, ticks))
+    padding = len(more()) if emit == "left" else 0
+    return Case({"machine": "matches", "emit": emit, "padding": padding}, ticks, restarts(rng, ticks))
 
 
 CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
@@ -258,7 +259,7 @@ CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "window": (7000, window_case),
     "change": (4000, change_case),
     "product": (6000, product_case),
-    "mates": (1500, mates_case),
-    "cover": (1000, cover_case),
+    "join": (1500, join_case),
+    "matches": (1000, matches_case),
 }
 """How many cases of each machine, and how they are made."""

@@ -26,6 +26,7 @@ from transom.catalog.extents import Catalog, Kind
 from transom.errors import PlanError, Unsupported
 from transom.physical import gaps
 from transom.physical.arrange import arrange
+from transom.physical.change_join import ChangeJoin
 from transom.physical.choices import FEW_KEYS
 from transom.physical.lines import Grown, LineNode, Lines, Relate, Steady, Tally, Turn
 from transom.physical.plan import (
@@ -99,7 +100,7 @@ SPACE = transom.Catalog.from_dict(
         }
     }
 )
-ByKey = Lines | Tally | Steady | Turn | Grown | Relate
+ByKey = Lines | Tally | Steady | Turn | Grown | Relate | ChangeJoin
 """Nodes whose machine works for each key, or for whole relations."""
 
 
@@ -158,7 +159,7 @@ def test_every_node_is_reached_and_gives_its_reason() -> None:
                 assert not isinstance(node, Meet) or node.how is Meeting.SCANS
             elif node.choice.path is Way.KERNEL:
                 assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet | Spread | ByKey), node
-    assert set(seen) == {*get_args(RowNode), *get_args(LineNode)}
+    assert set(seen) == {*get_args(RowNode), *get_args(LineNode), ChangeJoin}
 
 
 def test_forms_fit() -> None:
@@ -171,6 +172,9 @@ def test_forms_fit() -> None:
                 case Meet(left=left, right=right):
                     other = Form.SCANS if node.how is Meeting.SCANS else Form.TABLE
                     assert {left.form, right.form} <= {Form.STAYS, other}
+                case ChangeJoin(left=left, right=right):
+                    assert right is not None
+                    assert {left.form, right.form} == {Form.CHANGES}
                 case Product(left=left, right=right):
                     assert Form.WINDOWS in (left.form, right.form)
                     assert (left.form is Form.WINDOWS) is (node.left_clock is None)

@@ -10,6 +10,7 @@ ELSEWHERE = {
     "ReadScans": "test_scans.py",
     "First": "test_cql_others.py",
     "Steady": "test_cql_others.py",
+    "Relate": "test_cql_others.py",
     "Distinct": "test_generated_cql.py",
     "Grown": "test_generated_cql.py",
     "Turn": "test_generated_cql.py",

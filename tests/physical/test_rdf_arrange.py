@@ -24,9 +24,10 @@ from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, Stored
 from transom.algebra.rdf.tree import Question
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
+from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.plan import Form, Path, Physical, Read
 from transom.physical.rdf_arrange import arrange
-from transom.physical.rdf_plan import Fan, Graph, Match, Mate, Mating, Stand, Unfold, Within
+from transom.physical.rdf_plan import Fan, Graph, Match, Stand, Unfold, Within
 from transom.physical.walk import walk
 
 STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
@@ -44,10 +45,10 @@ def scans(plan: Physical) -> int:
 
 def test_a_star_is_one_operator_over_one_scan() -> None:
     plan = arrange(select("x a", bgp(STAR)))
-    assert machines(plan) == ["Mate"]
+    assert machines(plan) == ["ChangeJoin"]
     assert scans(plan) == 1
-    mate = next(node for node in walk(plan) if isinstance(node, Mate))
-    assert mate.equal == ("x",)
+    mate = next(node for node in walk(plan) if isinstance(node, ChangeJoin))
+    assert mate.keys == ("x",)
     assert len(mate.sides) == 6
 
 
@@ -56,13 +57,13 @@ def test_a_star_of_local_subjects_needs_no_state() -> None:
     assert machines(plan) == []
     assert any(isinstance(node, Within) for node in walk(plan))
     other = arrange(select("x a", bgp("?x :p ?y . ?z :q ?y")), local=["s"])
-    assert machines(other) == ["Mate"]
+    assert machines(other) == ["ChangeJoin"]
 
 
 def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
     plan = arrange(LeftJoin(bgp("?x :p ?y", (20, 1)), bgp("?x :q ?z", own=(3, 1))))
-    assert isinstance(plan, Mate)
-    assert plan.how is Mating.OUTER
+    assert isinstance(plan, ChangeJoin)
+    assert plan.join_type is JoinType.LEFT
     assert isinstance(plan.left, Fan)
     assert [branch.window for branch in plan.left.branches] == [(20, 1), (3, 1)]
 
@@ -70,32 +71,32 @@ def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
 def test_a_filter_belongs_to_its_branch_of_a_scan_unless_it_asks_whether_something_exists() -> None:
     right = bgp("?x :q ?z")
     filtered = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, call(">", "?z", 5))))
-    assert isinstance(filtered, Mate)
+    assert isinstance(filtered, ChangeJoin)
     assert isinstance(filtered.left, Fan)
     assert scans(filtered) == 1
     exists = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, Exists(bgp("?x :r ?w")))))
-    assert isinstance(exists, Mate)
+    assert isinstance(exists, ChangeJoin)
     assert not isinstance(exists.left, Fan)
 
 
 def test_only_what_is_always_bound_is_a_key() -> None:
     left = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
     plan = arrange(Join(left, bgp("?x :r ?z")))
-    assert isinstance(plan, Mate)
-    assert (plan.equal, plan.loose) == (("x",), ("z",))
+    assert isinstance(plan, ChangeJoin)
+    assert (plan.keys, plan.residual.variables) == (("x",), ("z",))
     either = arrange(Join(Union(bgp("?x :p ?y"), bgp("?y :p ?w")), bgp("?x :q ?y . ?x :r ?u")))
-    assert isinstance(either, Mate)
-    assert (either.equal, either.loose) == (("y",), ("x",))
+    assert isinstance(either, ChangeJoin)
+    assert (either.keys, either.residual.variables) == (("y",), ("x",))
 
 
 def test_minus_without_a_sure_variable_asks_for_one_in_common() -> None:
     left = LeftJoin(bgp("?w :p ?y"), bgp("?w :q ?z"))
     plan = arrange(Minus(left, bgp("?a :r ?z")))
-    assert isinstance(plan, Mate)
-    assert plan.overlap
-    assert plan.how is Mating.LONE
+    assert isinstance(plan, ChangeJoin)
+    assert plan.residual.overlap
+    assert plan.join_type is JoinType.ANTI
     apart = arrange(Minus(bgp("?x :p ?y"), bgp("?a :r ?b")))
-    assert not isinstance(apart, Mate)
+    assert not isinstance(apart, ChangeJoin)
 
 
 def test_what_is_stored_needs_no_machine() -> None:
@@ -105,7 +106,7 @@ def test_what_is_stored_needs_no_machine() -> None:
     joined = arrange(LeftJoin(bgp("?x :p ?y"), STORED, call(">", "?w", 5)))
     assert machines(joined) == []
     swapped = arrange(Join(STORED, bgp("?x :p ?y")))
-    assert isinstance(swapped, Mate)
+    assert isinstance(swapped, ChangeJoin)
     assert machines(swapped) == []
     assert swapped.left.form is Form.CHANGES
     assert swapped.right is not None
@@ -124,11 +125,11 @@ def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
 def test_exists_is_a_semi_or_an_anti_join() -> None:
     there = Exists(Filter(bgp("?x :q ?z"), call(">", "?z", "?y")))
     plan = arrange(Filter(bgp("?x :p ?y"), Call("&&", (there, Call("!", (Exists(bgp("?x :r ?w")),))))))
-    assert isinstance(plan, Mate)
-    assert plan.how is Mating.LONE
-    assert isinstance(plan.left, Mate)
-    assert plan.left.how is Mating.MATCHED
-    assert plan.left.condition is not None
+    assert isinstance(plan, ChangeJoin)
+    assert plan.join_type is JoinType.ANTI
+    assert isinstance(plan.left, ChangeJoin)
+    assert plan.left.join_type is JoinType.SEMI
+    assert plan.left.residual.condition is not None
 
 
 def test_a_part_of_an_order_inside_a_query_is_unfolded() -> None:
@@ -161,6 +162,6 @@ def test_gaps_are_named(plan: Question, operator: str) -> None:
 
 def test_values_are_stored() -> None:
     plan = arrange(Join(bgp("?x :p ?y"), Values(v("x"), ((None,), (P,)))))
-    assert isinstance(plan, Mate)
-    assert (plan.equal, plan.loose) == ((), ("x",))
+    assert isinstance(plan, ChangeJoin)
+    assert (plan.keys, plan.residual.variables) == ((), ("x",))
     assert machines(plan) == []

@@ -54,6 +54,12 @@ QUESTIONS = {
     "WHERE A.id <> B.id FIRST 1 PER A.id BY DISTANCE(A.g, B.g)",
     "stamps": "SELECT RStream(id, COUNT(*), WKB(PLACE(c)), WKT(TRAJECTORY(c)), HEADING(POINT(0, 0), PLACE(c)) > 40) "
     "FROM c=cars [RANGE '4 seconds', SLIDE '2 seconds'] GROUP BY id FIRST 2 BY DISTANCE(PLACE(c), POINT(4, 4))",
+    "changes of three": "SELECT IStream(A.id, B.v, lim.word) "
+    "FROM A=cars [PARTITION BY id ROWS 1], B=cars [PARTITION BY id ROWS 2], lim WHERE A.id = B.id AND B.v < lim.most",
+    "three": "SELECT RStream(A.id, B.v, lim.word) "
+    "FROM A=cars [PARTITION BY id ROWS 1], B=cars [PARTITION BY id ROWS 2], lim WHERE A.id = B.id AND B.v = lim.most",
+    "not in a subquery": "SELECT DStream(id, v) FROM cars [PARTITION BY id ROWS 3] "
+    "WHERE v NOT IN (SELECT most FROM lim)",
     "in a subquery": "SELECT RStream(id, v) FROM cars [PARTITION BY id ROWS 3] WHERE v IN (SELECT most FROM lim)",
 }
 IN_PYTHON = ("a table", "speeds", "leaving")

@@ -19,16 +19,16 @@ from tests.spark.trying import ONE_ROW, patiently, plain, side_by_side
 from tests.sparql.test_golden import catalog_of
 from transom import Catalog
 from transom.connectors.statements import graph_statements, stream_statements
-from transom.machines import cover, mates, steps
+from transom.machines import delta_join, match_counter, steps
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.rdf_query import RdfQuery
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.rdf.statements import Inputs
 from transom.runtime.rdf_harness import replay_answer, stream_answer
-from transom.spark import rdf_mates, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
+from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
-IN_WORKERS = (mates, cover, steps, runner)
+IN_WORKERS = (delta_join, match_counter, steps, runner)
 """Modules that run inside Spark's Python workers; a fault there travels by value."""
 
 SMALL_CATALOG = Catalog.from_dict(
@@ -112,8 +112,8 @@ SOWN = [
     sow(
         "a filter outside its optional",
         rdf_arrange,
-        "return rdf_join.join(self, left, right, Mating.OUTER, asking)",
-        "found = rdf_join.join(self, left, right, Mating.OUTER, None)\n"
+        "return rdf_join.join(self, left, right, JoinType.LEFT, asking)",
+        "found = rdf_join.join(self, left, right, JoinType.LEFT, None)\n"
         "                return Keep(found, asking, found.schema, found.form, STATELESS) if asking else found",
         ("r40", "replay"),
     ),
@@ -140,21 +140,21 @@ SOWN = [
     ),
     sow(
         "unbound is a value",
-        rdf_mates,
+        change_join,
         "found[0].isNull() | other.isNull() | (found[0] == other)",
         "found[0].eqNullSafe(other)",
         ("some-unbound", "replay"),
     ),
     sow(
         "what does not match is never told",
-        mates,
-        'if self.tell != "pairs":',
-        'if self.tell not in ("pairs", "outer"):',
+        delta_join,
+        'if self.emit != "inner":',
+        'if self.emit not in ("inner", "left"):',
         ("r16", "replay"),
     ),
     sow(
         "a solution does not come back when its partner has gone",
-        mates,
+        delta_join,
         "                if not bag[row]:\n                    del bag[row]\n",
         "",
         ("r13", "replay"),
@@ -162,14 +162,14 @@ SOWN = [
     ),
     sow(
         "a solution alone again when the first of its partners goes",
-        cover,
-        "self.cover += count",
-        "self.cover = max(count, 0)",
+        match_counter,
+        "self.matches += count",
+        "self.matches = max(count, 0)",
         ("covered-twice", "replay"),
     ),
     sow(
         "pairs counted once",
-        mates,
+        delta_join,
         "count *= times",
         "count *= 1 if times > 0 else -1",
         ("r34", "replay"),
@@ -220,7 +220,7 @@ MORE = [
     ),
     sow(
         "a stored partner is a must",
-        rdf_mates,
+        change_join,
         'found = one.join(other, meets, "left")',
         "found = one.join(other, meets)",
         ("stored-partner", "replay"),
@@ -246,7 +246,13 @@ MORE = [
         "overlap = False",
         ("minus-unbound", "replay"),
     ),
-    sow("DISTINCT keeps all", cover, "return min(self.copies, 1)", "return self.copies", ("r22", "replay")),
+    sow(
+        "DISTINCT keeps all",
+        match_counter,
+        "return [min(self.copies, 1), 0]",
+        "return [self.copies, 0]",
+        ("r22", "replay"),
+    ),
     sow(
         "descending forgotten",
         rdf_sequences,
@@ -256,9 +262,9 @@ MORE = [
     ),
     sow(
         "what is out is forgotten between batches",
-        cover,
-        "machine.copies, machine.cover, machine.shown, row = encoding.load(cls.kind, state)",
-        "machine.copies, machine.cover, _, row = encoding.load(cls.kind, state)",
+        match_counter,
+        "machine.copies, machine.matches, *machine.emitted, row = encoding.load(cls.kind, state)",
+        "machine.copies, machine.matches, *_, row = encoding.load(cls.kind, state)",
         ("r22", "stream"),
     ),
 ]
@@ -317,7 +323,14 @@ def is_noticed(spark: Any, one: Sown) -> None:
 
 def test_enough_faults_of_every_kind() -> None:
     assert len(SOWN) >= 8
-    assert {one.fault.module for one in SOWN} >= {rdf_arrange, rdf_join, rdf_patterns, rdf_solutions, rdf_mates, mates}
+    assert {one.fault.module for one in SOWN} >= {
+        rdf_arrange,
+        rdf_join,
+        rdf_patterns,
+        rdf_solutions,
+        change_join,
+        delta_join,
+    }
     for fault in (one.fault for one in (*SOWN, *MORE)):
         assert inspect.getsource(fault.module).count(fault.right) == 1, fault.name
 

@@ -42,7 +42,7 @@ from transom.runtime import answers, micro_batches, rdf_answers, rdf_harness
 from transom.runtime.rdf_dataframe import statements
 from transom.runtime.start import Running
 
-SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34"
+SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
 CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
 SPARQL = "r02 r05 r08 r13 r16 r19 r22 r24 r26 r27 r28 r30 r34 r38"
 TOGETHER = 8

@@ -7,8 +7,8 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     order    numbers the rows                                  (S15)
     window   cuts windows by tick or by row                    (table of windows)
     change   compares consecutive windows                      (ISTREAM, DSTREAM)
-    mates    brings relations of one key together              (002 Defs. 10, 13)
-    cover    follows one row and the pieces that cover it      (3.5)
+    join     joins relations that arrive as changes            (002 Defs. 10, 13)
+    matches  counts the pairs that match one left row          (3.5)
     slide    aggregates sliding windows, a pane per tick
     pairs    joins rows of two sides whose ends are known
     distance gives each row of an object how far it has gone   (C11)

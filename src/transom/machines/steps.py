@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Protocol
 
 from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
-from transom.machines.cover import CoverMachine
+from transom.machines.delta_join import DeltaJoin
 from transom.machines.encoding import sort_key
-from transom.machines.mates import MatesMachine
+from transom.machines.match_counter import MatchCounter
 from transom.machines.order import OrderMachine
 from transom.machines.pairs import PairsMachine
 from transom.machines.product import Event, ProductMachine
@@ -202,10 +202,10 @@ class PairsStep:
         return self.machine.save()
 
 
-class MatesStep:
+class JoinStep:
     """Changes of pairs (window 1) and of left rows (window 0); the place of a change is its signed count."""
 
-    def __init__(self, machine: MatesMachine | CoverMachine) -> None:
+    def __init__(self, machine: DeltaJoin | MatchCounter) -> None:
         self.machine = machine
 
     @property
@@ -214,7 +214,9 @@ class MatesStep:
         return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
-        """What changes at a tick."""
+        """The changes of a tick, and a window marker if one came."""
+        if not all(a.present for a in arrivals):
+            yield Departure(1, False, 0, None)
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):
             yield Departure(seq, True, count, row)
 
@@ -223,7 +225,7 @@ class MatesStep:
         return self.machine.save()
 
 
-FORGETFUL = ("mates", "cover")
+FORGETFUL = ("join", "matches")
 """Machines that are as good as new when they hold nothing: the state of a key may go."""
 
 
@@ -249,11 +251,11 @@ def step(specification: str, state: bytes | None = None) -> Step:
             return ProductStep(machine if state is None else ProductMachine.load(state, how, widths))
         case "pairs":
             return PairsStep(PairsMachine() if state is None else PairsMachine.load(state))
-        case "mates":
-            sides, tell = entries["widths"], entries["tell"]
-            return MatesStep(MatesMachine(sides, tell) if state is None else MatesMachine.load(state, sides, tell))
-        case "cover":
-            tell, more = entries["tell"], entries["padding"]
-            return MatesStep(CoverMachine(tell, more) if state is None else CoverMachine.load(state, tell, more))
+        case "join":
+            sides, emit = entries["widths"], entries["emit"]
+            return JoinStep(DeltaJoin(sides, emit) if state is None else DeltaJoin.load(state, sides, emit))
+        case "matches":
+            emit, more = entries["emit"], entries["padding"]
+            return JoinStep(MatchCounter(emit, more) if state is None else MatchCounter.load(state, emit, more))
         case other:
             raise PlanError(f"no machine is called {other}")

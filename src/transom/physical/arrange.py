@@ -166,7 +166,7 @@ class Planner:
 
     def change(self, op: Windows, report: str, ordered: bool) -> Physical:
         """ISTREAM and DSTREAM: natively where at most one window comes per tick and no order is asked for."""
-        if not ordered and routes.by_changes(op):
+        if not ordered and routes.by_changes(self, op):
             from transom.physical import relate
 
             return relate.net(self, op, report)

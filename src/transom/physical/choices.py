@@ -6,6 +6,7 @@ one micro-batch spans. Every bound includes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from transom.algebra import bounds
@@ -217,6 +218,15 @@ def grown(op: WindowGrown, span: Span) -> Choice:
     """Windows compared with those before them."""
     state = plus(bounds.size(op), times(bounds.windows_within(op, 1 + span.slack), bounds.size(op)))
     return Choice(Path.MACHINE, "grown windows", "a window is told again only when a row was added to it", state)
+
+
+def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool) -> Choice:
+    """A join of changes: a machine for each key; with `checks` a second one counts the pairs that match a left row."""
+    where = "by key" if keyed else "in one task, as no key says which rows belong together"
+    again = "; a second machine counts the pairs of each left row that fulfil the condition" if checks else ""
+    why = f"changes of one side meet the rows of the other: the {how} is incremental, {where}{again}"
+    state = plus(*sides, times(*sides)) if checks else plus(*sides)
+    return Choice(Path.MACHINE, "change join", why, state)
 
 
 def relate(how: str, state: Formula, spread: bool) -> Choice:

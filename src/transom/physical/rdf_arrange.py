@@ -31,6 +31,7 @@ from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
 from transom.physical import choices, gaps, rdf_choices, rdf_join
+from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines
 from transom.physical.plan import Choice, Clock, Form, Physical, Read
@@ -48,7 +49,6 @@ from transom.physical.rdf_plan import (
     Last,
     Make,
     Match,
-    Mating,
     Once,
     Pick,
     Sequence,
@@ -112,7 +112,7 @@ class Planner:
         each = Once(found, found.schema, found.form, self._once(op.input, found.form))
         facts = self.statements(op.statements)
         sides = (TriplePattern(op.statements, *map(Variable, "spo")), op.input)
-        return rdf_join.mated(self, (facts, each), sides, Mating.JOIN, ("s",), (), None, STATEMENT)
+        return rdf_join.mated(self, (facts, each), sides, JoinType.INNER, ("s",), (), None, STATEMENT)
 
     # --- statements --------------------------------------------------------------------------------
 
@@ -194,11 +194,11 @@ class Planner:
             case Union(left=left, right=right):
                 return self.both(self.solutions(left), self.solutions(right))
             case Join(left=left, right=right):
-                return rdf_join.join(self, left, right, Mating.JOIN, None)
+                return rdf_join.join(self, left, right, JoinType.INNER, None)
             case LeftJoin(left=left, right=right, condition=asking):
                 if has_exists(asking):
                     raise gaps.EXISTS_IN_OPTIONAL.refusal()
-                return rdf_join.join(self, left, right, Mating.OUTER, asking)
+                return rdf_join.join(self, left, right, JoinType.LEFT, asking)
             case Minus(left=left, right=right):
                 return rdf_join.minus(self, left, right)
             case Extend(input=input, binding=binding):
@@ -256,7 +256,7 @@ class Planner:
             inner = plain_pattern(pattern)
             if inner is None:
                 raise gaps.NESTED_EXISTS.refusal()
-            how = Mating.MATCHED if there else Mating.LONE
+            how = JoinType.SEMI if there else JoinType.ANTI
             found = rdf_join.with_pattern(self, (input, found), inner[0], how, conjunction(inner[1]))
         return found
 

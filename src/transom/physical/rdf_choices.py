@@ -30,7 +30,7 @@ def within_message(count: int) -> Choice:
 
 def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack: int) -> Choice:
     """Relations of one key."""
-    where = "by key" if spread else "in one place, as nothing says which solutions belong together"
+    where = "by key" if spread else "in one task, as no key says which solutions belong together"
     star = f"{len(sides)} patterns of one key are one operator" if len(sides) > 2 else f"the {how} is built in order"
     again = "; a condition is asked of pairs before it is known which solutions have none" if asks else ""
     state = times(Number(2), plus(*(within(side, slack) for side in sides)))

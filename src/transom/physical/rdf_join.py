@@ -12,6 +12,7 @@ from transom.algebra.rdf.tree import Solutions
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
+from transom.physical.change_join import ChangeJoin, Compatible, JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.plan import Form, Physical, Read
 from transom.physical.rdf_known import bound, conjunction, has_exists, names
@@ -22,8 +23,6 @@ from transom.physical.rdf_plan import (
     Branch,
     Choose,
     Fan,
-    Mate,
-    Mating,
     Within,
     Written,
     messages,
@@ -53,14 +52,14 @@ def only(node: Physical, name: str, called: str) -> Physical:
     return Choose(there, solutions((called,)), found.form, STATELESS)
 
 
-def join(planner: Planner, left: Solutions, right: Solutions, how: Mating, condition: Expression | None) -> Physical:
+def join(planner: Planner, left: Solutions, right: Solutions, how: JoinType, condition: Expression | None) -> Physical:
     """Two sides: over one scan where both are patterns of one stream."""
     both = _fanned((left, right))
     equal, loose = _shared(left, right)
     merged = solutions(tuple(dict.fromkeys((*names(left.variables), *names(right.variables)))))
     if both is not None:
         choice = rdf_choices.mate(how.value, (left, right), bool(equal), _asks(how, loose, condition), planner.slack)
-        return Mate(both, None, how, equal, loose, condition, False, merged, Form.CHANGES, choice)
+        return ChangeJoin(both, None, how, equal, Compatible(loose, False, condition), merged, Form.CHANGES, choice)
     sides = (planner.solutions(left), planner.solutions(right))
     return mated(planner, sides, (left, right), how, equal, loose, condition, merged)
 
@@ -73,11 +72,11 @@ def minus(planner: Planner, left: Solutions, right: Solutions) -> Physical:
         return sides[0]
     schema = sides[0].schema
     overlap = not equal
-    return mated(planner, sides, (left, right), Mating.LONE, equal, loose, None, schema, overlap)
+    return mated(planner, sides, (left, right), JoinType.ANTI, equal, loose, None, schema, overlap)
 
 
 def with_pattern(
-    planner: Planner, left: tuple[Solutions, Physical], right: Solutions, how: Mating, condition: Expression | None
+    planner: Planner, left: tuple[Solutions, Physical], right: Solutions, how: JoinType, condition: Expression | None
 ) -> Physical:
     """The solutions for which a pattern is there, or is not."""
     equal, loose = _shared(left[0], right)
@@ -89,7 +88,7 @@ def mated(
     planner: Planner,
     nodes: tuple[Physical, Physical],
     ops: tuple[Solutions, Solutions],
-    how: Mating,
+    how: JoinType,
     equal: tuple[str, ...],
     loose: tuple[str, ...],
     condition: Expression | None,
@@ -99,19 +98,20 @@ def mated(
     """Two sides of which each is stored or comes and goes."""
     left, right = nodes
     forms = (left.form, right.form)
+    residual = Compatible(loose, overlap, condition)
     if forms == (Form.TABLE, Form.TABLE):
-        return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.TABLE, rdf_choices.STATIC)
-    if forms == (Form.TABLE, Form.CHANGES) and how is Mating.JOIN:
-        return Mate(right, left, how, equal, loose, condition, overlap, schema, Form.CHANGES, rdf_choices.STATIC)
-    if forms == (Form.CHANGES, Form.TABLE) and how is not Mating.MATCHED:
-        return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.CHANGES, rdf_choices.STATIC)
+        return ChangeJoin(left, right, how, equal, residual, schema, Form.TABLE, rdf_choices.STATIC)
+    if forms == (Form.TABLE, Form.CHANGES) and how is JoinType.INNER:
+        return ChangeJoin(right, left, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
+    if forms == (Form.CHANGES, Form.TABLE) and how is not JoinType.SEMI:
+        return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
     left, right = planner.moving(left), planner.moving(right)
     choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
-    return Mate(left, right, how, equal, loose, condition, overlap, schema, Form.CHANGES, choice)
+    return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, choice)
 
 
-def _asks(how: Mating, loose: tuple[str, ...], condition: Expression | None) -> bool:
-    return how is not Mating.JOIN and (bool(loose) or condition is not None)
+def _asks(how: JoinType, loose: tuple[str, ...], condition: Expression | None) -> bool:
+    return how is not JoinType.INNER and (bool(loose) or condition is not None)
 
 
 def _shared(left: Solutions, right: Solutions) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -143,7 +143,7 @@ def pattern(planner: Planner, op: BasicGraphPattern) -> Physical:
         equal = tuple(sorted(known & names_there))
         schema = solutions(tuple(dict.fromkeys(a.name for side in (found, node) for a in side.schema)))
         sides = (BasicGraphPattern(ops), BasicGraphPattern(more))
-        found = mated(planner, (found, node), sides, Mating.JOIN, equal, (), None, schema)
+        found = mated(planner, (found, node), sides, JoinType.INNER, equal, (), None, schema)
         known, ops = known | names_there, (*ops, *more)
     wanted = solutions(names(op.variables))
     return found if found.schema == wanted else Choose(found, wanted, found.form, STATELESS)
@@ -184,7 +184,7 @@ def _mate_all(planner: Planner, star: list[TriplePattern]) -> tuple[frozenset[st
         return frozenset(found), Within(whole, branches, window, solutions(found), choice), tuple(star)
     fan = _fan(below, branches)
     choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.slack)
-    node = Mate(fan, None, Mating.JOIN, equal, twice, None, False, solutions(found), Form.CHANGES, choice)
+    node = ChangeJoin(fan, None, JoinType.INNER, equal, Compatible(twice), solutions(found), Form.CHANGES, choice)
     return frozenset(found), node, tuple(star)
 
 

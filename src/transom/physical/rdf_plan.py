@@ -8,7 +8,6 @@ every tick at which it may be another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from transom.algebra.rdf.expressions import Binding, Expression, SortKey
@@ -35,18 +34,6 @@ def messages(extent: str) -> str:
 def solutions(names: tuple[str, ...]) -> Schema:
     """The columns of solutions: a text per variable."""
     return Schema(tuple(Attribute(name, Type.STRING) for name in names))
-
-
-class Mating(Enum):
-    """What is made of two relations."""
-
-    JOIN = "join"
-    OUTER = "left join"
-    LONE = "anti join"
-    MATCHED = "semi join"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,39 +181,6 @@ class Both(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Mate(Node):
-    """Compatible solutions of two sides, or of all branches of a fan.
-
-    They meet where the variables of `equal` are the same, which are bound on all sides; those of `loose` may be
-    unbound. `overlap` asks for a variable that both sides bind.
-    """
-
-    left: Physical
-    right: Physical | None
-    how: Mating
-    equal: tuple[str, ...]
-    loose: tuple[str, ...]
-    condition: Expression | None
-    overlap: bool
-    schema: Schema
-    form: Form
-    choice: Choice
-    ordered: bool = False
-
-    @property
-    def sides(self) -> tuple[Schema, ...]:
-        """The columns of the sides."""
-        if self.right is not None:
-            return (self.left.schema, self.right.schema)
-        return tuple(branch.schema for branch in self.left.branches) if isinstance(self.left, Fan) else ()
-
-    @property
-    def asks(self) -> bool:
-        """Whether something is left to be asked of pairs."""
-        return bool(self.loose) or self.condition is not None
-
-
-@dataclass(frozen=True, slots=True)
 class Once(Node):
     """Every solution once."""
 
@@ -318,7 +272,6 @@ RdfNode: TypeAlias = (
     | Bind
     | Choose
     | Both
-    | Mate
     | Once
     | Sequence
     | Unfold

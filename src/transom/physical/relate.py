@@ -34,6 +34,7 @@ from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.space import Position, Speed
 from transom.physical import choices, gaps, scans
+from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
 from transom.physical.pairing import equalities
@@ -44,6 +45,7 @@ from transom.physical.schedule import Schedule
 if TYPE_CHECKING:
     from transom.physical.arrange import Planner
 
+Joins: TypeAlias = RelationJoin | RelationLeftJoin | RelationSemiJoin | RelationAntiJoin
 Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
 
 
@@ -112,14 +114,16 @@ def changes(planner: Planner, op: Windows) -> Physical:
     match op:
         case Window(input=StoredTable(), slide=Change()):
             return _table(planner, op)
-        case Window() if by_changes(op):
+        case Window() if by_changes(planner, op):
             return lines(planner, op, Form.CHANGES, ordered=False)
-        case WindowSelect(input=input, predicate=predicate) if by_changes(op):
+        case WindowSelect(input=input, predicate=predicate) if by_changes(planner, op):
             below = changes(planner, input)
             return Filter(below, predicate, op.schema, Form.CHANGES, False, STATELESS)
-        case WindowProject(input=input, items=items) if by_changes(op):
+        case WindowProject(input=input, items=items) if by_changes(planner, op):
             below = changes(planner, input)
             return Map(below, items, op.schema, Form.CHANGES, False, STATELESS)
+        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin() if by_changes(planner, op):
+            return join(planner, op)
         case _:
             rows = planner.windows(op, False)
     if rows.form is Form.WINDOWS:
@@ -143,14 +147,31 @@ def _table(planner: Planner, op: Window) -> Physical:
     return Come(rows, every, clock, rows.schema, STATELESS)
 
 
+def join(planner: Planner, op: Joins) -> Physical:
+    """A join whose changes are asked for: what comes and goes on one side meets the rows of the other."""
+    keys, residual = _condition(op)
+    left, right = changes(planner, op.left), changes(planner, op.right)
+    how = _JOINS[type(op)]
+    checks = residual != TRUE and how is not JoinType.INNER
+    sizes = [plus(bounds.size(side), _waiting(planner, side)) for side in (op.left, op.right)]
+    choice = choices.change_join(how.value, sizes, keyed=bool(keys), checks=checks)
+    return ChangeJoin(left, right, how, keys, residual, op.schema, Form.CHANGES, choice)
+
+
+def _condition(op: Relations) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
+    """What both sides must agree on, and what is left of the condition."""
+    predicate: Expression = getattr(op, "predicate", TRUE)
+    equal, rest = equalities(conjuncts(predicate), op.left.schema, op.right.schema)
+    if any(mine.type is not yours.type for mine, yours in equal):
+        return (), predicate
+    return equal, rest
+
+
 def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
     """Two relations together."""
     _refuse_order(ordered)
     how = _HOW[type(op)]
-    predicate: Expression = getattr(op, "predicate", TRUE)
-    equal, rest = equalities(conjuncts(predicate), op.left.schema, op.right.schema)
-    if any(mine.type is not yours.type for mine, yours in equal):
-        equal, rest = (), predicate
+    equal, rest = _condition(op)
     sides = [changes(planner, side) for side in (op.left, op.right)]
     spread = bool(equal) or how in (Relating.UNION, Relating.EXCEPT, Relating.INTERSECT)
     state = plus(bounds.remembered(op), *(_waiting(planner, side) for side in (op.left, op.right)))
@@ -168,6 +189,12 @@ def _refuse_order(ordered: bool) -> None:
         raise gaps.ROW_ORDER.refusal()
 
 
+_JOINS: dict[type, JoinType] = {
+    RelationJoin: JoinType.INNER,
+    RelationLeftJoin: JoinType.LEFT,
+    RelationSemiJoin: JoinType.SEMI,
+    RelationAntiJoin: JoinType.ANTI,
+}
 _HOW: dict[type, Relating] = {
     RelationJoin: Relating.JOIN,
     RelationLeftJoin: Relating.LEFT,

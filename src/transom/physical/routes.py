@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from transom.algebra.relations import RelationJoin, TrackAggregation, WindowAggregation, WindowProject, WindowSelect
+from transom.algebra.relations import (
+    RelationAntiJoin,
+    RelationJoin,
+    RelationLeftJoin,
+    RelationSemiJoin,
+    TrackAggregation,
+    WindowAggregation,
+    WindowProject,
+    WindowSelect,
+)
 from transom.algebra.sources import StoredTable
 from transom.algebra.tree import Windows
 from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Passing, Window
@@ -22,13 +31,19 @@ def takes(op: Window) -> bool:
     return op.slide.coordinate is not op.range.coordinate
 
 
-def by_changes(op: Windows) -> bool:
+def by_changes(planner: Planner, op: Windows) -> bool:
     """Whether the changes of a relation come straight from a machine: conditions and columns apply to them too."""
     match op:
         case WindowSelect(input=below) | WindowProject(input=below):
-            return by_changes(below)
-        case Window(input=input):
-            return not isinstance(input, StoredTable) and takes(op)
+            return by_changes(planner, below)
+        case RelationJoin():
+            return not by_time(planner, op)
+        case RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            return True
+        case Window(input=StoredTable(), slide=slide):
+            return isinstance(slide, Change)
+        case Window():
+            return takes(op)
         case _:
             return False
 

@@ -101,6 +101,11 @@ def carried(frame: DataFrame, *more: str) -> list[Column]:
     return [F.col(name) for name in kept if name in frame.columns]
 
 
+def without_markers(frame: DataFrame) -> DataFrame:
+    """Rows without window markers."""
+    return frame.where("p").drop("p") if "p" in frame.columns else frame
+
+
 def select_new(frame: DataFrame, kept: Sequence[Column], made: Mapping[str, Column]) -> DataFrame:
     """Some columns of a frame, then new ones, which may take the names of columns that they are computed from.
 

@@ -18,7 +18,6 @@ from transom.physical.rdf_plan import (
     Last,
     Make,
     Match,
-    Mate,
     Once,
     RdfNode,
     Sequence,
@@ -27,8 +26,8 @@ from transom.physical.rdf_plan import (
     Within,
     Written,
 )
-from transom.spark import rdf_mates, rdf_patterns, rdf_sequences, rdf_solutions
-from transom.spark.frames import Run
+from transom.spark import rdf_patterns, rdf_sequences, rdf_solutions
+from transom.spark.frames import Run, without_markers
 
 Below = Callable[[Physical], DataFrame]
 """The frame of another node."""
@@ -43,38 +42,30 @@ def lower_rdf(node: RdfNode, below: Below, run: Run) -> DataFrame:
             return rdf_patterns.written(node, run)
         case Stand():
             clock = below(node.clock) if run.live else None
-            return rdf_patterns.stand(node, _changes(below(node.input)), clock, run)
+            return rdf_patterns.stand(node, without_markers(below(node.input)), clock, run)
         case Last():
             return rdf_patterns.last(node, below(node.input), run)
         case Match():
-            return rdf_patterns.match(node, _changes(below(node.input)), run)
+            return rdf_patterns.match(node, without_markers(below(node.input)), run)
         case Fan():
-            return rdf_patterns.fan(node, _changes(below(node.input)), run)
+            return rdf_patterns.fan(node, without_markers(below(node.input)), run)
         case Within():
             return rdf_patterns.within(node, below(node.input), run)
         case Keep():
-            return rdf_solutions.keep(node, _changes(below(node.input)))
+            return rdf_solutions.keep(node, without_markers(below(node.input)))
         case Bind():
-            return rdf_solutions.bind(node, _changes(below(node.input)))
+            return rdf_solutions.bind(node, without_markers(below(node.input)))
         case Choose():
-            return rdf_solutions.choose(node, _changes(below(node.input)))
+            return rdf_solutions.choose(node, without_markers(below(node.input)))
         case Both():
-            return rdf_solutions.both(node, _changes(below(node.left)), _changes(below(node.right)))
-        case Mate():
-            other = None if node.right is None else _changes(below(node.right))
-            return rdf_mates.mate(node, _changes(below(node.left)), other, run)
+            return rdf_solutions.both(node, without_markers(below(node.left)), without_markers(below(node.right)))
         case Once():
-            return rdf_mates.once(node, _changes(below(node.input)), run)
+            return rdf_solutions.once(node, without_markers(below(node.input)), run)
         case Sequence():
-            return rdf_sequences.sequence(node, _changes(below(node.input)), run)
+            return rdf_sequences.sequence(node, without_markers(below(node.input)), run)
         case Unfold():
             return rdf_sequences.unfold(node, below(node.input), run)
         case Make():
-            return rdf_solutions.make(node, _changes(below(node.input)), run)
+            return rdf_solutions.make(node, without_markers(below(node.input)), run)
         case _:
             assert_never(node)
-
-
-def _changes(frame: DataFrame) -> DataFrame:
-    """Changes without the words that a window exists."""
-    return frame.where("p").drop("p") if "p" in frame.columns else frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame, Window
@@ -12,10 +13,11 @@ from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
 from transom.physical.plan import Form, Physical
-from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make
+from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
 from transom.spark import terms
-from transom.spark.frames import Run, names
+from transom.spark.frames import Run, carried, names, values
 from transom.spark.rdf_patterns import kept, spelled
+from transom.spark.stateful import machine_input, run_machine
 
 
 def columns_of(schema: Schema) -> dict[str, Column]:
@@ -108,3 +110,17 @@ def _spoken(there: Mapping[str, Column]) -> Column:
         F.when(column.isNotNull(), F.concat(F.lit(f"?{name} = "), column)) for name, column in sorted(there.items())
     ]
     return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))
+
+
+def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
+    """Every solution once."""
+    cells = names(node.schema)
+    if node.form is Form.TABLE:
+        if cells:
+            return frame.select(*cells).distinct()
+        return frame.select(F.lit(0).alias("_")).distinct().drop("_")
+    solution = values(node.schema)
+    given = machine_input(frame, run, values=solution, count=F.col("n"), group_by=solution)
+    specification = json.dumps({"machine": "matches", "emit": "distinct", "padding": 0})
+    made = run_machine([given], specification, run, widths=[len(cells)], out=node.schema)
+    return made.select(*carried(made), F.col("n").cast("int").alias("n"), *cells)

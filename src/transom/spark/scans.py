@@ -123,7 +123,7 @@ def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
         out += islice(cells, len(side.schema))
     made = run_machine(
         [_input(place, side, buckets, run) for place, side in enumerate(sides)],
-        json.dumps({"machine": "mates", "tell": "pairs", "widths": [side.width for side in sides]}),
+        json.dumps({"machine": "join", "emit": "inner", "widths": [side.width for side in sides]}),
         run,
         widths=[side.width for side in sides],
         out=out,

@@ -9,6 +9,16 @@ import java.util.Map;
 final class Changes {
     private Changes() {}
 
+    /** Pass a window marker on, if one is among the arrivals of a tick. */
+    static void putMarker(long tick, List<Arrival> arrivals, Out out) {
+        for (Arrival arrival : arrivals) {
+            if (!arrival.present()) {
+                out.put(tick, 1, false, 0, null);
+                return;
+            }
+        }
+    }
+
     /** Put out the changes that are not nothing, in the order of their rows, with so many empty values behind each. */
     static void put(long tick, int seq, Map<RowKey, Long> changes, int padding, Out out) {
         List<Map.Entry<RowKey, Long>> told = new ArrayList<>();

@@ -73,13 +73,13 @@ public final class Machines {
                 String how = entries.path("how").asText("windows");
                 Product.Plan both = new Product.Plan(one, other, how, entries.path("widths").path(1).asInt());
                 return maker(() -> new Product(both), state -> Product.load(both, state));
-            case "mates":
-                Mates.Plan mates = new Mates.Plan(numbers(entries.path("widths")), entries.path("tell").asText());
-                return maker(() -> new Mates(mates), state -> Mates.load(mates, state));
-            case "cover":
-                String tell = entries.path("tell").asText();
+            case "join":
+                DeltaJoin.Plan join = new DeltaJoin.Plan(numbers(entries.path("widths")), entries.path("emit").asText());
+                return maker(() -> new DeltaJoin(join), state -> DeltaJoin.load(join, state));
+            case "matches":
+                String emit = entries.path("emit").asText();
                 int padding = entries.path("padding").asInt();
-                return maker(() -> new Cover(tell, padding), state -> Cover.load(tell, padding, state));
+                return maker(() -> new MatchCounter(emit, padding), state -> MatchCounter.load(emit, padding, state));
             case "pairs":
                 return maker(Pairs::new, Pairs::load);
             default:

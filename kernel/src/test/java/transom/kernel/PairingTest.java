@@ -24,7 +24,7 @@ final class PairingTest {
     }
 
     private static Machines.Maker pairs() {
-        return Machines.of("{\"machine\": \"mates\", \"tell\": \"pairs\", \"widths\": [1, 1]}");
+        return Machines.of("{\"machine\": \"join\", \"emit\": \"inner\", \"widths\": [1, 1]}");
     }
 
     @Test
@@ -84,7 +84,7 @@ final class PairingTest {
         machine = maker.load(machine.save());
         assertEquals(6, machine.held());
         machine.feed(2, List.of(change(0, -1, "b"), change(1, -1, 1L), change(1, 1, 2L), word(1, 1)), told);
-        assertEquals(List.of("2/1 -1 [a, 1]", "2/1 1 [a, 2]", "2/1 -4 [b, 1]", "2/1 1 [b, 2]"), told.lines());
+        assertEquals(List.of("2/1 window", "2/1 -1 [a, 1]", "2/1 1 [a, 2]", "2/1 -4 [b, 1]", "2/1 1 [b, 2]"), told.lines());
     }
 
     @Test

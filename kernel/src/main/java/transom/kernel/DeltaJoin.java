@@ -7,28 +7,28 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Brings relations of one key together which arrive as changes: changes of pairs, and of left rows without a partner.
+ * Joins relations of one key which arrive as changes: inner, left, semi, anti and mark joins.
  *
- * <p>All changes of a tick act at once. Every row of the key is a partner of every other. What comes out is a pair
- * (window 1) or a left row (window 0); the place is a signed count. Keeps the rows that are there.
+ * <p>All changes of a tick act at once. Every row of the key matches every other. What comes out is a pair (window 1)
+ * or a left row (window 0); the place is a signed count. Keeps the rows of all sides.
  */
-public final class Mates implements Machine {
+public final class DeltaJoin implements Machine {
     private static final char LETTER = 'T';
-    private static final Set<String> WITH_PAIRS = Set.of("pairs", "outer", "asked");
+    private static final Set<String> WITH_PAIRS = Set.of("inner", "left", "candidates");
 
     /**
      * What a machine is told.
      *
      * @param widths the number of values of the rows of each side
-     * @param tell pairs, outer, lone, matched or asked
+     * @param emit inner, left, semi, anti, mark or candidates
      */
-    public record Plan(int[] widths, String tell) {
-        int more() {
+    public record Plan(int[] widths, String emit) {
+        int padding() {
             int sum = 0;
             for (int at = 1; at < widths.length; at++) {
                 sum += widths[at];
             }
-            return WITH_PAIRS.contains(tell) ? sum : 0;
+            return emit.equals("left") || emit.equals("candidates") ? sum : 0;
         }
     }
 
@@ -36,15 +36,15 @@ public final class Mates implements Machine {
     private final List<Map<RowKey, Long>> present;
 
     /** A machine that has seen nothing. */
-    public Mates(Plan plan) {
+    public DeltaJoin(Plan plan) {
         this.plan = plan;
         this.present = bags(plan.widths.length);
     }
 
     /** The machine as it was when it was saved. */
-    public static Mates load(Plan plan, byte[] state) {
-        Codec.Reader reader = new Codec.Reader(state, LETTER, "mates");
-        Mates machine = new Mates(plan);
+    public static DeltaJoin load(Plan plan, byte[] state) {
+        Codec.Reader reader = new Codec.Reader(state, LETTER, "join");
+        DeltaJoin machine = new DeltaJoin(plan);
         for (Map<RowKey, Long> side : machine.present) {
             for (int rest = reader.count(); rest > 0; rest--) {
                 long count = reader.number();
@@ -64,15 +64,15 @@ public final class Mates implements Machine {
 
     @Override
     public void feed(long tick, List<Arrival> arrivals, Out out) {
+        Changes.putMarker(tick, arrivals, out);
         List<Map<RowKey, Long>> coming = bags(present.size());
         for (Arrival arrival : arrivals) {
             if (arrival.present()) {
                 coming.get(arrival.side()).merge(new RowKey(arrival.row()), (long) arrival.sign(), Long::sum);
             }
         }
-        boolean pairing = WITH_PAIRS.contains(plan.tell);
-        boolean covered = !present.get(1).isEmpty();
-        Map<RowKey, Long> was = plan.tell.equals("pairs") ? Map.of() : new LinkedHashMap<>(present.get(0));
+        boolean pairing = WITH_PAIRS.contains(plan.emit);
+        boolean matched = !present.get(1).isEmpty();
         Map<RowKey, Long> pairs = new LinkedHashMap<>();
         for (int place = 0; place < coming.size(); place++) {
             if (pairing && !coming.get(place).isEmpty()) {
@@ -83,8 +83,8 @@ public final class Mates implements Machine {
         if (pairing) {
             Changes.put(tick, 1, pairs, 0, out);
         }
-        if (!plan.tell.equals("pairs")) {
-            Changes.put(tick, 0, lefts(coming.get(0), was, covered), plan.more(), out);
+        if (!plan.emit.equals("inner")) {
+            Changes.put(tick, 0, left(coming.get(0), matched), plan.padding(), out);
         }
     }
 
@@ -102,18 +102,40 @@ public final class Mates implements Machine {
         }
     }
 
-    private Map<RowKey, Long> lefts(Map<RowKey, Long> coming, Map<RowKey, Long> was, boolean covered) {
-        if (plan.tell.equals("asked")) {
-            return coming;
-        }
-        boolean wanted = plan.tell.equals("matched");
+    /** The changes of left rows; `matched` says whether they matched before this tick. */
+    private Map<RowKey, Long> left(Map<RowKey, Long> coming, boolean matched) {
+        boolean now = !present.get(1).isEmpty();
         Map<RowKey, Long> found = new LinkedHashMap<>();
-        if (!present.get(1).isEmpty() == wanted) {
-            found.putAll(present.get(0));
+        if (plan.emit.equals("candidates") || plan.emit.equals("mark") && matched == now) {
+            add(found, coming, 1, now);
+        } else if (plan.emit.equals("mark")) {
+            add(found, before(coming), -1, matched);
+            add(found, present.get(0), 1, now);
+        } else {
+            boolean wanted = plan.emit.equals("semi");
+            if (matched == now && now == wanted) {
+                add(found, coming, 1, now);
+            } else if (matched != now && now == wanted) {
+                add(found, present.get(0), 1, now);
+            } else if (matched != now) {
+                add(found, before(coming), -1, matched);
+            }
         }
-        if (covered == wanted) {
-            was.forEach((row, count) -> found.merge(row, -count, Long::sum));
-        }
+        return found;
+    }
+
+    private void add(Map<RowKey, Long> found, Map<RowKey, Long> rows, long sign, boolean matched) {
+        boolean marked = plan.emit.equals("mark");
+        rows.forEach((row, count) -> {
+            RowKey made = marked ? new RowKey(Values.joined(row.row(), new Object[] {matched})) : row;
+            found.merge(made, sign * count, Long::sum);
+        });
+    }
+
+    /** The left rows as they were before this tick. */
+    private Map<RowKey, Long> before(Map<RowKey, Long> coming) {
+        Map<RowKey, Long> found = new LinkedHashMap<>(present.get(0));
+        coming.forEach((row, count) -> found.merge(row, -count, Long::sum));
         return found;
     }
 
@@ -121,7 +143,7 @@ public final class Mates implements Machine {
         for (Map.Entry<RowKey, Long> change : changes.entrySet()) {
             long count = side.getOrDefault(change.getKey(), 0L) + change.getValue();
             if (count < 0) {
-                throw new IllegalStateException("a row goes that never came");
+                throw new IllegalStateException("a row is retracted that was never added");
             }
             if (count == 0) {
                 side.remove(change.getKey());

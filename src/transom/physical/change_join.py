@@ -1,0 +1,77 @@
+"""The join of relations that arrive as changes: changes in, changes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from transom.algebra.expressions import Expression
+from transom.algebra.rdf.expressions import Expression as TermExpression
+from transom.model.schema import Schema
+from transom.physical.forms import Choice, Form, Node
+
+if TYPE_CHECKING:
+    from transom.physical.plan import Physical
+
+
+class JoinType(Enum):
+    """What is emitted of two sides; a mark join emits every left row with whether it matches."""
+
+    INNER = "join"
+    LEFT = "left join"
+    SEMI = "semi join"
+    ANTI = "anti join"
+    MARK = "mark join"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Compatible:
+    """The residual of a join of solutions: variables that may be unbound agree wherever both sides bind them.
+
+    With `overlap` both sides must bind one of them. The condition is asked of the merged solution.
+    """
+
+    variables: tuple[str, ...] = ()
+    overlap: bool = False
+    condition: TermExpression | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.variables) or self.condition is not None
+
+    def __str__(self) -> str:
+        parts = [f"?{name} may be unbound" for name in self.variables]
+        parts += ["both sides bind one of them"] if self.overlap else []
+        return ", ".join([*parts, *([] if self.condition is None else [str(self.condition)])])
+
+
+JoinKey: TypeAlias = tuple[Expression, Expression] | str
+"""Values of both sides that are equal, or a variable that all sides bind."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeJoin(Node):
+    """The join of two sides, or of all branches of one scan, as changes.
+
+    Rows meet where their keys are equal. The residual is checked on pairs.
+    """
+
+    left: Physical
+    right: Physical | None
+    join_type: JoinType
+    keys: tuple[JoinKey, ...]
+    residual: Expression | Compatible
+    schema: Schema
+    form: Form
+    choice: Choice
+    ordered: bool = False
+
+    @property
+    def sides(self) -> tuple[Schema, ...]:
+        """The columns of the sides."""
+        if self.right is not None:
+            return (self.left.schema, self.right.schema)
+        return tuple(branch.schema for branch in getattr(self.left, "branches", ()))

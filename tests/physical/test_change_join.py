@@ -1,0 +1,81 @@
+"""Which plans join changes, by which keys, and what they say of it."""
+
+from __future__ import annotations
+
+import pytest
+
+import transom
+from transom.algebra.expressions import TRUE
+from transom.physical.change_join import ChangeJoin, JoinType
+from transom.physical.lines import Relate, Turn
+from transom.physical.plan import Physical
+from transom.physical.walk import walk
+
+CATALOG = transom.Catalog.from_dict(
+    {
+        "extents": {
+            "cars": {"kind": "pushed", "attributes": ["id:string", "v:integer"], "rate": "5 per s"},
+            "limits": {"kind": "stored", "attributes": ["most:integer"], "rows": 10},
+        }
+    }
+)
+ROWS = "[PARTITION BY id ROWS 1]"
+
+
+def plan(text: str) -> Physical:
+    return transom.compile(text, CATALOG, language="cql").physical()
+
+
+def joins(text: str) -> list[ChangeJoin]:
+    found = plan(text)
+    assert not [node for node in walk(found) if isinstance(node, Relate | Turn)]
+    return [node for node in walk(found) if isinstance(node, ChangeJoin)]
+
+
+@pytest.mark.parametrize("stream", ["IStream", "DStream"])
+@pytest.mark.parametrize(
+    ("condition", "keys", "checks", "words"),
+    [
+        ("A.id = B.id", 1, False, "by key"),
+        ("A.id = B.id AND A.v < B.v", 1, True, "by key"),
+        ("A.v < B.v", 0, True, "in one task, as no key says which rows belong together"),
+        ("A.id = B.id AND A.v = B.v", 2, False, "by key"),
+    ],
+)
+def test_changes_of_a_join_are_joined(stream: str, condition: str, keys: int, checks: bool, words: str) -> None:
+    (node,) = joins(f"SELECT {stream}(A.id, B.v) FROM A=cars {ROWS}, B=cars {ROWS} WHERE {condition}")
+    assert node.join_type is JoinType.INNER
+    assert len(node.keys) == keys
+    assert (node.residual != TRUE) == checks
+    assert node.choice.reason.endswith(f"the join is incremental, {words}")
+
+
+def test_whole_windows_are_rebuilt_only_where_they_are_asked_for() -> None:
+    text = f"SELECT RStream(A.id, B.v) FROM A=cars {ROWS}, B=cars {ROWS} WHERE A.id = B.id"
+    assert [type(node) for node in walk(plan(text)) if isinstance(node, Relate | ChangeJoin)] == [Relate]
+
+
+@pytest.mark.parametrize(
+    ("text", "join_type"),
+    [
+        (f"SELECT IStream(A.id, limits.most) FROM A=cars {ROWS} LEFT JOIN limits ON A.v < limits.most", JoinType.LEFT),
+        (f"SELECT IStream(id) FROM cars {ROWS} WHERE v IN (SELECT most FROM limits)", JoinType.SEMI),
+        (f"SELECT IStream(id) FROM cars {ROWS} WHERE v NOT IN (SELECT most FROM limits)", JoinType.ANTI),
+    ],
+)
+def test_join_types(text: str, join_type: JoinType) -> None:
+    (node,) = joins(text)
+    assert node.join_type is join_type
+    again = "a second machine counts the pairs of each left row that fulfil the condition"
+    assert (again in node.choice.reason) == (node.residual != TRUE)
+
+
+def test_joins_of_joins() -> None:
+    text = f"FROM A=cars {ROWS}, B=cars {ROWS}, limits WHERE A.id = B.id AND B.v = limits.most"
+    assert [len(node.keys) for node in joins(f"SELECT IStream(A.id, B.v) {text}")] == [1, 1]
+    found = [type(node) for node in walk(plan(f"SELECT RStream(A.id, B.v) {text}"))]
+    assert (found.count(Relate), found.count(ChangeJoin)) == (1, 1)
+
+
+def test_changes_of_a_table_need_no_machine() -> None:
+    assert joins("SELECT IStream(most) FROM limits") == []
