@@ -56,7 +56,7 @@ def per_tick(spark: Any, held: int, given: argparse.Namespace) -> tuple[float, i
         query = transom.compile(TEXT, CATALOG, language="cql")
         read = spark.readStream.option("maxFilesPerTrigger", 1).schema("tick bigint, id bigint, v bigint")
         streams = {name: read.json(str(folder / "in" / name)) for name in ("one", "two")}
-        frame = query.to_df(spark, streams, kernel=given.kernel, allow_unbounded=True)
+        frame = query.to_df(spark, streams, kernel=given.kernel)
         writer = frame.writeStream.format("parquet").option("path", str(folder / "out"))
         running = writer.option("checkpointLocation", str(folder / "checkpoint")).start()
         running.processAllAvailable()
