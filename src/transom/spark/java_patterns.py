@@ -71,7 +71,7 @@ def written(call: Call) -> JavaPattern:
     pattern, flags = characters(call, 1), characters(call, 3 if call.function == "REPLACE" else 2)
     if pattern is None or flags is None:
         return JavaPattern(None)
-    machine = compiled(pattern, flags)
+    machine = compiled(pattern, flags, call.function)
     if machine is None:
         return JavaPattern(None)
     folded = "(?iu)" if "i" in flags else ""

@@ -29,8 +29,8 @@ class Machine:
 
 
 @lru_cache(maxsize=256)
-def compiled(pattern: str, flags: str) -> Machine | None:
-    """A pattern with its flags, or None where one of them is none; Unsupported if it may take too long."""
+def compiled(pattern: str, flags: str, function: str) -> Machine | None:
+    """A pattern with its flags, None where one of them is none; Unsupported of the function if it may take too long."""
     if not set(flags) <= {*_FLAGS, "q"}:
         return None
     chosen = re.RegexFlag(0)
@@ -39,14 +39,14 @@ def compiled(pattern: str, flags: str) -> Machine | None:
     if "q" in flags:
         return Machine(re.compile(re.escape(pattern), chosen & re.IGNORECASE))
     if _FOREIGN.search(pattern):
-        raise Unsupported("REGEX", f"categories and differences of characters are not built: {pattern}", "not yet")
+        raise Unsupported(function, f"categories and differences of characters are not built: {pattern}", "not yet")
     try:
         python = _as_python(pattern, chosen)
         return Machine(re.compile(python, chosen), longest_text(python, chosen))
     except Costly as problem:
         hint = "write it so that each text is matched in one way: a+ for (a+)+, [^,]*, for .*,"
         shown = pattern if len(pattern) <= 80 else f"{pattern[:77]}..."
-        raise Unsupported("REGEX", f"the pattern {shown} may take too long: {problem}", "never", hint=hint) from None
+        raise Unsupported(function, f"the pattern {shown} may take too long: {problem}", "never", hint=hint) from None
     except (re.error, OverflowError, RecursionError):
         return None
 
@@ -89,7 +89,7 @@ def regex(term: Term, pattern: Term, flags: Term | None = None) -> Term | None:
     found, wanted, chosen = text(term), simple(pattern), simple(flags) if flags is not None else ""
     if found is None or wanted is None or chosen is None:
         return None
-    machine = compiled(wanted, chosen)
+    machine = compiled(wanted, chosen, "REGEX")
     if machine is None or not machine.takes(found.text):
         return None
     return boolean(machine.pattern.search(found.text) is not None)
@@ -101,7 +101,7 @@ def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> 
     chosen = simple(flags) if flags is not None else ""
     if found is None or wanted is None or instead is None or chosen is None:
         return None
-    machine = compiled(wanted, chosen)
+    machine = compiled(wanted, chosen, "REPLACE")
     if machine is None or machine.pattern.search("") is not None or not machine.takes(found.text):
         return None
     parts = [(instead, None)] if "q" in chosen else template(instead, machine.pattern.groups)
