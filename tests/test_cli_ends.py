@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import re
 import signal
+import sys
 import warnings
 from collections import deque
 from pathlib import Path
@@ -34,6 +36,7 @@ from transom.errors import (
 from transom.runtime.failures import in_words, unknown
 from transom.runtime.progress import Progress, described
 from transom.runtime.running import Order
+from transom.runtime.session import silence_py4j
 
 QUERY = ROOT / "examples" / "roads" / "q1.sneeql"
 
@@ -189,6 +192,33 @@ def test_a_signal_before_the_query_runs(capsys: pytest.CaptureFixture[str]) -> N
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("the signal is taken at once")
     assert capsys.readouterr().err == "stopped\n"
+
+
+def test_py4j_logs_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    """It logs one to the root logger for a signal that comes while Spark starts, and for a JVM that is gone."""
+    from py4j.java_gateway import GatewayClient
+    from py4j.protocol import Py4JNetworkError
+
+    client = GatewayClient()
+    root = logging.getLogger()
+    before, root.handlers = root.handlers, [logging.StreamHandler(sys.stderr)]
+    client._get_connection = lambda: SimpleNamespace(send_command=stopped, socket=None, close=lambda reset: None)
+    error: BaseException = KeyboardInterrupt()
+
+    def stopped(command: str) -> str:
+        raise error
+
+    silence_py4j()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            client.send_command("c")
+        error = Py4JNetworkError("no answer from the Java side")
+        client.send_command("c", retry=False)
+        assert capsys.readouterr().err == ""
+        logging.error("another library")
+        assert "another library" in capsys.readouterr().err
+    finally:
+        root.handlers = before
 
 
 REPORT = {

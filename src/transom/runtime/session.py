@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -27,7 +29,19 @@ def session(master: str | None = None, partitions: int | None = None) -> SparkSe
         builder = builder.config("spark.ui.showConsoleProgress", "false")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
+    level = os.environ.get("TRANSOM_SPARK_LOG", "OFF")
+    if level == "OFF":
+        silence_py4j()
     spark = builder.getOrCreate()
     if not submitted:
-        spark.sparkContext.setLogLevel(os.environ.get("TRANSOM_SPARK_LOG", "OFF"))
+        spark.sparkContext.setLogLevel(level)
     return spark
+
+
+def silence_py4j() -> None:
+    """Drop the traces that py4j logs when a signal comes, or the JVM goes away, while it waits for an answer."""
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
