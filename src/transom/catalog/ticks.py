@@ -20,7 +20,7 @@ _CARRIERS: dict[Type, type[int | str]] = {
 """The Python types of values that need no conversion, which are nearly all of them."""
 
 _RATE = re.compile(r"\s*([0-9]{1,15})\s*(?:per\b|/)\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
-_TICK = re.compile(r"\s*[-+]?[0-9]{1,25}\s*\Z")
+_TICK = re.compile(r"\s*[-+]?[0-9]{1,25}\s*\Z", re.ASCII)  # the spaces that int() takes: not \x1c to \x1f
 
 
 ISO = "ISO 8601 such as 2009-03-01T12:00:00Z"
