@@ -118,7 +118,7 @@ def test_file_without_a_time_is_said_to_be_a_table(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("Time,raw value\nnoon,1\nlater,2\n")
     done = CliRunner().invoke(app, ["init", "t.csv"])
     assert done.exit_code == 0, done.output
-    assert "note: no column has a time that is recognised, so this is a table" in done.stderr
+    assert "note: no column has a time that is recognised, so this is a table" in done.output
     assert (
         extent_of((tmp_path / "catalog.yaml").read_text()).declaration == "t: stored (Time:string, raw_value:integer)"
     )
