@@ -27,8 +27,8 @@ FILE = "plan.json"
 ID = "id"
 """The file with the name of a run, in checkpoints of runs that do not end in a sink of Spark's own."""
 FORMAT = 2
-"""The number of the layout of state. It changes whenever a version cannot go on with the state of the one before."""
-PLACE = "the source of "
+"""The version of the state layout. Raise it when a release cannot continue the state of the one before."""
+SOURCE_OF = "the source of "
 """The beginning of entries that say where the rows of an extent come from."""
 
 
@@ -56,7 +56,9 @@ def fingerprint(
     columns = {f"columns of {e.name}": found for e in query.reads if (found := _columns(e))}
     regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
     folder = query.catalog.folder
-    sources = {f"{PLACE}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))}
+    sources = {
+        f"{SOURCE_OF}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))
+    }
     return {
         "format": FORMAT,
         "the plan": shape(plan),

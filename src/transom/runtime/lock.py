@@ -55,7 +55,7 @@ class Lock:
         return self
 
     def while_held(self, action: Callable[[], None]) -> None:
-        """Do something to the checkpoint, unless the lock was given up; nobody takes it before that is done."""
+        """Run an action while this run holds the lock, and skip it otherwise; nobody can take the lock meanwhile."""
         with self._writing:
             if self._handle is not None:
                 action()

@@ -13,7 +13,7 @@ from transom.physical.plan import Physical
 from transom.physical.rdf_plan import Stand
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options
-from transom.runtime.fingerprint import FORMAT, PLACE, located, on_topic, shape
+from transom.runtime.fingerprint import FORMAT, SOURCE_OF, located, on_topic, shape
 from transom.runtime.kernel import planned
 from transom.runtime.rdf_dataframe import dataframe
 from transom.runtime.sinks import Sink
@@ -50,7 +50,7 @@ def _fingerprint(query: RdfQuery, plan: Physical, given: Mapping[str, DataFrame]
     own = [e for e in query.reads if e.is_stream and e.name not in given]
     files = {f"the files of {e.name}": [e.format, e.time] for e in own}
     folder = query.catalog.folder
-    sources = {f"{PLACE}{e.name}": [on_topic(e.topic.topic)] if e.topic else located(e.files, folder) for e in own}
+    sources = {f"{SOURCE_OF}{e.name}": [on_topic(e.topic.topic)] if e.topic else located(e.files, folder) for e in own}
     late = {f"the lateness of {e.name}": e.lateness for e in query.reads if e.lateness}
     stored = any(isinstance(node, Stand) for node in walk(plan))
     return {

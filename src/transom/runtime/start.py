@@ -21,7 +21,7 @@ from transom.runtime.checkpoint import SPARK, Checkpoint
 from transom.runtime.copies import check_copies
 from transom.runtime.dataframe import Options, dataframe
 from transom.runtime.deliver import check_ledger, delivery
-from transom.runtime.fingerprint import PLACE, check, fingerprint
+from transom.runtime.fingerprint import SOURCE_OF, check, fingerprint
 from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.kernel import planned
 from transom.runtime.lock import Lock
@@ -117,7 +117,7 @@ def launch(
     except BaseException:
         lock.free()
         raise
-    places = {n.removeprefix(PLACE): place for n, place in print_now.items() if n.startswith(PLACE)}
+    places = {n.removeprefix(SOURCE_OF): place for n, place in print_now.items() if n.startswith(SOURCE_OF)}
     return Running(stream, query, order, resumed, "on" if fast else "off", checkpoint, gate, lock, places, letters)
 
 

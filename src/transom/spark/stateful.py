@@ -45,9 +45,9 @@ def machine_input(
 ) -> DataFrame:
     """The rows of a frame as a machine takes them.
 
-    Each value of `group_by` has a machine of its own. Where `buckets` is greater than 1, the rows of a group are spread
-    over so many machines by the hash of `hash_on`; rows for which `to_all` is true go to all of them, as window markers
-    do. Rows pair only if their `pair_keys` agree. A `side` that is a column has the values of all sides.
+    Each value of `group_by` has its own machine. With `buckets` above 1, the rows of a group are spread over that many
+    machines by the hash of `hash_on`. Rows for which `to_all` is true go to all of them; so do window markers. Rows
+    pair only if their `pair_keys` are equal. If `side` is a column, the frame holds the rows of all sides.
     """
     windowed = "w" in frame.columns
     is_row = F.col("p") if windowed else F.lit(True)
@@ -133,7 +133,7 @@ def crossing_columns(frame: DataFrame, columns: Sequence[str]) -> list[Column]:
 
 
 def crossing(value: Column, kind: Type) -> Column:
-    """A value as it crosses into a machine: an instant as microseconds, which no time zone can bend."""
+    """A value as it crosses into a machine: a timestamp as microseconds, so that no time zone changes it."""
     return F.unix_micros(value) if kind is Type.TIMESTAMP else value
 
 
