@@ -21,8 +21,8 @@ import transom
 from benchmarks import topics
 from benchmarks.measure import Plan, agreed, compare, figures, options, ratio, say, session, streamed
 from benchmarks.windows import AGGREGATES, EPOCH, SECONDS
-from transom.runtime.dataframe import Options, dataframe
-from transom.runtime.kernel import use_kernel
+from transom.runtime.dataframe import dataframe
+from transom.runtime.options import RunOptions
 
 MACHINES = 100
 PER_BATCH = 200_000
@@ -69,9 +69,7 @@ def ours(spark: SparkSession, source: Input, width: int) -> DataFrame:
     catalog = transom.Catalog.from_dict({"epoch": EPOCH, "extents": {"s": extent}})
     window = f"s[FROM NOW-{width - 1} TO NOW SLIDE 1 SEC]"
     query = transom.compile(f"RSTREAM(SELECT s.k, {AGGREGATES} FROM {window} GROUP BY s.k)", catalog)
-    fast = use_kernel(spark, "auto")
-    run = Options(live=True, until=source.until, kernel=fast)
-    return dataframe(query.physical(kernel=fast), query.catalog, query.reads, spark, None, run)
+    return dataframe(query.job(spark, RunOptions(until=source.until)), spark, live=True)
 
 
 def by_hand(spark: SparkSession, source: Input, width: int) -> DataFrame:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 import transom
 from transom.cli_running import block
+from transom.model.balance import Balance
 from transom.runtime.progress import Progress
 
 
@@ -15,8 +16,8 @@ def test_dead_letters_stand_in_the_block() -> None:
     catalog = transom.Catalog.read("extents: {power: {declare: 'pushed (watts:float)'}}")
     query = transom.compile("SELECT watts FROM power", catalog)
     words = StringIO()
-    dead = {"power: late": 1234, "power: not JSON": 2}
-    Console(file=words, width=100).print(block(Progress(dead=dead), query))
-    lines = [line.split() for line in words.getvalue().splitlines()]
-    assert ["dead", "letters", "1,234", "power:", "late"] in lines
-    assert ["dead", "letters", "2", "power:", "not", "JSON"] in lines
+    done = Progress(sources={"power": Balance(1240, 4, 1234, {"not JSON": 2})}, refused={"webhook sink: refused": 3})
+    Console(file=words, width=100).print(block(done, query.state))
+    lines = [" ".join(line.split()) for line in words.getvalue().splitlines()]
+    assert "power 1,240 read 4 used + 1,234 late + 2 rejected (2 not JSON)" in lines
+    assert "dead letters 3 webhook sink: refused" in lines

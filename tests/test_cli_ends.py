@@ -33,10 +33,13 @@ from transom.errors import (
     Unavailable,
     UsageError,
 )
+from transom.model.balance import Balance
+from transom.runtime import start as start_module
 from transom.runtime.failures import in_words, unknown
-from transom.runtime.progress import Progress, described
-from transom.runtime.running import Order
+from transom.runtime.options import RunOptions
+from transom.runtime.progress import Progress, described, lost_rows
 from transom.runtime.session import silence_py4j
+from transom.spark.balance import Metric, Place, RowCounts
 
 QUERY = ROOT / "examples" / "roads" / "q1.sneeql"
 
@@ -142,11 +145,11 @@ class Fake:
     """A query that runs until it is stopped."""
 
     def __init__(self, folder: Path, signals: list[int], error: Exception | None = None) -> None:
-        self.order = Order("console", folder, once=False)
-        self.resumed, self.kernel, self.places, self.seen = False, "off", {}, Progress(rows_in=7)
+        self.job = SimpleNamespace(name="q", options=RunOptions(checkpoint=folder), bound=None)
+        self.resumed, self.seen = False, Progress(sources={"s": Balance(7, 7)})
+        self.counts = RowCounts()
         self.signals, self.error, self.stopped = signals, error, False
         self.reports: deque[dict[str, Any]] = deque()
-        self.query = SimpleNamespace(name="q")
 
     def wait(self, seconds: float) -> bool:
         if self.signals:
@@ -170,21 +173,25 @@ def test_a_signal_stops_a_run(number: int, tmp_path: Path, capsys: pytest.Captur
     running: Any = Fake(tmp_path, [number])
     before = signal.getsignal(number)
     with stoppable() as stop:
-        cli_running.run_query(running.query, running, stop)
+        cli_running.run_query(running, stop)
     assert running.stopped
     assert signal.getsignal(number) is before
     said = capsys.readouterr().err.splitlines()
-    assert said == [f"stopped; start it again with --checkpoint {tmp_path} and it goes on", "7 rows in, 0 out, 0 late"]
+    assert said == [
+        f"stopped; start it again with --checkpoint {tmp_path} and it goes on",
+        "7 rows in, 0 out, 0 late",
+        "s: 7 read = 7 used + 0 late + 0 rejected",
+    ]
 
 
 def test_a_signal_that_ends_spark_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running: Any = Fake(tmp_path, [signal.SIGTERM], ConnectionError("no answer from Java side"))
     with stoppable() as stop:
-        cli_running.run_query(running.query, running, stop)
+        cli_running.run_query(running, stop)
     assert "stopped; start it again" in capsys.readouterr().err
     broken: Any = Fake(tmp_path, [], ConnectionError("no answer from Java side"))
     with pytest.raises(ConnectionError), stoppable() as stop:
-        cli_running.run_query(broken.query, broken, stop)
+        cli_running.run_query(broken, stop)
 
 
 def test_a_signal_before_the_query_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,41 +246,77 @@ REPORT = {
         {"description": "MemoryStream[x]", "numInputRows": 1},
     ],
     "stateOperators": [{"numRowsTotal": 5, "numRowsDroppedByWatermark": 2}],
-    "observedMetrics": {"transom_answer": {"rows": 6}},
+    "observedMetrics": {
+        "transom_answer": {"rows": 6},
+        "road scan": {"read": 3},
+        "road watermark": {"latest": "2026-01-01T00:00:10.000Z", "late": 2, "outside": None},
+        "road entry": {"used": 1},
+        "power scan": {"read": 40},
+        "power decoded": {"TEXT": 5, "LATE": 2, "TYPE": 0},
+        "power watermark": {"latest": None, "late": None, "outside": 0},
+        "power entry": {"used": 33},
+    },
+}
+METRICS = {
+    f"{source} {place.value}": Metric(source, place, reader)
+    for source, reader in {"road": 3, "power": 7}.items()
+    for place in (Place.SCAN, Place.DECODED, Place.WATERMARK, Place.ENTRY)
 }
 
 
 def test_a_line_of_json_for_each_micro_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running: Any = Fake(tmp_path, [signal.SIGTERM])
-    running.places = {"road": ["/data/road-*.csv"], "electric": ["Subscribe[power]"]}
+    running.counts.metrics = METRICS
     running.reports.append(REPORT)
     with cli_running.cli_lines.json_lines(True), stoppable() as stop:
-        cli_running.run_query(running.query, running, stop)
+        cli_running.run_query(running, stop)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [line["event"] for line in lines] == ["batch", "message", "message"]
+    assert [line["event"] for line in lines] == ["batch", "message", "message", "message"]
     batch = lines[0]
     assert (batch["query"], batch["batch"], batch["watermark"]) == ("q", 4, "2026-01-01T00:00:09.999000+00:00")
-    assert batch["rows_in"] == {"road": 3, "electric": 40, "MemoryStream[x]": 1}
-    assert (batch["rows_out"], batch["late_rows"], batch["state_rows"], batch["seconds"]) == (6, 2, 5, 1.5)
+    road = {"read": 3, "used": 1, "late": 2, "rejected": {}, "outside": 0}
+    assert batch["sources"] == {"road": road, "power": {**road, "read": 40, "used": 33, "rejected": {"not JSON": 5}}}
+    assert (batch["rows_out"], batch["late_rows"], batch["state_rows"], batch["seconds"]) == (6, 4, 5, 1.5)
     assert batch["unread"] == {"power": 10}
 
 
+def test_balance_that_does_not_close_is_an_error() -> None:
+    counts = RowCounts(METRICS)
+    fine = {**REPORT, "stateOperators": []}
+    assert lost_rows(fine, counts) is None
+    for name, metric in (
+        ("road entry", {"used": 0}),
+        ("power decoded", {"TEXT": 4, "LATE": 2}),
+        ("road scan", {"read": 4}),
+    ):
+        lost = lost_rows({**fine, "observedMetrics": {**REPORT["observedMetrics"], name: metric}}, counts)  # type: ignore[dict-item]
+        assert lost is not None
+        assert str(lost).startswith(f"the rows of {name.split()[0]} in micro-batch 4 do not add up: ")
+        assert lost.detail == "1 rows are missing"
+    for gone in ("road entry", "road watermark"):
+        rest = {name: metric for name, metric in REPORT["observedMetrics"].items() if name != gone}  # type: ignore[attr-defined]
+        assert lost_rows({**fine, "observedMetrics": rest}, counts) is not None, "what nobody counted is missing"
+    dropped = lost_rows(REPORT, counts)
+    assert dropped is not None
+    assert str(dropped).startswith("Spark dropped 2 rows in micro-batch 4 that were not late")
+
+
 def test_offsets_without_messages_are_counted() -> None:
-    assert described(REPORT, {})["unread"] == {"power": 10}
+    assert described(REPORT, RowCounts())["unread"] == {"power": 10}
     known = {**REPORT["sources"][1], "startOffset": None}  # type: ignore[index]
-    assert described({**REPORT, "sources": [known]}, {})["unread"] == {}
+    assert described({**REPORT, "sources": [known]}, RowCounts())["unread"] == {}
 
 
 def test_what_is_lost_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli_running, "started", lambda master: None)
-    monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
 
-    def start(*given: Any, **more: Any) -> str:
+    def start(*given: Any) -> str:
         warnings.warn("15 offsets of power are lost", RunWarning, stacklevel=1)
         return "running"
 
-    query: Any = SimpleNamespace(start=start)
-    running: Any = cli_running.begun(query, None, "console", Path("k"), None, cli_running.KernelUse.off, {})
+    monkeypatch.setattr(start_module, "start_query", start)
+    query: Any = SimpleNamespace(job=lambda *given: SimpleNamespace(kernel=SimpleNamespace(line="kernel: off")))
+    running: Any = cli_running.begun(query, None, RunOptions())
     assert running == "running"
     assert capsys.readouterr().err.splitlines() == ["warning: 15 offsets of power are lost", "kernel: off"]
 

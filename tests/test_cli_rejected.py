@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from transom import cli_running
 from transom.cli_running import replay_query, run_query, too_fast
 from transom.cli_stopping import stoppable
+from transom.model.balance import Balance
 from transom.model.time import Calendar
 
 
@@ -69,17 +69,18 @@ def test_a_replay_says_it(
     count: int | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyspark")
-    from transom.runtime import start
+    from transom.runtime import dataframe, start
     from transom.spark import printable
     from transom.spark.rejected import Rejected
 
     shown: list[Any] = []
     frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
     monkeypatch.setattr(printable, "printable", lambda frame: frame)
-    monkeypatch.setattr(start, "replay", lambda *given, **more: frame)
+    monkeypatch.setattr(start, "in_order", lambda made: made)
+    monkeypatch.setattr(dataframe, "dataframe", lambda *given, **more: frame)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
-    monkeypatch.setattr(cli_running, "kernel_line", lambda *given: ("off", "kernel: off"))
-    query: Any = None
+    job = SimpleNamespace(kernel=SimpleNamespace(line="kernel: off"))
+    query: Any = SimpleNamespace(job=lambda *given, **more: job)
     kernel: Any = SimpleNamespace(value="auto")
     replay_query(query, None, "console", start=0, until=None, index=False, kernel=kernel)
     assert len(shown) == 1
@@ -90,22 +91,30 @@ def test_a_replay_says_it(
 
 def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
+    from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
-    from transom.runtime.start import Order
 
     def run(done: Progress) -> str:
-        order = Order("console", tmp_path, until=9, once=True)
+        job = SimpleNamespace(options=RunOptions(until=9, once=True, checkpoint=tmp_path))
         running: Any = SimpleNamespace(
-            resumed=False, order=order, wait=lambda seconds: True, progress=lambda: done, changed_files=list
+            resumed=False, job=job, wait=lambda seconds: True, progress=lambda: done, changed_files=list
         )
-        query: Any = None
         with stoppable() as stop:
-            run_query(query, running, stop)
+            run_query(running, stop)
         return capsys.readouterr().err
 
-    assert run(Progress(rows_in=9, rows_out=2)) == "9 rows in, 2 out, 0 late\n"
-    said = run(Progress(rows_in=9, rows_out=2, rejected={"cars": 7, "ships": 1000}))
-    assert said.splitlines()[1:] == [too_fast("cars", 7), too_fast("ships", 1000)]
+    cars = Balance(9, 2, 0, {"beyond max_speed": 7})
+    assert run(Progress(sources={"cars": cars}, rows_out=2)).splitlines() == [
+        "9 rows in, 2 out, 0 late",
+        "cars: 9 read = 2 used + 0 late + 7 rejected (7 beyond max_speed)",
+    ]
+    ships = Balance(1000, 990, 3, {}, 7)
+    late = "late rows are not in the answers: a larger `lateness` keeps them, and files in the order of their rows"
+    assert run(Progress(sources={"ships": ships})).splitlines() == [
+        "1,000 rows in, 0 out, 3 late",
+        "ships: 1,000 read = 990 used + 3 late + 0 rejected + 7 outside of --start and --until",
+        f"warning: {late}",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,23 +136,23 @@ def test_run_once_prints_the_last_closed_tick(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("pyspark")
+    from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
-    from transom.runtime.start import Order
 
     calendar = Calendar(epoch=datetime(2026, 1, 1, tzinfo=UTC))
-    query: Any = SimpleNamespace(
-        catalog=SimpleNamespace(calendar=calendar), spark_state=lambda kernel: SimpleNamespace(rows=state)
+    job = SimpleNamespace(
+        catalog=SimpleNamespace(calendar=calendar),
+        bound=SimpleNamespace(rows=state),
+        options=RunOptions(until=until, once=True, checkpoint=tmp_path),
     )
     running: Any = SimpleNamespace(
         resumed=False,
-        order=Order("console", tmp_path, until=until, once=True),
+        job=job,
         wait=lambda seconds: True,
         progress=Progress,
         changed_files=list,
         closed_tick=lambda: closed,
-        query=query,
-        kernel="off",
     )
     with stoppable() as stop:
-        run_query(query, running, stop)
+        run_query(running, stop)
     assert capsys.readouterr().err.splitlines()[1:] == ([] if line is None else [line])

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+
+pytest.importorskip("pyspark")
 
 import transom
 from transom import Catalog
 from transom.errors import CheckpointError
 from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.options import RunOptions
 
 ZONE = [[0, 0], [9, 0], [9, 9], [0, 9]]
 INSIDE = "SELECT RStream(id) FROM cars [PARTITION BY id RANGE BY Zone RATTR SPACE]"
@@ -29,7 +33,7 @@ def printed(text: str, corners: Any = ZONE, **entries: Any) -> dict[str, Any]:
     }
     regions = {"Zone": {"polygon": corners}, "Other": {"polygon": [[0, 0], [1, 0], [1, len(corners)]]}}
     query = transom.compile(text, Catalog.from_dict({"extents": {"cars": extent}, "regions": regions}), language="cql")
-    return fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
+    return fingerprint(query.job(MagicMock(), RunOptions(kernel="off")))
 
 
 def changed(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
@@ -65,13 +69,12 @@ def test_what_is_said_of_objects_counts(entries: dict[str, Any], also: set[str])
 
 def test_rows_from_another_place_count(tmp_path: Path) -> None:
     """Spark would read all files of another folder once more, and their rows would come as late ones."""
-    pytest.importorskip("pyspark")
 
     def at(files: Any, folder: Path = tmp_path, **more: Any) -> dict[str, Any]:
         extent = {"kind": "pushed", "attributes": ["id:string"], "source": files, **more}
         catalog = Catalog.from_dict({"extents": {"cars": extent}}, folder=folder)
         query = transom.compile("SELECT id FROM cars", catalog)
-        return fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
+        return fingerprint(query.job(MagicMock(), RunOptions(kernel="off")))
 
     one = at({"files": "a/*.csv"})
     assert changed(one, at({"files": "b/*.csv"})) == {"the source of cars"}
@@ -84,7 +87,6 @@ def test_rows_from_another_place_count(tmp_path: Path) -> None:
 
 
 def test_a_refusal_says_which_part_of_a_plan_changed(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
     before, now = printed(TIMED), printed(TIMED.replace("ROWS 2", "ROWS 3"))
     assert not check(tmp_path, before, TIMED)
     assert check(tmp_path, before, TIMED)
@@ -100,7 +102,6 @@ def test_a_refusal_says_which_part_of_a_plan_changed(tmp_path: Path) -> None:
 
 def test_checkpoint_of_an_earlier_format_is_refused(tmp_path: Path) -> None:
     """Also one that is too old to say which version made it."""
-    pytest.importorskip("pyspark")
     now = printed(TIMED)
     check(tmp_path, now, TIMED)
     kept = json.loads((tmp_path / "plan.json").read_text())
@@ -118,7 +119,6 @@ def test_checkpoint_of_an_earlier_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_without_its_fingerprint_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
     with pytest.raises(CheckpointError, match=r"plan\.json is missing"):
         check(tmp_path, printed(TIMED), TIMED, begun=True)
 

@@ -34,23 +34,23 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
 def line(session: Any, text: str, asked: Any = "auto") -> str:
     """The line of the command line for a query."""
     query = transom.compile(text, transom.Catalog.read(CATALOG))
-    choice = runtime.choose_kernel(session, asked)
-    return runtime.describe(choice, lambda kernel: query.physical(kernel=kernel))
+    return runtime.planned(session, asked, lambda kernel: query.physical(kernel=kernel))[0].line
 
 
 def planned(session: Any, text: str, asked: Any = "auto") -> bool:
     """Plan a query as `to_df` and `start` do."""
     query = transom.compile(text, transom.Catalog.read(CATALOG))
-    used, plan = runtime.planned(session, asked, lambda kernel: query.physical(kernel=kernel))
-    assert plan == query.physical(kernel=used)
-    return used
+    choice, plan = runtime.planned(session, asked, lambda kernel: query.physical(kernel=kernel))
+    choice.warn()
+    assert plan == query.physical(kernel=choice.used)
+    return choice.used
 
 
 def test_the_kernel_is_used_and_named(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "refusal", lambda spark: None)
     for asked in ("auto", "on"):
         for text in (SLIDING, ROWS):
-            assert line(session, text, asked) == "kernel: stateful operators run in Java (transom-kernel 1)"
+            assert line(session, text, asked) == "kernel: stateful operators run in Java (transom-kernel 2)"
             assert planned(session, text, asked)
     assert line(session, NATIVE) == "kernel: not needed, Spark's own operators run the whole plan"
 
@@ -110,6 +110,30 @@ def test_rdf(session: Any) -> None:
     park = ROOT / "examples" / "windpark"
     catalog = transom.Catalog.load(park / "catalog.yaml")
     query = transom.compile((park / "listing1.rq").read_text("utf-8"), catalog, language="sparql")
-    choice = runtime.choose_kernel(session, "auto")
-    said = runtime.describe(choice, lambda kernel: query.physical(kernel=kernel))
+    said = runtime.planned(session, "auto", lambda kernel: query.physical(kernel=kernel))[0].line
     assert said == f"kernel: off, stateful operators run in Python: {REFUSED}"
+
+
+@pytest.mark.parametrize("text", [NATIVE, SLIDING, ROWS])
+def test_a_run_is_planned_once(session: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Without the kernel there is a second plan, which only says what the kernel would run."""
+    from transom.physical import arrange
+    from transom.runtime.options import RunOptions
+
+    plans: list[bool] = []
+    arranged = arrange.arrange
+
+    def counted(*given: Any, kernel: bool, **more: Any) -> Any:
+        plans.append(kernel)
+        return arranged(*given, kernel=kernel, **more)
+
+    monkeypatch.setattr(arrange, "arrange", counted)
+    query = transom.compile(text, transom.Catalog.read(CATALOG))
+    query.job(session, RunOptions(kernel="off"))
+    assert plans == [False, True]
+    monkeypatch.setattr(runtime, "refusal", lambda spark: None)
+    plans.clear()
+    job = query.job(session, RunOptions())
+    assert plans == [True]
+    assert job.kernel.used
+    assert job.plan == arranged(query.plan, start=0, index=False, slack=1, kernel=True, keys={}, growing=[])

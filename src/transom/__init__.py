@@ -10,6 +10,8 @@ Importing this starts nothing and imports no engine; the public names are import
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from transom.version import VERSION
+
 if TYPE_CHECKING:
     from transom.catalog.extents import Catalog
     from transom.compiling import compile
@@ -30,7 +32,7 @@ __all__ = [
     "TransomError",
     "compile",
 ]
-__version__ = "0.3.0.dev0"
+__version__ = VERSION
 
 _HOMES = {
     "Answer": "transom.model.answer",

@@ -277,14 +277,24 @@ def run(
         kept = cli_running.first_tick(start, checkpoint)
         first = kept if kept is not None else tick_of(start, "--start", query) or 0
         last = tick_of(until, "--until", query)
-        more: dict[str, object] = {"once": once, "allow_unbounded": allow_unbounded, "on_data_loss": on_data_loss.value}
         if is_over_rdf(query):
             cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
-            cli_rdf.run(query, master, sink, checkpoint, last, kernel, stop, more)
-            return
-        more |= {"start": first, "index": index, "approximate_sums": approximate_sums}
-        running = cli_running.begun(query, master, sink, checkpoint, last, kernel, more)
-        cli_running.run_query(query, running, stop)
+        options = cli_running.run_options(
+            start=first,
+            until=last,
+            index=index,
+            approximate_sums=approximate_sums,
+            kernel=kernel.value,
+            sink=sink,
+            checkpoint=checkpoint.absolute(),
+            once=once,
+            allow_unbounded=allow_unbounded,
+            on_data_loss=on_data_loss.value,
+        )
+        if is_over_rdf(query):
+            cli_rdf.run(query, master, options, stop)
+        else:
+            cli_running.run_query(cli_running.begun(query, master, options), stop)
 
 
 @app.command()

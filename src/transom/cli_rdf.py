@@ -19,7 +19,9 @@ from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
     from transom.model.rdf.answer import RdfAnswer
+    from transom.physical.plan import Kernel
     from transom.rdf_query import RdfQuery
+    from transom.runtime.options import RunOptions
 
 KINDS = {
     "solutions": "solutions",
@@ -131,27 +133,13 @@ def refuse(options: Mapping[str, bool]) -> None:
             raise UsageError(f"{option} is not for SPARQL", detail=why[option], hint=f"leave out {option}")
 
 
-def run(
-    query: RdfQuery,
-    master: str | None,
-    sink: str,
-    checkpoint: Path,
-    until: int | None,
-    kernel: KernelUse,
-    stop: Stop,
-    more: Mapping[str, Any],
-) -> None:
+def run(query: RdfQuery, master: str | None, options: RunOptions, stop: Stop) -> None:
     """Run a query live, and say at the end what it did."""
     query.physical()
-    running = cli_running.begun(query, master, sink, checkpoint, until, kernel, more)
-    done = cli_running.follow(query, running, stop)
+    running = cli_running.begun(query, master, options)
+    done = cli_running.follow(running, stop)
     say(f"{done.rows_in:,} statements in, {done.rows_out:,} changes out, {done.late_rows:,} late", err=True)
-    cli_running.warn_of_late_rows(done)
-    for what, count in done.dead.items():
-        stream, _, reason = what.partition(": ")
-        say(f"warning: set aside of {stream}: {count:,} {reason}", "yellow", err=True)
-    cli_running.show_unread(running, done)
-    cli_running.show_closed_tick(running)
+    cli_running.show_balances(running, done)
 
 
 def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int | None, kernel: KernelUse) -> None:
@@ -166,15 +154,17 @@ def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int
     if folder:
         list(lines(kind, RdfAnswer(query.gives, query.columns), 0, None))  # refused before anything is computed
     spark = cli_running.started(master)
+    from transom.runtime.options import RunOptions
     from transom.runtime.rdf_aside import SetAside
+    from transom.runtime.rdf_intervals import replay as batch
 
     aside = SetAside()
-    use, line = cli_running.kernel_line(query, spark, kernel)
-    say(line, err=True)
+    first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
+    job = query.job(spark, RunOptions(first, last, kernel=kernel.value), live=False)
+    say(job.kernel.line, err=True)
     try:
         with cli_running.doing("replaying"):
-            first, last = (start, until) if folder is None else (0, None)  # a format looks at the whole answer
-            frame = query.replay(spark, start=first, until=last, kernel=use, aside=aside)
+            frame = batch(job, spark, aside=aside)
             for stream, broken in aside.broken().items():
                 say_aside(stream, broken.counts, broken.first)
             if folder:
@@ -215,12 +205,14 @@ def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: 
     """Whether all ways of running a query agree, said line by line."""
     query.physical()
     spark = cli_running.started(master)
+    from transom.runtime.options import RunOptions
     from transom.runtime.rdf_aside import SetAside
     from transom.runtime.rdf_verify import verify as checks
 
     began, aside = time.monotonic(), SetAside()
-    use, line = cli_running.kernel_line(query, spark, kernel)
-    say(line, err=True)
+    choice = query.job(spark, RunOptions(kernel=kernel.value), live=False).kernel
+    say(choice.line, err=True)
+    use: Kernel = "on" if choice.used else "off"
     with cli_running.doing("verifying") as tell:
         cuts = splits.split(",")
         ways = checks(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use, aside=aside)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -24,12 +24,14 @@ __all__ = ["stoppable"]
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from transom.algebra.state_bound import StateBound
     from transom.physical.plan import Kernel
     from transom.query import Query
     from transom.rdf_query import RdfQuery
+    from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
+    from transom.runtime.running import Running
     from transom.runtime.sinks import Sink
-    from transom.runtime.start import Running
     from transom.runtime.verify import Check
 
 Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
@@ -89,19 +91,15 @@ def started(master: str | None) -> Any:
     try:
         from transom.runtime.session import session
     except ImportError as error:
-        raise UsageError(
-            "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
-        ) from error
+        raise _no_spark(error) from error
     with doing("starting Spark"):
         return session(master)
 
 
-def kernel_line(query: Query | RdfQuery, spark: Any, wanted: KernelUse) -> tuple[Kernel, str]:
-    """Whether a query uses the kernel, decided once for all that a command does; and the line that says so."""
-    from transom.runtime.kernel import choose_kernel, describe
-
-    choice = choose_kernel(spark, wanted.value)
-    return "on" if choice.used else "off", describe(choice, lambda kernel: query.physical(kernel=kernel))
+def _no_spark(error: ImportError) -> UsageError:
+    return UsageError(
+        "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
+    )
 
 
 def is_json(wanted: LogFormat, once: bool) -> bool:
@@ -130,43 +128,51 @@ def doing(what: str) -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def begun(
-    query: Query | RdfQuery,
-    master: str | None,
-    sink: str,
-    checkpoint: Path,
-    until: int | None,
-    kernel: KernelUse,
-    more: Mapping[str, Any],
-) -> Running:
+def run_options(**options: Any) -> RunOptions:
+    """The options of a run; PySpark must be installed."""
+    try:
+        from transom.runtime.options import RunOptions
+    except ImportError as error:
+        raise _no_spark(error) from error
+    return RunOptions(**options)
+
+
+def begun(query: Query | RdfQuery, master: str | None, options: RunOptions) -> Running:
     """A query that has just been started, and the line about the kernel."""
+    from transom.runtime.start import start_query
+
     spark = started(master)
-    use, line = kernel_line(query, spark, kernel)
+    job = query.job(spark, options)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", RunWarning)
-        running = query.start(spark, sink, checkpoint, until=until, kernel=use, **more)
+        running = start_query(job, spark)
     for one in found:
         say(f"warning: {one.message}", "yellow", err=True)
-    say(line, err=True)
+    say(job.kernel.line, err=True)
     return running
 
 
-def run_query(query: Query, running: Running, stop: Stop) -> None:
+def run_query(running: Running, stop: Stop) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
-    done = follow(query, running, stop)
+    done = follow(running, stop)
     say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
+    show_balances(running, done)
+
+
+def show_balances(running: Running, done: Progress) -> None:
+    """Print what became of the rows of each source, what the sink refused, and up to where the answers go."""
+    for source, balance in done.sources.items():
+        say(f"{source}: {balance}", "yellow" if balance.late or balance.rejected else "", err=True)
     warn_of_late_rows(done)
-    for what, count in done.dead.items():
+    for what, count in done.refused.items():
         say(f"dead letters: {count:,} {what}", err=True)
-    for extent, count in done.rejected.items():
-        say(too_fast(extent, count), err=True)
     show_unread(running, done)
     show_closed_tick(running)
 
 
 def show_unread(running: Running, done: Progress) -> None:
     """Print how many offsets of a topic were passed over, where a run may lose messages."""
-    if running.order.on_data_loss == "continue":
+    if running.job.options.on_data_loss == "continue":
         for topic, count in done.unread.items():
             say(f"warning: {count:,} offsets of {topic} held no message any more", "yellow", err=True)
 
@@ -180,47 +186,46 @@ def warn_of_late_rows(done: Progress) -> None:
 
 def show_closed_tick(running: Running) -> None:
     """Print up to which tick a run with --once has answered; with --until the user has named that tick."""
-    if not running.order.once or running.order.until is not None:
+    if not running.job.options.once or running.job.options.until is not None:
         return
     tick = running.closed_tick()
     if tick is not None:
-        end = running.query.catalog.calendar.instant_of(tick + 1)
+        end = running.job.catalog.calendar.instant_of(tick + 1)
         say(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
-    elif running.query.spark_state(running.kernel).rows != 0:
+    elif running.job.bound.rows != 0:
         say("last closed tick: none; a tick closes when every source has a later row", err=True)
 
 
-def follow(query: Query | RdfQuery, running: Running, stop: Stop) -> Progress:
+def follow(running: Running, stop: Stop) -> Progress:
     """Wait until a query ends or somebody stops it, and then say how to go on; what it did."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if running.resumed:
-        say(f"going on from {running.order.checkpoint}", err=True)
+        say(f"going on from {running.job.options.checkpoint}", err=True)
     stop.listen()
     stop.waits = True
     files = FileWatch(running)
     try:
-        if console.is_terminal and not running.order.once and not cli_lines.is_json():
+        if console.is_terminal and not running.job.options.once and not cli_lines.is_json():
             from rich.live import Live
 
-            with Live(block(running.progress(), query, running.kernel), console=console, refresh_per_second=2) as live:
-                ended = _until(
-                    running, stop, files, lambda: live.update(block(running.progress(), query, running.kernel))
-                )
+            bound = running.job.bound
+            with Live(block(running.progress(), bound), console=console, refresh_per_second=2) as live:
+                ended = _until(running, stop, files, lambda: live.update(block(running.progress(), bound)))
         else:
-            ended = _until(running, stop, files, lambda: log_batches(query, running))
+            ended = _until(running, stop, files, lambda: log_batches(running))
         if not ended:
             running.stop()
         done = running.progress()
-        log_batches(query, running)
+        log_batches(running)
     except Exception:
         if not stop.asked:
             raise
         ended, done = False, running.seen  # whoever stopped the query has stopped Spark with it
     files.look(now=True)
     if not ended:
-        say(f"stopped; start it again with --checkpoint {running.order.checkpoint} and it goes on", err=True)
+        say(f"stopped; start it again with --checkpoint {running.job.options.checkpoint} and it goes on", err=True)
     return done
 
 
@@ -234,7 +239,7 @@ def _until(running: Running, stop: Stop, files: FileWatch, show: Callable[[], No
     return True
 
 
-def log_batches(query: Query | RdfQuery, running: Running) -> None:
+def log_batches(running: Running) -> None:
     """Log each micro-batch that has ended since as one line of JSON, if lines are JSON."""
     from transom.runtime.progress import described
 
@@ -242,7 +247,7 @@ def log_batches(query: Query | RdfQuery, running: Running) -> None:
         return
     running.progress()
     while running.reports:
-        cli_lines.log("batch", query=query.name, **described(running.reports.popleft(), running.places))
+        cli_lines.log("batch", query=running.job.name, **described(running.reports.popleft(), running.counts))
 
 
 class FileWatch:
@@ -274,25 +279,24 @@ def too_fast(extent: str, count: int | None) -> str:
     return f"rejected: {count:,} rows of {extent} beyond its max_speed"
 
 
-def block(done: Progress, query: Query | RdfQuery, kernel: Kernel = "auto") -> Table:
+def block(done: Progress, bound: StateBound) -> Table:
     """The one block that a running query shows."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     lag = done.lag()
-    bound = query.spark_state(kernel)
     state = f"{done.state_rows:,}" + (f" of at most {bound.rows:,}" if bound.rows else f" (bound: {bound})")
     rows = [
         ("rows in", f"{done.rows_in:,}", f"{done.in_per_second:,.0f} per second"),
         ("rows out", f"{done.rows_out:,}", f"{done.out_per_second:,.0f} per second"),
         ("watermark", f"{done.watermark:%Y-%m-%d %H:%M:%S}" if done.watermark else "none yet", _behind(lag)),
         ("rows in state", state, ""),
-        ("late rows", f"{done.late_rows:,}", "dropped" if done.late_rows else ""),
     ]
-    if done.rejected:
-        rows.append(("rejected", f"{sum(done.rejected.values()):,}", "beyond max_speed"))
-    rows += [("dead letters", f"{count:,}", what) for what, count in done.dead.items()]
+    rows += [
+        (source, f"{balance.read:,} read", str(balance).partition(" = ")[2]) for source, balance in done.sources.items()
+    ]
+    rows += [("dead letters", f"{count:,}", what) for what, count in done.refused.items()]
     for name, value, more in rows:
         table.add_row(*map(Text, map(escape, (name, value, more)), ("dim", "", "dim")))
     return table
@@ -306,16 +310,18 @@ def replay_query(
     query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
 ) -> None:
     """Answer over last month's data: the same text, as a batch."""
-    from transom.runtime.start import replay
+    from transom.runtime.dataframe import dataframe
+    from transom.runtime.options import RunOptions
+    from transom.runtime.start import in_order
     from transom.spark.printable import printable
     from transom.spark.rejected import Rejected
 
     sink = new_folder(out)
-    use, line = kernel_line(query, spark, kernel)
-    say(line, err=True)
+    job = query.job(spark, RunOptions(start, until, index, kernel=kernel.value), live=False)
+    say(job.kernel.line, err=True)
     with doing("replaying"):
         found = Rejected()
-        frame = replay(query, spark, start=start, until=until, index=index, kernel=use, rejected=found)
+        frame = in_order(dataframe(job, spark, live=False, rejected=found))
     if sink.folder is None:
         printable(frame).show(1000, truncate=False)
     else:
@@ -339,12 +345,14 @@ def new_folder(out: str) -> Sink:
 
 def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
     """Whether all ways of running a query agree, said line by line."""
+    from transom.runtime.options import RunOptions
     from transom.runtime.verify import late, verify
 
     word = "windows" if query.gives == "windows" else "tuples"
     began = time.monotonic()
-    use, line = kernel_line(query, spark, kernel)
-    say(line, err=True)
+    choice = query.job(spark, RunOptions(kernel=kernel.value), live=False).kernel
+    say(choice.line, err=True)
+    use: Kernel = "on" if choice.used else "off"
     with doing("verifying") as tell:
         cuts = splits.split(",")
         fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use), word)

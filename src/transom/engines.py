@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
 
+from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery
 from transom.errors import Unsupported
 from transom.physical import gaps
 from transom.shown import Engines
 
-if TYPE_CHECKING:
-    from transom.query import Query
 
+def of_rows(
+    sources: Sequence[Extent],
+    plan: Callable[[Collection[str] | None], object],
+    locate: Callable[[Unsupported, Sequence[str]], Unsupported],
+) -> Engines:
+    """The engines that run a query over rows; the reference engine runs all of them.
 
-def of_rows(query: Query) -> Engines:
-    """The engines that run a query over rows; the reference engine runs all of them."""
-    from_rdf = [extent.name for extent in query.reads if isinstance(extent.source, FromQuery)]
+    `plan` plans the query for a live run, or for a replay if its argument is None. `locate` lets a refusal point into
+    the text of the query.
+    """
+    from_rdf = [extent.name for extent in sources if isinstance(extent.source, FromQuery)]
     if from_rdf:
-        from transom.languages.places import place_of
-
-        gap = gaps.RDF_SOURCE.refusal()
-        gap.span = place_of(query.syntax, gap.operator, from_rdf)
-        gap.within(query.text, query.name)
-        return Engines(("reference",), {"spark": gap})
+        return Engines(("reference",), {"spark": locate(gaps.RDF_SOURCE.refusal(), from_rdf)})
     try:
-        query.physical()
+        plan(())
     except Unsupported as gap:
         refused = gap
     else:
         return Engines(("reference", "spark"))
     try:
-        query.physical(given=None)
+        plan(None)
     except Unsupported:
         return Engines(("reference",), {"spark": refused})
     return Engines(("reference", "spark"), {"spark": refused}, replay_only=True)

@@ -11,6 +11,7 @@
     |- Unsupported           a declared gap: an operator that an engine does not run
     |- UsageError            a function or command was called with arguments that do not fit
     |- CheckpointError       a checkpoint is damaged, or does not fit its query, its sources or its sink
+    |  `- LostRows           a run lost rows between a source and the first operator
     |- Unavailable           a server, a disk or a lock is not available now: trying again later may help
     |- EngineError           Spark stopped a query for a reason that Transom does not know
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
@@ -165,6 +166,10 @@ class CheckpointError(TransomError):
     """A checkpoint is damaged, or does not fit its query, its sources or its sink; starting again does not help."""
 
     exit_code = 3
+
+
+class LostRows(CheckpointError):
+    """A run lost rows: not all that it read is used, late or rejected. Nothing continues its checkpoint."""
 
 
 class Unavailable(TransomError):

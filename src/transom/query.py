@@ -6,7 +6,7 @@ Planner, reference engine, connectors and runtime are imported by the methods th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,25 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import bounds, explain
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.state import (
-    Arrivals,
-    Formula,
-    Hint,
-    Knowledge,
-    TableRows,
-    Unbounded,
-    bounded,
-    missing,
-    promises,
-    rows,
-    text,
-)
+from transom.algebra.state import Formula
+from transom.algebra.state_bound import StateBound, remarks
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.extents import Catalog, Extent
+from transom.catalog_bounds import bound_of
 from transom.errors import Unsupported, UsageError
 from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer, AnswerKind
-from transom.shown import Engines, Map, Picture, State, is_syntax, remarks
+from transom.shown import Engines, Map, Picture, is_syntax
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -43,7 +33,9 @@ if TYPE_CHECKING:
     from transom.optimizer.pipeline import Step
     from transom.physical.plan import Kernel, Physical
     from transom.reference.sources import Inputs
-    from transom.runtime.running import OnDataLoss, Running
+    from transom.runtime.job import Job
+    from transom.runtime.options import OnDataLoss, RunOptions
+    from transom.runtime.running import Running
     from transom.spark.rejected import Rejected
 
 Format = Literal["text", "json", "dot"]
@@ -81,45 +73,19 @@ class Query:
         return LANGUAGES[self.language].stream if is_stream(self.plan) else "windows"
 
     @cached_property
-    def state(self) -> State:
+    def state(self) -> StateBound:
         """How many rows the whole query must remember (E8)."""
         return self.state_of(bounds.total(self.plan))
 
-    def spark_state(self, kernel: Kernel = "auto") -> State:
+    def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
         from transom.physical import show
 
         return self.state_of(show.total(self.physical(kernel=kernel != "off")))
 
-    def state_of(self, formula: Formula) -> State:
+    def state_of(self, formula: Formula) -> StateBound:
         """A bound on rows in words and, where all is declared, as a number."""
-        known = self._known
-        return State(
-            text(formula, self.catalog.calendar),
-            rows(formula, known),
-            bounded(formula, known),
-            tuple(hint for gap in missing(formula, known) for hint in self._hints(gap)),
-            tuple(promises(formula, known)),
-        )
-
-    def _hints(self, gap: Arrivals | TableRows | Unbounded) -> tuple[str, ...]:
-        """The catalog entries that would close a gap in a state bound."""
-        match gap:
-            case Unbounded(hints=hints):
-                return hints
-            case TableRows(extent=name):
-                return (f"declare the size of {name}, for example `rows: 100`",)
-            case Arrivals(extent=name):
-                if self.catalog.extents[name].kind is Kind.SENSED:
-                    return (f"declare the sites of {name}, for example `sites: [1, 2]`",)
-                return (f"declare the rate of {name}, for example `rate: 20 per min`",)
-
-    @cached_property
-    def _known(self) -> Knowledge:
-        extents = self.catalog.extents
-        hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
-        rates = {name: extent.arrival_rate for name, extent in extents.items()}
-        return Knowledge(rates, {name: extent.rows for name, extent in extents.items()}, hints)
+        return bound_of(formula, self.catalog)
 
     def explain(
         self,
@@ -146,9 +112,10 @@ class Query:
                 plan = self.physical(kernel=kernel != "off")
                 tree = show.tree(plan, lambda formula: remarks(self.state_of(formula)))
             case "spark" if spark is not None:
+                from transom.runtime.options import RunOptions
                 from transom.runtime.start import spark_plan
 
-                return spark_plan(self, spark, kernel)
+                return spark_plan(self._planned(spark, RunOptions(kernel=kernel), live=True), spark)
             case "spark":
                 raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
             case _:
@@ -190,17 +157,22 @@ class Query:
         try:
             return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
         except Unsupported as gap:
-            from transom.languages.places import place_of
+            raise self._located(gap, logs) from None
 
-            gap.span = place_of(self.syntax, gap.operator, logs)
-            raise gap.within(self.text, self.name) from None
+    def _located(self, gap: Unsupported, extents: Sequence[str]) -> Unsupported:
+        """A refusal that points into the text."""
+        from transom.languages.places import place_of
+
+        gap.span = place_of(self.syntax, gap.operator, extents)
+        gap.within(self.text, self.name)
+        return gap
 
     @cached_property
     def engines(self) -> Engines:
         """Which engines run the query, and why the others do not; nothing is run to find out."""
         from transom.engines import of_rows
 
-        return of_rows(self)
+        return of_rows(self.reads, lambda given: self.physical(given=given), self._located)
 
     def to_df(
         self,
@@ -221,18 +193,54 @@ class Query:
         `kernel` says whether stateful operators run in Java: `auto` where the session takes the jar, `on` or `off`. In
         a batch `rejected` counts the rows beyond a speed limit.
         """
-        from transom.runtime.copies import check_copies
-        from transom.runtime.dataframe import Options, dataframe, is_live
+        from transom.runtime.dataframe import dataframe, is_live
+        from transom.runtime.options import RunOptions
+
+        live = is_live(sources or {}, self.reads)
+        options = RunOptions(start, until, index, approximate_sums, kernel)
+        job = self.job(spark, options, tuple(sources or ()), live=live)
+        job.kernel.warn()
+        return dataframe(job, spark, sources, live=live, rejected=rejected)
+
+    def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
+        """The query, planned once for a session and a run; `given` names the sources that the caller opens.
+
+        A live run without an end is refused if it would make too many rows of one.
+        """
+        job = self._planned(spark, options, given, live=live)
+        if live and options.until is None:
+            self._check_copies(job.plan)
+        return job
+
+    def _planned(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool) -> Job:
+        from transom.physical import show
+        from transom.runtime.job import Job
         from transom.runtime.kernel import planned
 
-        options = Options(start=start, until=until, approximate_sums=approximate_sums)
-        options = options if rejected is None else replace(options, rejected=rejected)
-        given = tuple(sources or ()) if is_live(sources or {}, self.reads, options) else None
-        tagged = index and self.gives == "tagged-tuples"
-        arranged = partial(self.physical, start=start, index=tagged, given=given)
-        fast, plan = planned(spark, kernel, lambda fast: arranged(kernel=fast))
-        check_copies(self, plan, live=given is not None, until=until)
-        return dataframe(plan, self.catalog, self.reads, spark, sources, replace(options, kernel=fast))
+        options = replace(options, index=options.index and self.gives == "tagged-tuples")
+        arranged = partial(
+            self.physical, start=options.start, index=options.index, given=tuple(given) if live else None
+        )
+        choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
+        bound = self.state_of(show.total(plan))
+        return Job(
+            self.text, self.name, self.catalog, self.reads, plan, self.columns, self.gives, bound, choice, options
+        )
+
+    def _check_copies(self, plan: Physical) -> None:
+        """Refuse a plan that makes too many rows of one: one for each window that it is in."""
+        from transom.languages.places import place_of
+        from transom.physical.stays import MOST_COPIES, copies
+
+        count = copies(plan)
+        if count > MOST_COPIES:
+            raise UsageError(
+                f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MOST_COPIES:,}",
+                hint="shorten the range, slide by more, give `until`, or use ISTREAM, DSTREAM or the kernel",
+                span=place_of(self.syntax, "Stay", [extent.name for extent in self.reads]),
+                text=self.text,
+                source=self.name,
+            )
 
     def start(
         self,
@@ -256,11 +264,24 @@ class Query:
         webhook:URL. With `once` the query stops after the available input. A changed query is refused on the
         checkpoint of another. `on_data_loss` says what to do when Kafka has deleted messages before they were read.
         """
-        from transom.runtime.start import Order, begin
+        from transom.runtime.options import RunOptions
+        from transom.runtime.start import start_query
 
-        folder = Path(checkpoint).absolute()
-        order = Order(sink, folder, start, until, index, approximate_sums, once, allow_unbounded, kernel, on_data_loss)
-        return begin(self, spark, sources, order)
+        options = RunOptions(
+            start=start,
+            until=until,
+            index=index,
+            approximate_sums=approximate_sums,
+            kernel=kernel,
+            sink=sink,
+            checkpoint=Path(checkpoint).absolute(),
+            once=once,
+            allow_unbounded=allow_unbounded,
+            on_data_loss=on_data_loss,
+        )
+        job = self.job(spark, options, tuple(sources or ()))
+        job.kernel.warn()
+        return start_query(job, spark, sources)
 
     def format(self) -> str:
         """The text of the query in canonical form, with its comments."""

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from transom.algebra.rdf.expressions import Call
-from transom.algebra.rdf.tree import walk_all
+from transom.algebra.rdf.tree import Question, walk_all
 from transom.errors import Unsupported
-from transom.languages.sparql.places import place_of
 from transom.shown import ENGINES, Engine, Engines
 from transom.spark.java_patterns import read_by_reference
 
-if TYPE_CHECKING:
-    from transom.rdf_query import RdfQuery
 
-
-def of_rdf(query: RdfQuery) -> Engines:
-    """The engines that run a query over RDF."""
+def of_rdf(
+    question: Question, plan: Callable[[], object], locate: Callable[[Unsupported, str], Unsupported]
+) -> Engines:
+    """The engines that run a query over RDF; `locate` lets a refusal point at an operator or a function of the text."""
     refusals: dict[Engine, Unsupported] = {}
-    if (unread := _unread_pattern(query)) is not None:
+    if (unread := _unread_pattern(question, locate)) is not None:
         refusals["reference"] = unread
     try:
-        query.physical()
+        plan()
     except Unsupported as gap:
         refusals["spark"] = gap
     return Engines(tuple(engine for engine in ENGINES if engine not in refusals), refusals)
 
 
-def _unread_pattern(query: RdfQuery) -> Unsupported | None:
+def _unread_pattern(question: Question, locate: Callable[[Unsupported, str], Unsupported]) -> Unsupported | None:
     """The refusal of the first constant regular expression that the reference engine does not read."""
-    for call in walk_all(query.algebra):
+    for call in walk_all(question):
         if isinstance(call, Call) and call.function in ("REGEX", "REPLACE"):
             try:
                 read_by_reference(call)
             except Unsupported as gap:
-                gap.span = place_of(query.syntax, call.function)
-                gap.within(query.text, query.name)
-                return gap
+                return locate(gap, call.function)
     return None

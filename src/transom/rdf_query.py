@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,6 +18,7 @@ from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
 from transom.algebra.state import Formula, Knowledge, bounded, rows, text
+from transom.algebra.state_bound import StateBound
 from transom.catalog.extents import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
@@ -38,14 +39,16 @@ from transom.physical.rdf_arrange import arrange
 from transom.rdf_engines import of_rdf
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
-from transom.shown import Engines, Picture, State, is_syntax
+from transom.shown import Engines, Picture, is_syntax
 from transom.spark.function_gaps import refuse_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from transom.runtime.job import Job
+    from transom.runtime.options import OnDataLoss, RunOptions
     from transom.runtime.rdf_aside import SetAside
-    from transom.runtime.running import OnDataLoss, Running
+    from transom.runtime.running import Running
 
 RdfStage = Literal["syntax", "algebra", "plan"]
 
@@ -137,13 +140,18 @@ class RdfQuery:
             refuse_functions(self.algebra)
             return plan
         except Unsupported as gap:
-            gap.span = gap.span or place_of(self.syntax, gap.operator)
-            raise gap.within(self.text, self.name) from None
+            raise self._located(gap, gap.operator) from None
 
     @cached_property
     def engines(self) -> Engines:
         """Which engines run the query, and why the others do not; nothing is run to find out."""
-        return of_rdf(self)
+        return of_rdf(self.algebra, self.physical, self._located)
+
+    def _located(self, gap: Unsupported, what: str) -> Unsupported:
+        """A refusal that points at an operator or a function of the text."""
+        gap.span = gap.span or place_of(self.syntax, what)
+        gap.within(self.text, self.name)
+        return gap
 
     def to_df(
         self, spark: SparkSession, sources: Mapping[str, DataFrame] | None = None, *, kernel: Kernel = "auto"
@@ -159,12 +167,24 @@ class RdfQuery:
         variables; a sequence comes as `tick`, `place` and the variables, whole at every tick at which it may be
         another, and `empty` where it has nothing. What only stored graphs say has the variables alone.
         """
-        from transom.runtime.dataframe import Options
-        from transom.runtime.kernel import planned
-        from transom.runtime.rdf_dataframe import dataframe
+        from transom.runtime.dataframe import dataframe
+        from transom.runtime.options import RunOptions
 
-        fast, plan = planned(spark, kernel, lambda fast: self.physical(kernel=fast))
-        return dataframe(plan, self.catalog, self.reads, spark, sources, Options(kernel=fast))
+        live = any(frame.isStreaming for frame in (sources or {}).values())
+        job = self.job(spark, RunOptions(kernel=kernel), tuple(sources or ()), live=live)
+        job.kernel.warn()
+        return dataframe(job, spark, sources, live=live)
+
+    def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
+        """The query, planned once for a session and a run."""
+        from transom.runtime.job import Job
+        from transom.runtime.kernel import planned
+
+        choice, plan = planned(spark, options.kernel, lambda fast: self.physical(kernel=fast))
+        bound = self._state(show.total(plan))
+        return Job(
+            self.text, self.name, self.catalog, self.reads, plan, self.columns, self.gives, bound, choice, options
+        )
 
     def replay(
         self,
@@ -182,15 +202,12 @@ class RdfQuery:
         value is `ask`. Given are those that are valid at some tick from `start` to `until`. With `aside`, the files of
         the catalog are read once, and it knows which messages could not be read.
         """
-        from transom.runtime.rdf_intervals import during, intervals
+        from transom.runtime.options import RunOptions
+        from transom.runtime.rdf_intervals import replay
 
-        given = dict(sources or {})
-        if aside is not None:
-            given |= aside.open(spark, self.catalog, self.reads, given)
-        frame = self.to_df(spark, given, kernel=kernel)
-        if frame.isStreaming:
-            raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
-        return during(intervals(self.physical(), frame, self.catalog.calendar, self.gives), start, until)
+        job = self.job(spark, RunOptions(start, until, kernel=kernel), tuple(sources or ()), live=False)
+        job.kernel.warn()
+        return replay(job, spark, sources, aside=aside)
 
     def start(
         self,
@@ -211,12 +228,21 @@ class RdfQuery:
         tick whose changes are told; with `once` the files count as complete up to it. `on_data_loss` says what to do
         when Kafka has deleted messages before they were read.
         """
-        from transom.runtime.rdf_start import begin
-        from transom.runtime.start import Order
+        from transom.runtime.options import RunOptions
+        from transom.runtime.start import start_query
 
-        order = Order(sink, Path(checkpoint).absolute(), until=until, once=once, kernel=kernel)
-        order = replace(order, allow_unbounded=allow_unbounded, on_data_loss=on_data_loss)
-        return begin(self, spark, sources, order)
+        options = RunOptions(
+            until=until,
+            kernel=kernel,
+            sink=sink,
+            checkpoint=Path(checkpoint).absolute(),
+            once=once,
+            allow_unbounded=allow_unbounded,
+            on_data_loss=on_data_loss,
+        )
+        job = self.job(spark, options, tuple(sources or ()))
+        job.kernel.warn()
+        return start_query(job, spark, sources)
 
     def simulate(
         self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
@@ -287,18 +313,18 @@ class RdfQuery:
         return Names.of(self.syntax, self.catalog.rdf.prefixes).prefixes
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateBound:
         """How many statements and solutions the whole query must remember (E8)."""
         return self._state(bounds.total(self.algebra))
 
-    def spark_state(self, kernel: Kernel = "auto") -> State:
+    def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark remembers at most; its bounds depend on the path."""
         return self._state(show.total(self.physical(kernel=kernel != "off")))
 
-    def _state(self, formula: Formula) -> State:
+    def _state(self, formula: Formula) -> StateBound:
         known = Knowledge()
         calendar = self.catalog.calendar
-        return State(text(formula, calendar), rows(formula, known), bounded(formula, known), ())
+        return StateBound(text(formula, calendar), rows(formula, known), bounded(formula, known), ())
 
     def picture(
         self, inputs: Mapping[str, Iterable[object]] | None = None, until: int | None = None, *, start: int = 0

@@ -1,4 +1,4 @@
-"""What a query says of itself beside its answers: which engines run it, how much it remembers, and drawings."""
+"""What a query says of itself beside its answers: which engines run it, and drawings."""
 
 from __future__ import annotations
 
@@ -43,31 +43,6 @@ def _located(gap: Unsupported) -> str:
 def is_syntax(content: Any) -> bool:
     """Whether something is a node of a syntax tree."""
     return is_dataclass(content) and type(content).__module__.startswith("transom.languages")
-
-
-@dataclass(frozen=True)
-class State:
-    """How many rows a query must remember: a formula, its value where everything is declared, and what is not.
-
-    `promises` are the hints of the catalog that it rests on: where data breaks them, more rows are remembered.
-    """
-
-    formula: str
-    rows: int | None
-    bounded: bool
-    hints: tuple[str, ...]
-    promises: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if not self.bounded:
-            return f"unbounded: {self.formula}"
-        return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
-
-
-def remarks(state: State) -> dict[str, str]:
-    """What a tree says of a bound."""
-    promised = {"promised by the catalog": ", ".join(state.promises)} if state.promises else {}
-    return {"remembers": f"{state} rows", **promised}
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,11 @@ def session() -> Any:
 
 def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
-    from transom.runtime.dataframe import Options
-    from transom.runtime.rdf_answers import answer, plain
-    from transom.runtime.rdf_dataframe import dataframe, statements
+    from transom.runtime.dataframe import dataframe
+    from transom.runtime.options import RunOptions
+    from transom.runtime.rdf_answers import plain
+    from transom.runtime.rdf_dataframe import statements
+    from transom.runtime.rdf_harness import gathered
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)
@@ -62,11 +64,10 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     catalog = Catalog(Calendar(1000), rdf=Rdf(extents))
     plan = translate(syntax, catalog, entry.query.as_uri()).plan
     query = RdfQuery(entry.text, "sparql", catalog, syntax, plan)
-    physical = query.physical()
+    job = query.job(spark, RunOptions(kernel="off"), live=False)
     given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
-    frame = dataframe(physical, catalog, query.reads, spark, given, Options())
-    rows = plain(physical, frame, catalog.calendar).collect()
-    return answers.of(answer(rows, physical, query.gives, query.columns))
+    rows = plain(job.plan, dataframe(job, spark, given, live=False), catalog.calendar).collect()
+    return answers.of(gathered(job, rows))
 
 
 def failure(entry: Entry, spark: Any) -> str | None:

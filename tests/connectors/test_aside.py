@@ -13,8 +13,9 @@ import pyarrow as pa
 
 import transom
 from transom.catalog.servers import Kafka
-from transom.connectors.kafka.aside import NEVER, Aside, ahead, late
+from transom.connectors.kafka.aside import Aside
 from transom.errors import UsageError
+from transom.spark.lateness import NEVER, ahead, late
 
 
 def naive(ticks: list[int | None], lateness: int, closed: int) -> list[bool]:

@@ -28,17 +28,18 @@ def spark_here(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     before, zone = files.getWorkingDirectory(), spark.conf.get(ZONE)
     files.setWorkingDirectory(jvm.org.apache.hadoop.fs.Path(str(tmp_path)))
     spark.conf.set(ZONE, "UTC")
-    read, begin = Sink.read, start.begin
+    read, begin = Sink.read, start.start_query
 
     def read_here(text: str) -> Sink:
         sink = read(text)
         return sink if sink.folder is None else replace(sink, folder=str(tmp_path / sink.folder))
 
-    def begin_here(query: Any, session: Any, sources: Any, order: start.Order) -> start.Running:
-        return begin(query, session, sources, replace(order, checkpoint=tmp_path / order.checkpoint))
+    def begin_here(job: Any, session: Any, sources: Any = None) -> Any:
+        options = replace(job.options, checkpoint=tmp_path / job.options.checkpoint)
+        return begin(replace(job, options=options), session, sources)
 
     monkeypatch.setattr(Sink, "read", staticmethod(read_here))
-    monkeypatch.setattr(start, "begin", begin_here)
+    monkeypatch.setattr(start, "start_query", begin_here)
     yield
     spark.conf.set(ZONE, zone)
     files.setWorkingDirectory(before)

@@ -20,13 +20,14 @@ from tests.covering import NODES
 from tests.docs.pages import PAGES, ROOT, name_of, text_of
 from tests.docs.run import Session
 from transom import errors
+from transom.algebra.state_bound import StateBound
 from transom.catalog import entries, server_shapes
 from transom.catalog.shapes import Entry
 from transom.cli import app
 from transom.languages.sql.parse import DEEPEST, LONGEST
 from transom.languages.sql.translate import SYNONYMS
 from transom.physical.plan import Form
-from transom.query import Picture, State
+from transom.query import Picture
 from transom.runtime.progress import Progress
 from transom.runtime.sinks import SINKS
 from transom.runtime.start import Running
@@ -84,7 +85,7 @@ def public_names() -> Iterator[tuple[str, str]]:
     for name in transom.__all__:
         yield "transom", name
     running = (Running, Progress)
-    for owner in (transom.Catalog, transom.Query, transom.Answer, transom.TransomError, State, Picture, *running):
+    for owner in (transom.Catalog, transom.Query, transom.Answer, transom.TransomError, StateBound, Picture, *running):
         members = {name for name, _ in inspect.getmembers(owner) if not hasattr(Exception, name)}
         members |= {field.name for field in fields(owner)} if is_dataclass(owner) else set()
         yield from ((owner.__name__, member) for member in sorted(members) if not member.startswith("_"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import MagicMock
+
 import pytest
 
 import transom
 from transom import Catalog
 from transom.errors import UsageError
 from transom.physical.stays import copies
-from transom.runtime.copies import check_copies
 
 CATALOG = Catalog.read("extents:\n  s: {declare: 'pushed (a:integer)'}\n")
 LONG = "s [FROM NOW-100000000 TO NOW SLIDE 1 SEC]"
@@ -21,10 +22,15 @@ def test_a_live_run_without_an_end_is_refused(text: str) -> None:
     plan = query.physical()
     assert copies(plan) == 100_000_001
     with pytest.raises(UsageError, match="a row is in 100,000,001 windows") as caught:
-        check_copies(query, plan, live=True, until=None)
+        query._check_copies(plan)
     assert caught.value.position == (1, text.index("s [") + 1)
-    check_copies(query, plan, live=True, until=5)
-    check_copies(query, plan, live=False, until=None)
+    pytest.importorskip("pyspark")
+    from transom.runtime.options import RunOptions
+
+    with pytest.raises(UsageError, match="a row is in 100,000,001 windows"):
+        query.job(MagicMock(), RunOptions(kernel="off"))
+    query.job(MagicMock(), RunOptions(kernel="off", until=5))
+    query.job(MagicMock(), RunOptions(kernel="off"), live=False)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +43,7 @@ def test_a_live_run_without_an_end_is_refused(text: str) -> None:
 )
 def test_what_makes_few_rows_is_not_refused(text: str) -> None:
     query = transom.compile(text, CATALOG)
-    check_copies(query, query.physical(), live=True, until=None)
+    query._check_copies(query.physical())
 
 
 def test_the_kernel_makes_no_copies() -> None:

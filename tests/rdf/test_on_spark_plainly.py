@@ -13,7 +13,6 @@ from transom.connectors.rdf_files import open_stream
 from transom.connectors.rdf_spark_files import _file_rows
 from transom.model.rdf.formats import rows
 from transom.model.rdf.spelling import encode
-from transom.runtime.progress import Progress
 from transom.runtime.rdf_intervals import gathered
 from transom.runtime.rdf_verify import difference, last_change, up_to
 
@@ -83,19 +82,3 @@ def test_what_lasts_longer_than_a_run_has_no_end() -> None:
     assert up_to(answer, 3808) == answer
     ends = [(one.start, one.end) for one in up_to(answer, 1574).solutions]
     assert ends == [(574, 1574), (898, None), (1157, None)]
-
-
-def test_statements_out_of_files_are_counted() -> None:
-    report = {
-        "batchId": 0,
-        "durationMs": {"addBatch": 1},
-        "sources": [{"description": "FileStreamSource[file:/data/td.jsonl]", "numInputRows": 2}],
-        "stateOperators": [],
-        "observedMetrics": {
-            "read_transom_td_0": {"rows": 17},
-            "read_transom_td_messages_1": {"rows": 17},
-            "read_transom_told_2": {"rows": None},
-        },
-    }
-    assert Progress().after(report).rows_in == 17
-    assert Progress().after({**report, "observedMetrics": {}}).rows_in == 2

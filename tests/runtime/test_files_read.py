@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 
 from transom.cli_running import FileWatch, warn_of_late_rows
+from transom.model.balance import Balance
 from transom.runtime.files_read import changed_files, files_read
 from transom.runtime.progress import Progress
 from transom.spark.file_order import shared_instants
@@ -92,5 +93,5 @@ def test_run_warns_once_of_each_changed_file(files, capsys):
 def test_run_warns_of_late_rows(capsys):
     warn_of_late_rows(Progress())
     assert capsys.readouterr().err == ""
-    warn_of_late_rows(Progress(late_rows=3))
+    warn_of_late_rows(Progress(sources={"s": Balance(read=3, late=3)}))
     assert "late rows are not in the answers" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 import transom
+from tests.servers.counted import rejected
 from tests.servers.start import make_topic
 from transom.errors import DataError
 
@@ -93,7 +94,7 @@ def test_live_replay_and_reference(kafka, spark, tmp_path):
         running = query.start(spark, f"parquet:{tmp_path / name}", tmp_path / f"state-{name}", until=65, once=True)
         running.wait()
         assert answers(spark.read.parquet(str(tmp_path / name)), query) == expected, "live"
-        assert running.progress().dead == {f"power: {k}": v for k, v in Counter(POISON.values()).items()}
+        assert rejected(running) == {f"power: {k}": v for k, v in Counter(POISON.values()).items()}
         again = query.start(spark, f"parquet:{tmp_path / name}", tmp_path / f"state-{name}", until=65, once=True)
         again.wait()
         aside = spark.read.parquet(str(tmp_path / "dead/power")).collect()

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Producer
 
 import transom
+from tests.servers.counted import rejected
 from tests.servers.start import make_topic
 from transom.connectors.rdf_payloads import counts
 from transom.runtime.rdf_answers import answer, plain
@@ -104,4 +105,4 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     told = plain(query.physical(kernel=True), spark.read.parquet(str(sink)), query.catalog.calendar).collect()
     live = answer(told, query.physical(kernel=True), query.gives, query.columns)
     assert difference(up_to(whole, LAST), live) is None
-    assert running.progress().dead == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}
+    assert rejected(running) == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}

@@ -15,6 +15,7 @@ import pytest
 from confluent_kafka import Producer
 
 import transom
+from tests.servers.counted import rejected
 from tests.servers.start import make_topic
 
 pytestmark = pytest.mark.spark
@@ -100,7 +101,7 @@ def agree(catalog: transom.Catalog, words: str, spark, folder: Path, until: int)
     running = query.start(spark, f"parquet:{folder / 'out'}", folder / "state", until=until, once=True)
     running.wait()
     assert answers(spark.read.parquet(str(folder / "out"))) == expected, "live"
-    return dict(running.progress().dead)
+    return rejected(running)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import transom
+from tests.servers.counted import rejected
 
 pytestmark = pytest.mark.spark
 
@@ -122,4 +123,4 @@ def test_broken_messages_change_no_answer_and_are_all_put_aside(kafka, spark, tm
         assert {(row["partition"], row["offset"]): row["reason"] for row in aside} == broken
         assert spark.read.parquet(str(tmp_path / "dead")).where("value IS NULL").count() > 50
         if not running.resumed:
-            assert running.progress().dead == {f"power: {k}": v for k, v in Counter(broken.values()).items()}
+            assert rejected(running) == {f"power: {k}": v for k, v in Counter(broken.values()).items()}

@@ -241,4 +241,4 @@ def test_webhook_with_ids(query, spark, tmp_path, monkeypatch):
         row for row in wanted if row[0] == "p1"
     ]
     assert {one["reason"] for one in letters} == {"status 422"}
-    assert running.progress().dead == {"webhook sink: refused": len(letters)}
+    assert running.progress().refused == {"webhook sink: refused": len(letters)}

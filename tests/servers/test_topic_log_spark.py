@@ -11,6 +11,7 @@ import pytest
 
 import transom
 from tests.servers import test_scan
+from tests.servers.counted import rejected
 from tests.servers.test_scan import table  # noqa: F401 - a fixture
 from tests.servers.topics import kinds
 from transom.catalog.servers import Topic
@@ -89,7 +90,7 @@ def test_live_replay_and_reference(kafka, spark, tmp_path):
             running = query.start(spark, f"parquet:{tmp_path / name}", tmp_path / f"state-{name}", until=50, once=True)
             running.wait()
             assert answers(spark.read.parquet(str(tmp_path / name))) == expected, "live"
-            assert running.progress().dead == {f"power: {reason}": count for reason, count in DEAD.items()}
+            assert rejected(running) == {f"power: {reason}": count for reason, count in DEAD.items()}
 
 
 def test_what_is_not_committed_is_not_there(kafka, spark, tmp_path):

@@ -27,6 +27,7 @@ import transom
 from tests.gate.thin import thinned
 from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read, until_true
 from transom.connectors.kafka import spark as topics
+from transom.model.balance import Balance
 from transom.runtime import start
 
 LATENESS = 3
@@ -139,8 +140,9 @@ def test_the_same_for_any_micro_batches(
         assert letters(tmp_path / "dead") == right(rows), size
         assert read(spark, query, out) == answer, size
         counts = Counter(reason for *_, reason, _, _, _ in right(rows))
-        assert running.progress().dead == {f"traffic: {reason}": count for reason, count in counts.items()}
-        assert running.progress().late_rows == 0
+        found = running.progress().sources["traffic"]
+        assert {**found.rejected, "late": found.late} == dict(counts)
+        assert (found.read, found.missing) == (len(rows), 0)
         for folder in (on_files, tmp_path / "dead"):
             for file in folder.iterdir():
                 file.unlink()
@@ -185,7 +187,7 @@ def test_row_from_the_future_is_put_aside_and_makes_no_other_late(
     found = [(value, reason) for _, value, _, reason, *_ in letters(tmp_path / "dead")]
     others = [(value, reason) for _, value, _, reason, *_ in right(rows)]
     assert sorted(found) == sorted([*others, (message(future), "ahead")])
-    assert running.progress().dead["traffic: ahead"] == 1
+    assert running.progress().sources["traffic"].rejected["ahead"] == 1
     used = [row for row, late in zip(rows, is_late(rows)) if row is not None and not late]
     assert read(spark, query, tmp_path / "out") == expected(query, sorted(used, key=lambda row: row[0]), UNTIL)
     assert stat.S_IMODE((tmp_path / "dead").stat().st_mode) == 0o700
@@ -228,7 +230,8 @@ def test_what_the_clock_has_closed_is_put_aside(spark: SparkSession, tmp_path: P
 
     def all_there() -> bool:
         done = running.progress()
-        return done.rows_out + sum(done.dead.values()) >= len(rows)
+        balance = done.sources.get("traffic", Balance())
+        return done.rows_out + balance.late + sum(balance.rejected.values()) >= len(rows)
 
     try:
         assert until_true(all_there, 60)
@@ -239,4 +242,4 @@ def test_what_the_clock_has_closed_is_put_aside(spark: SparkSession, tmp_path: P
     assert len(set(found)) == len(found) > len(right(rows))
     assert used == Counter(row[2] for offset, row in enumerate(rows) if row is not None and offset not in found)
     assert sum(used.values()) > 10
-    assert running.progress().late_rows == 0
+    assert running.progress().sources["traffic"].missing == 0

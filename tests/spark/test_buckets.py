@@ -23,7 +23,7 @@ from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.spark import kernel
-from transom.spark.frames import Run
+from transom.spark.frames import LoweringContext
 from transom.spark.marks import watermarked
 from transom.spark.stateful import machine_input, run_machine
 
@@ -67,7 +67,7 @@ def told(spec: LineageSpec, rows: list[list[Any]]) -> Counter[Any]:
     return found
 
 
-def through(frame: DataFrame, spec: LineageSpec, run: Run) -> DataFrame:
+def through(frame: DataFrame, spec: LineageSpec, run: LoweringContext) -> DataFrame:
     values = Schema((X, TICK) if spec.tags else (Attribute("n", Type.INTEGER), Attribute("path", Type.INTEGER)))
     key = [F.col("id")]
     given = machine_input(frame, run, values=[F.col("x")], order=F.col("o"), pair_keys=key, buckets=8, hash_on=key)
@@ -92,7 +92,7 @@ def test_buckets(spark: SparkSession, tmp_path: Path, name: str, java: bool) -> 
         (files / f"{place:03}.json").write_text(lines)
         os.utime(files / f"{place:03}.json", (place, place))  # Spark reads files by their age
     read = spark.readStream.option("maxFilesPerTrigger", 1).schema("t bigint, id string, x double, o int")
-    live = Run(spark, Calendar(), {}, {}, live=True, kernel=java)
+    live = LoweringContext(spark, Calendar(), {}, {}, live=True, kernel=java)
     marked = read.json(str(files)).select(live.time.marked(F.col("t")), "id", "x", "o")
     query = (
         through(watermarked(marked, 0, "rows"), spec, live)
@@ -104,7 +104,7 @@ def test_buckets(spark: SparkSession, tmp_path: Path, name: str, java: bool) -> 
     )
     query.awaitTermination()
     assert counted(spark.read.parquet(str(tmp_path / "out"))) == wanted
-    batch_run = Run(spark, Calendar(), {}, {}, live=False, kernel=java)
+    batch_run = LoweringContext(spark, Calendar(), {}, {}, live=False, kernel=java)
     still = spark.createDataFrame([tuple(row) for row in rows], "t bigint, id string, x double, o int")
     replay = through(still.select(batch_run.time.marked(F.col("t")), "id", "x", "o"), spec, batch_run)
     assert counted(replay) == wanted

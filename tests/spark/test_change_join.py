@@ -21,7 +21,7 @@ from transom.physical.choices import STATELESS
 from transom.physical.plan import Form, Read
 from transom.spark import kernel
 from transom.spark.change_join import change_join
-from transom.spark.frames import Run, names
+from transom.spark.frames import LoweringContext, names
 
 KEY, V, OTHER_KEY, W = (Attribute(n, Type.INTEGER, q) for n, q in (("k", "l"), ("v", "l"), ("k", "r"), ("w", "r")))
 LEFT, RIGHT = Schema((KEY, V)), Schema((OTHER_KEY, W))
@@ -58,7 +58,7 @@ def joined(join_type: JoinType, checks: bool, tick: int) -> Counter[tuple[Any, .
     return +found
 
 
-def side(spark: Any, name: str, run: Run) -> DataFrame:
+def side(spark: Any, name: str, run: LoweringContext) -> DataFrame:
     rows = spark.createDataFrame(CHANGES[name], "t bigint, n int, c0 bigint, c1 bigint")
     return rows.select(run.time.marked(F.col("t")), "n", "c0", "c1")
 
@@ -67,7 +67,7 @@ def side(spark: Any, name: str, run: Run) -> DataFrame:
 def test_changes_add_up_to_the_join(spark: Any, java: bool) -> None:
     if java and (why := kernel.refusal(spark)):
         pytest.skip(why)
-    run = Run(spark, Calendar(), {}, {}, live=False, kernel=java)
+    run = LoweringContext(spark, Calendar(), {}, {}, live=False, kernel=java)
     frames = [side(spark, name, run) for name in ("left", "right")]
     sides = [Read(name, schema, False, STATELESS) for name, schema in (("l", LEFT), ("r", RIGHT))]
     keys = ((Column(KEY), Column(OTHER_KEY)),)

@@ -19,7 +19,7 @@ from transom import Catalog, compile
 from transom.reference.evaluate import evaluate_stream
 
 UNTIL = "15 min"
-JAVA = "kernel: stateful operators run in Java (transom-kernel 1)"
+JAVA = "kernel: stateful operators run in Java (transom-kernel 2)"
 NATIVE = "kernel: not needed, Spark's own operators run the whole plan"
 PATHS = {"q1.sneeql": NATIVE, "q2.sneeql": JAVA, "q3.sneeql": NATIVE}
 

@@ -125,4 +125,6 @@ def test_rows_beyond_the_speed_limit_are_counted(spark: Any, tmp_path: Path) -> 
     out, kept = f"parquet:{tmp_path / 'out'}", tmp_path / "kept"
     running = query.start(spark, out, kept, sources=live, until=UNTIL, once=True, allow_unbounded=True)
     running.wait()
-    assert running.progress().rejected == {"cars": sum(seen)}
+    done = running.progress().sources["cars"]
+    assert done.rejected == {"beyond max_speed": sum(seen)}
+    assert (done.read, done.missing) == (done.used + sum(seen) + done.outside, 0)

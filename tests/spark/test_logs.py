@@ -80,7 +80,7 @@ def test_live_and_replay_are_the_reference(spark, catalog, tmp_path, name):
         running.stop()
     done = running.progress()
     assert done.late_rows == 0
-    assert done.dead["meter: not JSON"] == 40
+    assert done.sources["meter"].rejected["not JSON"] == 40
     frames = {"live": spark.read.json(str(tmp_path / "out")), "replay": query.to_df(spark, until=until)}
     for way, frame in frames.items():
         rows = frame.selectExpr("unix_seconds(cast(tick as timestamp)) - 1 as t", *(f"`{c}`" for c in query.columns))

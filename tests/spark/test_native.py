@@ -34,7 +34,7 @@ from transom.physical.walk import walk
 from transom.runtime.harness import stream_of
 from transom.runtime.micro_batches import Split
 from transom.spark import marks, windows
-from transom.spark.frames import Run
+from transom.spark.frames import LoweringContext
 from transom.spark.marks import TICK, TickTime, ceil_to, floor_to, unmarked, watermarked, with_table
 
 CASES = [c for c in golden_cases() if c.expected["kind"] != "error"]
@@ -224,7 +224,7 @@ def test_r2_no_time_window_marks_below(spark: Any, slide: int) -> None:
     schema = Schema((Attribute("x", Type.INTEGER),))
     read = Read("a", schema, False, choices.read("a"))
     frame = spark.range(40).select(TIME.instant(F.col("id")).alias(TICK), F.col("id").alias("c0"))
-    run = Run(spark, Calendar(), {}, {}, live=False)
+    run = LoweringContext(spark, Calendar(), {}, {}, live=False)
     for past, until in ((0, 0), (5, 0), (5, 2), (9, 9), (2, 5)):
         node = Stay(read, past, until, slide, (), schema, False, choices.stay())
         assert node.form is Form.STAYS

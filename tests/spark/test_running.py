@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +21,7 @@ import transom
 from transom import Catalog, Query
 from transom.errors import CheckpointError, KernelWarning, UsageError
 from transom.runtime.fingerprint import check, fingerprint
+from transom.runtime.options import RunOptions
 from transom.runtime.start import Running
 
 COUNTS = "SELECT COUNT(weight), SUM(weight) FROM traffic [FROM NOW-2 TO NOW SLIDE 2 SEC]"
@@ -170,7 +172,7 @@ def test_a_checkpoint_of_something_else_is_refused(spark: SparkSession, tmp_path
 def test_a_fingerprint_tells_queries_apart(text: str, same: bool) -> None:
     def of(words: str, **entries: Any) -> Any:
         query = transom.compile(words, catalog(**entries))
-        return fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
+        return fingerprint(query.job(MagicMock(), RunOptions(kernel="off")))
 
     assert (of(text) == of(BY_ROW)) is same
     assert of(text, rate="7 per s")["the plan"] == of(text)["the plan"]
@@ -178,7 +180,7 @@ def test_a_fingerprint_tells_queries_apart(text: str, same: bool) -> None:
 
 def test_half_a_fingerprint_is_never_left_behind(tmp_path: Path) -> None:
     query = transom.compile(GROUPS, catalog())
-    now = fingerprint(query, query.physical(), 0, None, index=False, approximate=False)
+    now = fingerprint(query.job(MagicMock(), RunOptions(kernel="off")))
     assert not check(tmp_path / "k", now, query.text)
     assert [p.name for p in (tmp_path / "k").iterdir()] == ["plan.json"]
     assert check(tmp_path / "k", now, query.text)
@@ -247,8 +249,9 @@ def test_rows_late_by_no_more_than_the_lateness_count(
     end = [[(60, 0, 0)]]
     entries = {"lateness": lateness} if lateness else {}
     running = run_late(spark, tmp_path, [*IN_TIME, LATE, *end], GROUPS, **entries)
+    query = transom.compile(GROUPS, catalog(**entries))
     counted = [row for batch in IN_TIME for row in batch] + list(LATE[: 2 - dropped])
-    assert read(spark, running.query, tmp_path / "out") == expected(running.query, sorted(counted), 30)
+    assert read(spark, query, tmp_path / "out") == expected(query, sorted(counted), 30)
     assert running.progress().late_rows == dropped
 
 
@@ -256,11 +259,12 @@ def test_progress_counts_what_really_happened(spark: SparkSession, tmp_path: Pat
     rows = [row for batch in IN_TIME for row in batch]
     running = run_late(spark, tmp_path, [*IN_TIME, [LATE[1]], [(25, 0, 16)]], GROUPS)
     done = running.progress()
+    query = transom.compile(GROUPS, catalog())
     assert done.rows_in == len(rows) + 2
-    assert done.rows_out == sum(read(spark, running.query, tmp_path / "out").values())
+    assert done.rows_out == sum(read(spark, query, tmp_path / "out").values())
     assert done.rows_out > 3
     assert done.late_rows == 1
-    epoch = running.query.catalog.calendar.epoch
+    epoch = running.job.catalog.calendar.epoch
     assert done.watermark == epoch + timedelta(seconds=26, milliseconds=-1)
     assert done.lag(epoch + timedelta(seconds=30)) == pytest.approx(4.001)
     assert done.state_rows == 1  # tick 25 is not closed: its pane waits, and nothing else

@@ -72,7 +72,7 @@ class Relational(Asked):
     def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
         paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
         until, index = self.inputs.until, self.index
-        made = harness.frame_of(self.query, spark, self.inputs, paths, until, index=index, live=False, kernel=kernel)
+        _, made = harness.frame_of(self.query, spark, self.inputs, paths, until, index=index, live=False, kernel=kernel)
         return answers.plain(made, self.query.plan.schema, self.query.catalog.calendar)
 
     def answer(self, rows: Sequence[Any]) -> Answer:
@@ -92,8 +92,8 @@ class OverRdf(Asked):
 
     def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
         rdf_harness.write_streams(folder, self.query, self.inputs, Split(), None)
-        plan, made = rdf_harness.frame_of(self.query, spark, folder, self.inputs, None, live=False, kernel=kernel)
-        return rdf_answers.plain(plan, made, self.query.catalog.calendar)
+        job, made = rdf_harness.frame_of(self.query, spark, folder, self.inputs, None, live=False, kernel=kernel)
+        return rdf_answers.plain(job.plan, made, self.query.catalog.calendar)
 
     def answer(self, rows: Sequence[Any]) -> RdfAnswer:
         return rdf_answers.answer(rows, self.query.physical(), self.query.gives, self.query.columns)

@@ -27,6 +27,7 @@ from transom.errors import DataError, UsageError
 from transom.model.rdf.spelling import encode
 from transom.model.rdf.terms import IRI, BlankNode, Triple
 from transom.model.time import Calendar
+from transom.spark.balance import CountRead, uncounted
 from transom.spark.columns import quoted, reserved
 
 if TYPE_CHECKING:
@@ -48,26 +49,34 @@ _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
 def open_stream(
-    spark: SparkSession, extent: RdfExtent, catalog: Catalog, *, live: bool, may_lose: bool = False
+    spark: SparkSession,
+    extent: RdfExtent,
+    catalog: Catalog,
+    *,
+    live: bool,
+    may_lose: bool = False,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The statements of a stream, and a row for each message that gave none, with the reason in `dead`.
 
     Where the subjects of the stream are local, a row is a message: all that a file, or a message of a topic, says of a
     subject at a tick. Of a topic, `place` is the partition, `file` the topic, and `row` ascends with the offset. With
-    `may_lose` a live one goes on where the broker has deleted messages before they were read.
+    `may_lose` a live one goes on where the broker has deleted messages before they were read. `count` counts the
+    statements, and the messages that gave none.
     """
+    shape, rows = (_MESSAGES, F.coalesce(F.size("statements"), F.lit(1))) if extent.local else (_STATEMENTS, F.lit(1))
     if extent.topic is not None:
         taken = fetched(spark, extent.topic, live=live, may_lose=may_lose).select(
             "partition", "offset", "timestamp", "value"
         )
         read: _Read = partial(_message_rows, extent, extent.topic, catalog.calendar)
-        return taken.mapInArrow(partial(_batches, extent.local, read), _MESSAGES if extent.local else _STATEMENTS)
+        return count(taken.mapInArrow(partial(_batches, extent.local, read), shape), rows)
     if not extent.files:
         raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame, or add files to the catalog")
     paths = _live(spark, extent, catalog.folder) if live else _still(spark, extent, catalog.folder)
     known = Catalog(catalog.calendar, rdf=Rdf({}, dict(catalog.rdf.prefixes)))
     read = partial(_file_rows, extent, known)
-    return paths.mapInArrow(partial(_batches, extent.local, read), _MESSAGES if extent.local else _STATEMENTS)
+    return count(paths.mapInArrow(partial(_batches, extent.local, read), shape), rows)
 
 
 def _still(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFrame:

@@ -22,6 +22,7 @@ from transom.connectors.log.read import log_folder
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.physical import gaps
+from transom.spark.balance import CountRead, uncounted
 from transom.spark.types import spark_type
 
 __all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
@@ -40,32 +41,48 @@ def open_stream(
     checkpoint: Path | None = None,
     waits: bool = False,
     may_lose: bool = False,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The rows of a sensed or pushed extent: `t`, `c0`, ... and with `position` also `o`; streaming if `live`.
 
     `until` ends a generator; files are read to their end. A run with a `checkpoint` puts dead letters of topics
     aside, also late rows if it `waits` for ticks to close. With `may_lose` it goes on where a broker has deleted
-    messages before they were read.
+    messages before they were read. `count` counts what the scans give.
     """
     match extent.source:
         case None:
             raise _no_source(extent)
         case Files() if extent.kind is not Kind.STORED:
             return files.stream(
-                spark, extent, calendar, folder, live=live, position=position, files_per_batch=files_per_batch
+                spark,
+                extent,
+                calendar,
+                folder,
+                live=live,
+                position=position,
+                files_per_batch=files_per_batch,
+                count=count,
             )
         case Generate() if extent.kind is not Kind.STORED:
-            return generate.stream(spark, extent, calendar, live=live, position=position, until=until)
+            return count(generate.stream(spark, extent, calendar, live=live, position=position, until=until), F.lit(1))
         case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
             return logs.stream(
-                spark, extent, log, folder, live=live, position=position, files_per_batch=files_per_batch
+                spark, extent, log, folder, live=live, position=position, files_per_batch=files_per_batch, count=count
             )
         case Kafka() as source:
             aside = None
             if live and checkpoint is not None:
                 aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=waits)
             return kafka.stream(
-                spark, extent, source, calendar, live=live, position=position, aside=aside, may_lose=may_lose
+                spark,
+                extent,
+                source,
+                calendar,
+                live=live,
+                position=position,
+                aside=aside,
+                may_lose=may_lose,
+                count=count,
             )
         case FromQuery():
             raise gaps.RDF_SOURCE.refusal()
@@ -110,12 +127,17 @@ def open_table(
 
 
 def open_scans(
-    spark: SparkSession, extent: Extent, folder: Path | None, *, files_per_batch: int | None = None
+    spark: SparkSession,
+    extent: Extent,
+    folder: Path | None,
+    *,
+    files_per_batch: int | None = None,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The scans of a stored extent as its log grows, streaming: `v`, `n`, `c0`, ..., `beat` and `dead`."""
     if not isinstance(extent.source, Postgres):
         raise UsageError(f"{extent.name} has no log that grows", hint="open_table reads its versions")
-    return logs.scans(spark, extent, extent.source.log, folder, files_per_batch)
+    return logs.scans(spark, extent, extent.source.log, folder, files_per_batch, count)
 
 
 def scanned_up_to(extent: Extent, folder: Path | None) -> int:

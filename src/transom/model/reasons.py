@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-DEAD = "dead_"
-"""How Spark's count of what is no row is called: this, and the name of the reader."""
-READ = "read_"
-"""How our own count of what was read is called, where Spark counts something else: this, and the name of the reader."""
-REJECTED = "rejected_"
-"""How Spark's count of rows beyond a speed limit is called: this, the name of the extent, and a number."""
-
 
 class Reason(Enum):
     """Reasons, in words that people read; from DEADLINE on, why a reading is missing."""
@@ -32,6 +25,7 @@ class Reason(Enum):
     TOPIC = "wrong topic"
     SIZE = "too large"
     DEPTH = "nested too deeply"
+    SPEED = "beyond max_speed"
     DEADLINE = "no answer in time"
     REFUSED = "no connection"
     FAULT = "error of the device"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from transom.physical.plan import Filter, Form, Group, Map, Meet, Physical, Spread, Stay
 from transom.physical.walk import walk
 
+MOST_COPIES = 1_000_000
+"""The most windows that a live run puts one row into at once."""
+
 
 def longest(node: Physical) -> int:
     """The most ticks that a row of a node stays in a relation; 0 where it has no end of its own."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RECORD = "logs.json"
+LOST = "lost_rows"
+"""A file that says which rows a run lost."""
 SPARK = "spark"
 """The folder in which Spark keeps its part."""
 
@@ -56,6 +58,12 @@ class Checkpoint:
         """Refuse a checkpoint that is damaged, with the name of the file and what to do."""
         if not self.begun:
             return
+        if (self.folder / LOST).exists():
+            raise CheckpointError(
+                f"the run of the checkpoint {self.folder} lost rows",
+                detail=(self.folder / LOST).read_text("utf-8").strip(),
+                hint="start with a new checkpoint",
+            )
         if not (self.folder / FILE).exists():
             raise CheckpointError(
                 f"{self.folder / FILE} is missing, which says what query the checkpoint belongs to",
@@ -119,6 +127,10 @@ class Checkpoint:
             if record != self._noted:
                 _write(self.folder / RECORD, json.dumps(record, indent=1))
                 self._noted = {**record, "files": {**self._files}, "topics": {**self.topics}}
+
+    def spoil(self, why: str) -> None:
+        """Let nobody continue: the state lacks rows."""
+        _write(self.folder / LOST, f"{why}\n")
 
     def count_files(self, sink: str, there: int) -> Callable[[int], None]:
         """Warn if files that the run has put into a folder are gone; a function that counts further ones."""

@@ -3,73 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.algebra.state import NOTHING
 from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.servers import Kafka
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
 from transom.physical.plan import Physical, Read, ReadScans
 from transom.physical.walk import walk
+from transom.runtime.job import Job, lateness_of
+from transom.runtime.rdf_dataframe import rdf_dataframe
 from transom.spark import clock
-from transom.spark.frames import Run
+from transom.spark.balance import CountRead, RowCounts, uncounted
+from transom.spark.frames import LoweringContext
 from transom.spark.given import stream_frame, table_frame, with_ties
 from transom.spark.lower import lower
 from transom.spark.rejected import Rejected
 from transom.spark.result import result
 from transom.spark.session import check_session
-from transom.spark.sources import counted_alike
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a run may be told beside its sources; `ends` lets the catalog's sources reach `until` when they are read.
-
-    `checkpoint` is where the run will keep what it needs to go on, if that is known. With `may_lose` it goes on where
-    a broker has deleted messages before they were read.
-    """
-
-    start: int = 0
-    until: int | None = None
-    approximate_sums: bool = False
-    files_per_batch: int | None = None
-    live: bool | None = None
-    ends: bool = False
-    kernel: bool = False
-    checkpoint: Path | None = None
-    may_lose: bool = False
-    rejected: Rejected = field(default_factory=Rejected)
 
 
 def dataframe(
-    plan: Physical,
-    catalog: Catalog,
-    reads: Sequence[Extent],
+    job: Job,
     spark: SparkSession,
-    given: Mapping[str, Any] | None,
-    options: Options,
+    given: Mapping[str, Any] | None = None,
+    *,
+    live: bool,
+    rejected: Rejected | None = None,
+    counts: RowCounts | None = None,
 ) -> DataFrame:
-    """One DataFrame with the answer: streaming if a source is a stream, else batch."""
+    """One DataFrame with the answer: streaming if `live`, else batch.
+
+    `given` are the sources that the caller has opened; the others are opened as the catalog says. `rejected` counts the
+    rows of a batch beyond a speed limit, `counts` those of all live sources.
+    """
+    counts = counts or RowCounts()
+    if job.over_rdf:
+        return rdf_dataframe(job, spark, given, live=live, counts=counts)
+    plan, catalog, options = job.plan, job.catalog, job.options
     frames = dict(given or {})
     for name in frames:
         if name not in catalog.extents:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
-    live = is_live(frames, reads, options)
-    waits = any(node.choice.state != NOTHING for node in walk(plan))
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
     followed = {node.extent for node in walk(plan) if isinstance(node, ReadScans)}
-    for extent in reads:
+    for extent in job.extents:
         own = frames.get(extent.name)
         if extent.name in followed:
-            tables[extent.name] = connectors.open_scans(
-                spark, extent, catalog.folder, files_per_batch=options.files_per_batch
-            )
+            tables[extent.name] = connectors.open_scans(spark, extent, catalog.folder, count=counts.scan(extent.name))
         elif extent.kind is Kind.STORED:
             tables[extent.name] = (
                 table_frame(extent, own, catalog.calendar)
@@ -81,31 +66,17 @@ def dataframe(
         elif own is not None:
             if own.isStreaming != live:
                 raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-            streams[extent.name] = stream_frame(extent, own, catalog.calendar)
+            counted = counts.scan(extent.name)(own, F.lit(1)) if live else own
+            streams[extent.name] = stream_frame(extent, counted, catalog.calendar)
         else:
-            streams[extent.name] = with_ties(
-                connectors.open_stream(
-                    spark,
-                    extent,
-                    catalog.calendar,
-                    catalog.folder,
-                    live=live,
-                    position=_needs_position(plan, extent.name),
-                    until=options.until,
-                    files_per_batch=options.files_per_batch,
-                    checkpoint=options.checkpoint,
-                    waits=waits,
-                    may_lose=options.may_lose,
-                ),
-                extent,
-            )
-    if live:
-        streams = counted_alike(streams)
+            count = counts.scan(extent.name) if live else uncounted
+            streams[extent.name] = with_ties(_opened(job, spark, extent, live=live, count=count), extent)
     until = options.until
     if until is None and not live:
         until = _last_tick(options.start, streams, tables)
-    delays = {e.name: _delay_ms(e, catalog) for e in reads if e.kind is not Kind.STORED}
-    run = Run(
+    delays = {e.name: _delay_ms(e, catalog) for e in job.extents if e.kind is not Kind.STORED}
+    streamed = [e for e in job.extents if e.name in {*streams, *followed}]
+    run = LoweringContext(
         spark,
         catalog.calendar,
         streams,
@@ -114,20 +85,39 @@ def dataframe(
         options.start,
         until,
         delays,
-        _beats(spark, catalog, [e for e in reads if e.name in {*streams, *followed}], frames, options) if live else {},
+        _beats(job, spark, streamed, frames) if live else {},
         options.approximate_sums,
-        options.kernel,
-        options.rejected,
+        job.kernel.used,
+        rejected or Rejected(),
+        counts=counts,
+        lateness=lateness_of(job, live=live),
+        settled=frozenset(e.name for e in job.extents if isinstance(e.source, Kafka) and e.source.dead is not None),
     )
     check_session(spark, plan, catalog.calendar, live)
     return result(plan, lower(plan, run))
 
 
-def is_live(frames: Mapping[str, Any], reads: Sequence[Extent], options: Options) -> bool:
-    """Whether the answer is a stream: where that is said, or a given source is one."""
-    if options.live is not None:
-        return options.live
-    own = [frames[e.name] for e in reads if e.kind is not Kind.STORED and e.name in frames]
+def _opened(job: Job, spark: SparkSession, extent: Extent, *, live: bool, count: CountRead) -> DataFrame:
+    """A stream of the catalog."""
+    options = job.options
+    return connectors.open_stream(
+        spark,
+        extent,
+        job.catalog.calendar,
+        job.catalog.folder,
+        live=live,
+        position=_needs_position(job.plan, extent.name),
+        until=options.until,
+        checkpoint=options.checkpoint,
+        waits=job.waits,
+        may_lose=options.may_lose,
+        count=count,
+    )
+
+
+def is_live(frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
+    """Whether an answer over given sources is a stream: where one of them is."""
+    own = [frames[e.name] for e in sources if e.kind is not Kind.STORED and e.name in frames]
     return any(frame.isStreaming for frame in own)
 
 
@@ -150,45 +140,32 @@ def _delay_ms(extent: Extent, catalog: Catalog) -> int:
     return -(-extent.lateness * catalog.calendar.length // 1000)
 
 
-def _beats(
-    spark: SparkSession, catalog: Catalog, streamed: Sequence[Extent], given: Mapping[str, Any], options: Options
-) -> dict[str, DataFrame]:
+def _beats(job: Job, spark: SparkSession, streamed: Sequence[Extent], given: Mapping[str, Any]) -> dict[str, DataFrame]:
     """Rows that only move a watermark: of sources that may fall silent (E12), and of sources that come to an end."""
+    calendar, options = job.catalog.calendar, job.options
     beats: dict[str, DataFrame] = {}
     for extent in streamed:
-        if options.ends and options.until is not None and extent.name not in given:
-            beats[extent.name] = _shown(spark, options.until + 1 + extent.lateness, catalog, options)
+        if options.once and options.until is not None and extent.name not in given:
+            beats[extent.name] = _shown(job, spark, options.until + 1 + extent.lateness)
         elif extent.grows:
-            beats[extent.name] = _shown(spark, _known(extent, catalog, options), catalog, options)
+            beats[extent.name] = _shown(job, spark, connectors.scanned_up_to(extent, job.catalog.folder))
         elif extent.idle_after is not None:
             beats[extent.name] = clock.beats(
                 spark,
                 behind=extent.idle_after,
-                calendar=catalog.calendar,
+                calendar=calendar,
                 live=True,
                 first=options.start,
-                kernel=options.kernel,
+                kernel=job.kernel.used,
             )
     return beats
 
 
-def _shown(spark: SparkSession, tick: int, catalog: Catalog, options: Options) -> DataFrame:
-    """A tick and the one after it, shown at every start."""
-    return clock.ticks(
-        spark,
-        first=tick,
-        periods=(),
-        until=tick,
-        live=True,
-        calendar=catalog.calendar,
-        kernel=options.kernel,
-    )
+def _shown(job: Job, spark: SparkSession, tick: int) -> DataFrame:
+    """A tick and the one after it, shown at every start.
 
-
-def _known(extent: Extent, catalog: Catalog, options: Options) -> int:
-    """How far the log of a table has come, -1 if that is nowhere yet, or nobody may be told.
-
-    After a restart Spark knows the watermark of a source only from rows that come again, and the next scan may be hours
-    away. All segments that are there now will be in the first micro-batch, unless that is kept small.
+    After a restart Spark knows the watermark of a source only from rows that come again, and the next scan of a table
+    may be hours away. All segments of its log that are there now will be in the first micro-batch.
     """
-    return -1 if options.files_per_batch is not None else connectors.scanned_up_to(extent, catalog.folder)
+    calendar = job.catalog.calendar
+    return clock.ticks(spark, first=tick, periods=(), until=tick, live=True, calendar=calendar, kernel=job.kernel.used)

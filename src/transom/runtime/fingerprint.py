@@ -8,9 +8,12 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark import __version__ as SPARK_VERSION
 
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Kafka, Topic
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
 from transom.connectors.private import make_folder
@@ -18,62 +21,75 @@ from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
 from transom.model.schema import Schema
-from transom.physical.plan import Physical, is_node
-
-if TYPE_CHECKING:
-    from transom.query import Query
+from transom.physical.plan import is_node
+from transom.physical.rdf_plan import Stand
+from transom.physical.walk import walk
+from transom.runtime.job import Job
+from transom.version import VERSION
 
 FILE = "plan.json"
 ID = "id"
 """The file with the name of a run, in checkpoints of runs that do not end in a sink of Spark's own."""
-FORMAT = 2
+FORMAT = 3
 """The version of the state layout. Raise it when a release cannot continue the state of the one before."""
 SOURCE_OF = "the source of "
 """The beginning of entries that say where the rows of an extent come from."""
 
 
-def fingerprint(
-    query: Query,
-    plan: Physical,
-    start: int,
-    until: int | None,
-    *,
-    index: bool,
-    approximate: bool,
-    given: Collection[str] = (),
-) -> dict[str, Any]:
+def fingerprint(job: Job, given: Collection[str] = ()) -> dict[str, Any]:
     """All that the state in a checkpoint depends on, by the names that people know it by.
 
     Extents whose DataFrames are `given` have no source that is known here. Hints that change no answer (`rate`, `rows`,
     `keys`) are not part of it.
     """
-    calendar = query.catalog.calendar
-    extents = {
-        f"extent {e.name}": [e.declaration, e.every, list(map(str, e.sites)), list(e.order), e.lateness, e.idle_after]
-        for e in query.reads
-    }
-    moving = {f"objects of {e.name}": _objects(e) for e in query.reads if e.position is not None or e.forget_after}
-    columns = {f"columns of {e.name}": found for e in query.reads if (found := _columns(e))}
-    regions = {f"region {region.name}": _corners(region) for region in _regions(query.plan)}
-    folder = query.catalog.folder
-    sources = {
-        f"{SOURCE_OF}{e.name}": place for e in query.reads if e.name not in given if (place := _place(e, folder))
-    }
-    return {
+    calendar, options = job.catalog.calendar, job.options
+    found = {
         "format": FORMAT,
-        "the plan": shape(plan),
+        "the plan": shape(job.plan),
         "the length of a tick": calendar.length,
         "the epoch": calendar.epoch.isoformat(),
-        "start": start,
-        "until": until,
-        "index": index,
-        "approximate_sums": approximate,
-        **extents,
-        **moving,
-        **columns,
-        **regions,
-        **sources,
+        "start": options.start,
+        "until": options.until,
+        "index": options.index,
+        "approximate_sums": options.approximate_sums,
     }
+    for source in job.sources:
+        own = source.name not in given
+        if isinstance(source, RdfExtent):
+            found |= _of_statements(source, job, own=own)
+        else:
+            found |= _of_rows(source, job, own=own)
+    found |= {f"region {region.name}": _corners(region) for region in _regions(job.plan)}
+    if any(isinstance(node, Stand) for node in walk(job.plan)):
+        found["the clock of stored graphs"] = "one tick"
+    return found
+
+
+def _of_rows(extent: Extent, job: Job, *, own: bool) -> dict[str, Any]:
+    """What the state depends on of a source of rows; its place counts if the catalog's own source is read."""
+    name = extent.name
+    about = [extent.declaration, extent.every, list(map(str, extent.sites)), list(extent.order)]
+    found: dict[str, Any] = {f"extent {name}": [*about, extent.lateness, extent.idle_after]}
+    if extent.position is not None or extent.forget_after:
+        found[f"objects of {name}"] = _objects(extent)
+    if columns := _columns(extent):
+        found[f"columns of {name}"] = columns
+    if own and (place := _place(extent, job.catalog.folder)):
+        found[f"{SOURCE_OF}{name}"] = place
+    return found
+
+
+def _of_statements(extent: RdfExtent, job: Job, *, own: bool) -> dict[str, Any]:
+    """The same of a stream or graph of RDF."""
+    name = extent.name
+    found: dict[str, Any] = {f"extent {name}": [extent.iri, extent.is_stream]}
+    if extent.lateness:
+        found[f"the lateness of {name}"] = extent.lateness
+    if own and extent.is_stream:
+        found[f"the files of {name}"] = [extent.format, extent.time]
+        topic = extent.topic
+        found[f"{SOURCE_OF}{name}"] = [on_topic(topic.topic)] if topic else located(extent.files, job.catalog.folder)
+    return found
 
 
 def _place(extent: Extent, folder: Path | None) -> list[str] | None:
@@ -204,11 +220,7 @@ def _maker(kept: dict[str, Any]) -> str:
 
 
 def _versions() -> dict[str, str]:
-    from pyspark import __version__ as spark
-
-    from transom import __version__
-
-    return {"transom": __version__, "spark": spark}
+    return {"transom": VERSION, "spark": SPARK_VERSION}
 
 
 def _difference(name: str, kept: Any, now: Any) -> str:

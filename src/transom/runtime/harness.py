@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, get_args
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
-from transom.model.answer import Answer
+from transom.catalog.extents import Extent
+from transom.model.answer import Answer, AnswerKind
 from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
 from transom.runtime.answers import answer, plain
-from transom.runtime.dataframe import Options, dataframe
-from transom.runtime.kernel import use_kernel
+from transom.runtime.dataframe import dataframe
+from transom.runtime.job import Job, Plannable
 from transom.runtime.micro_batches import Split, read_streams, table_frames, write_streams
-
-if TYPE_CHECKING:
-    from transom.query import Query
+from transom.runtime.options import RunOptions
 
 
 def stream_answer(
-    query: Query,
+    query: Plannable[Extent],
     spark: SparkSession,
     inputs: Inputs,
     split: Split,
@@ -35,29 +34,37 @@ def stream_answer(
     """The answer of a query to some inputs, as a stream that is cut into micro-batches."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
-        frame = stream_of(query, spark, inputs, split, folder, index=index, kernel=kernel)
-        rows = collected(plain(frame, query.plan.schema, query.catalog.calendar), spark, folder / "checkpoint")
-        return answer(rows, query.plan.schema, query.columns, query.gives)
+        paths = write_streams(folder / "in", query.reads, inputs, split)
+        job, frame = frame_of(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)
+        return gathered(
+            job, collected(plain(frame, job.plan.schema, job.catalog.calendar), spark, folder / "checkpoint")
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def replay_answer(
-    query: Query, spark: SparkSession, inputs: Inputs, *, index: bool = False, kernel: Kernel = "auto"
+    query: Plannable[Extent], spark: SparkSession, inputs: Inputs, *, index: bool = False, kernel: Kernel = "auto"
 ) -> Answer:
     """The answer of a query to some inputs, as a batch."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
         paths = write_streams(folder / "in", query.reads, inputs, Split())
-        frame = frame_of(query, spark, inputs, paths, inputs.until, index=index, live=False, kernel=kernel)
-        rows = plain(frame, query.plan.schema, query.catalog.calendar).collect()
-        return answer(rows, query.plan.schema, query.columns, query.gives)
+        job, frame = frame_of(query, spark, inputs, paths, inputs.until, index=index, live=False, kernel=kernel)
+        return gathered(job, plain(frame, job.plan.schema, job.catalog.calendar).collect())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def gathered(job: Job, rows: Sequence[Any]) -> Answer:
+    """Rows of Spark as an answer."""
+    if job.result_kind not in get_args(AnswerKind):
+        raise ValueError(f"{job.result_kind} are no rows")
+    return answer(rows, job.plan.schema, job.columns, job.result_kind)  # type: ignore[arg-type]
+
+
 def stream_of(
-    query: Query,
+    query: Plannable[Extent],
     spark: SparkSession,
     inputs: Inputs,
     split: Split,
@@ -68,11 +75,11 @@ def stream_of(
 ) -> DataFrame:
     """The streaming DataFrame of a query over inputs that are written into a folder."""
     paths = write_streams(folder / "in", query.reads, inputs, split)
-    return frame_of(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)
+    return frame_of(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)[1]
 
 
 def frame_of(
-    query: Query,
+    query: Plannable[Extent],
     spark: SparkSession,
     inputs: Inputs,
     paths: Mapping[str, Path],
@@ -81,13 +88,12 @@ def frame_of(
     index: bool,
     live: bool,
     kernel: Kernel,
-) -> DataFrame:
-    """The DataFrame of a query over streams that were written into folders, and over the tables of the inputs."""
+) -> tuple[Job, DataFrame]:
+    """The job and the DataFrame of a query over streams in folders, and over the tables of the inputs."""
     frames = read_streams(spark, query.reads, paths, live=live) | table_frames(spark, query.reads, inputs)
-    fast = use_kernel(spark, kernel)
-    plan = query.physical(start=inputs.start, index=index, kernel=fast, given=frames)
-    options = Options(start=inputs.start, until=until, live=live, kernel=fast)
-    return dataframe(plan, query.catalog, query.reads, spark, frames, options)
+    options = RunOptions(start=inputs.start, until=until, index=index, kernel=kernel)
+    job = query.job(spark, options, tuple(frames), live=live)
+    return job, dataframe(job, spark, frames, live=live)
 
 
 def collected(frame: DataFrame, spark: SparkSession, checkpoint: Path) -> list[Any]:

@@ -1,6 +1,6 @@
 """Whether a query uses the Java kernel, and how the user learns of it.
 
-The command line prints the line that `describe` returns. The Python API issues a KernelWarning when `auto` falls back
+The command line prints the line of the choice. The Python API issues a KernelWarning when `auto` falls back
 to a slower path for a reason that the user can fix. It is silent when the kernel is used, switched off or impossible
 (Spark Connect).
 """
@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
@@ -26,11 +26,31 @@ VARIABLE = "TRANSOM_KERNEL"
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """Whether the kernel is used; if not, the reason, and whether the user can fix it."""
+    """Whether the kernel is used; if not, the reason, and whether the user can fix it.
+
+    `needed` says whether the kernel would run an operator of the plan, `instead` where that operator runs without it.
+    """
 
     used: bool
     reason: str = ""
     avoidable: bool = False
+    needed: bool = True
+    instead: str = ""
+
+    @property
+    def line(self) -> str:
+        """One line for the user: where the stateful operators of a plan run, and if not in the kernel, why."""
+        if not self.needed:
+            return "kernel: not needed, Spark's own operators run the whole plan"
+        if self.used:
+            return f"kernel: stateful operators run in Java (transom-kernel {VERSION})"
+        return f"kernel: off, {self.instead}: {self.reason}"
+
+    def warn(self) -> None:
+        """Warn the caller of this package if the kernel would run the plan and could be enabled."""
+        if self.avoidable and self.needed:
+            message = f"{self.reason}; {self.instead}. Write kernel='off' to accept it"
+            warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller())
 
 
 def choose_kernel(spark: SparkSession, kernel: Kernel) -> KernelChoice:
@@ -59,22 +79,16 @@ def use_kernel(spark: SparkSession, kernel: Kernel) -> bool:
     return choose_kernel(spark, kernel).used
 
 
-def planned(spark: SparkSession, kernel: Kernel, plan: Callable[[bool], Physical]) -> tuple[bool, Physical]:
-    """Whether the kernel is used, and the plan for that; warn if the kernel would run the plan and could be enabled."""
+def planned(spark: SparkSession, kernel: Kernel, plan: Callable[[bool], Physical]) -> tuple[KernelChoice, Physical]:
+    """The choice for a session, and the plan for it, made once.
+
+    Without the kernel a second plan is made, only to tell the user what the kernel would change.
+    """
     choice = choose_kernel(spark, kernel)
-    if choice.avoidable and has_path(plan(True), Path.KERNEL):
-        message = f"{choice.reason}; {_instead(plan(False))}. Write kernel='off' to accept it"
-        warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller())
-    return choice.used, plan(choice.used)
-
-
-def describe(choice: KernelChoice, plan: Callable[[bool], Physical]) -> str:
-    """One line for the user: which path the stateful operators of a plan take, and if not the kernel, why."""
-    if not has_path(plan(True), Path.KERNEL):
-        return "kernel: not needed, Spark's own operators run the whole plan"
+    made = plan(choice.used)
     if choice.used:
-        return f"kernel: stateful operators run in Java (transom-kernel {VERSION})"
-    return f"kernel: off, {_instead(plan(False))}: {choice.reason}"
+        return replace(choice, needed=has_path(made, Path.KERNEL)), made
+    return replace(choice, needed=has_path(plan(True), Path.KERNEL), instead=_instead(made)), made
 
 
 def has_path(plan: Physical, path: Path) -> bool:

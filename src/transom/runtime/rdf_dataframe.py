@@ -24,15 +24,16 @@ from transom.physical.plan import Form, Physical, Read
 from transom.physical.rdf_plan import Sequence as Ordered
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
-from transom.runtime.dataframe import Options
+from transom.runtime.job import Job, lateness_of
 from transom.spark import clock
+from transom.spark.balance import RowCounts, uncounted
 from transom.spark.columns import quoted, told_apart
-from transom.spark.frames import Run
+from transom.spark.frames import LoweringContext
 from transom.spark.given import POSITION, refused
 from transom.spark.lower import lower
 from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import allow_depth, check_session
-from transom.spark.sources import MANY
+from transom.spark.sources import ROWS
 
 OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
@@ -44,15 +45,11 @@ MESSAGES = "statements"
 """A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
 
 
-def dataframe(
-    plan: Physical,
-    catalog: Catalog,
-    reads: Sequence[RdfExtent],
-    spark: SparkSession,
-    given: Mapping[str, Any] | None,
-    options: Options,
+def rdf_dataframe(
+    job: Job, spark: SparkSession, given: Mapping[str, Any] | None, *, live: bool, counts: RowCounts
 ) -> DataFrame:
     """One DataFrame with the answer, as changes, as sequences, or as what follows from stored graphs alone."""
+    plan, catalog, options = job.plan, job.catalog, job.options
     frames = dict(given or {})
     known = catalog.rdf.extents
     for name in frames:
@@ -60,16 +57,16 @@ def dataframe(
             raise UsageError(f"a source for {name}, which is no stream or graph", hint=f"there is {', '.join(known)}")
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
-    live = options.live if options.live is not None else any(frame.isStreaming for frame in frames.values())
+    counter = counts.scan if live else lambda _: uncounted
     arriving = {
-        e.name: frames[e.name]
+        e.name: counter(e.name)(frames[e.name], _statement_count(frames[e.name]))
         if e.name in frames
-        else open_stream(spark, e, catalog, live=live, may_lose=options.may_lose)
-        for e in reads
+        else open_stream(spark, e, catalog, live=live, may_lose=options.may_lose, count=counter(e.name))
+        for e in job.rdf_extents
         if e.is_stream
     }
     filed = any(map(_of_files, arriving.values()))
-    for extent in reads:
+    for extent in job.rdf_extents:
         if not extent.is_stream:
             tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog)
             continue
@@ -82,22 +79,30 @@ def dataframe(
         streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
         if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
-    run = Run(
+    run = LoweringContext(
         spark,
         catalog.calendar,
         streams,
         tables,
         live,
         0,
-        options.until,
-        _delays(reads, catalog.calendar),
-        _ends(spark, catalog, [e for e in reads if e.is_stream and e.name not in frames], options),
-        kernel=options.kernel,
+        options.until if live else None,  # a replay gives intervals, which are not cut
+        _delays(job.rdf_extents, catalog.calendar),
+        _ends(job, spark, [e for e in job.rdf_extents if e.is_stream and e.name not in frames]),
+        kernel=job.kernel.used,
         shared=dict.fromkeys(_several(plan)) if live else {},
+        counts=counts,
+        lateness=lateness_of(job, live=live),
+        source_of={messages(extent.name): extent.name for extent in job.rdf_extents},
     )
     check_session(spark, plan, catalog.calendar, live)
     allow_depth(spark)
     return _result(plan, lower(plan, run))
+
+
+def _statement_count(frame: DataFrame) -> Column:
+    """How many statements a row of a given frame holds; a message that gave none counts as one."""
+    return F.coalesce(F.size(MESSAGES), F.lit(1)) if MESSAGES in frame.columns else F.lit(1)
 
 
 def _delays(reads: Sequence[RdfExtent], calendar: Calendar) -> dict[str, int]:
@@ -106,12 +111,13 @@ def _delays(reads: Sequence[RdfExtent], calendar: Calendar) -> dict[str, int]:
     return late | {messages(name): delay for name, delay in late.items()}
 
 
-def _ends(spark: SparkSession, catalog: Catalog, own: Sequence[RdfExtent], options: Options) -> dict[str, DataFrame]:
+def _ends(job: Job, spark: SparkSession, own: Sequence[RdfExtent]) -> dict[str, DataFrame]:
     """Rows that only move a watermark: what is read once is complete up to the last tick."""
-    if not options.ends or options.until is None:
+    until = job.options.until
+    if not job.options.once or until is None:
         return {}
-    calendar, kernel = catalog.calendar, options.kernel
-    last = {extent.name: options.until + 1 + extent.lateness for extent in own}
+    calendar, kernel = job.catalog.calendar, job.kernel.used
+    last = {extent.name: until + 1 + extent.lateness for extent in own}
     return {
         name: clock.ticks(spark, first=end, periods=(), until=end, live=True, calendar=calendar, kernel=kernel)
         for extent, end in last.items()
@@ -150,7 +156,7 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bo
         cells_of = (F.lit(0), F.lit(""), position)
         position = F.struct(*(c.alias(word) for c, word in zip(cells_of, _WORDS))) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
-    told = _told(frame, F.lit(1)) if live else []
+    told = _told(frame) if live else []
     return frame.select(_tick(extent, frame, calendar).alias("t"), *cells, order, *told)
 
 
@@ -159,12 +165,9 @@ def _of_files(frame: DataFrame) -> bool:
     return set(WHERE) <= set(frame.columns)
 
 
-def _told(frame: DataFrame, count: Column) -> list[Column]:
-    """What a live frame says besides statements: why a message gave none, and of files how many a row holds."""
-    if DEAD not in frame.columns:
-        return []
-    many = [F.when(F.col(DEAD).isNull(), count).otherwise(F.lit(0)).alias(MANY)] if _of_files(frame) else []
-    return [F.col(DEAD), F.lit(False).alias("beat"), *many]
+def _told(frame: DataFrame) -> list[Column]:
+    """What a live frame says besides statements: why a message gave none."""
+    return [F.col(DEAD), F.lit(False).alias("beat")] if DEAD in frame.columns else []
 
 
 def _statements(frame: DataFrame) -> DataFrame:
@@ -187,7 +190,7 @@ def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: 
     """The messages of a stream with their ticks: `c0` is the list of their statements, of `s`, `p` and `o` each."""
     tick = _tick(extent, frame, calendar).alias("t")
     if MESSAGES in frame.columns:
-        told = _told(frame, F.size(MESSAGES)) if live else []
+        told = [*_told(frame), F.coalesce(F.size(MESSAGES), F.lit(0)).alias(ROWS)] if live else []
         return frame.select(tick, F.col(MESSAGES).alias("c0"), *told)
     if live:
         raise UsageError(

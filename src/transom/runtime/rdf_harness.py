@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -15,18 +15,15 @@ from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_spark_files import WHERE
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
-from transom.physical.plan import Kernel, Physical
+from transom.physical.plan import Kernel
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.dataframe import Options
+from transom.runtime.dataframe import dataframe
 from transom.runtime.harness import collected
-from transom.runtime.kernel import use_kernel
+from transom.runtime.job import Job, Plannable
 from transom.runtime.micro_batches import Arrival, Split, pieces, write_file
+from transom.runtime.options import RunOptions
 from transom.runtime.rdf_answers import answer, plain
-from transom.runtime.rdf_dataframe import dataframe
 from transom.spark.columns import quoted
-
-if TYPE_CHECKING:
-    from transom.rdf_query import RdfQuery
 
 _SCHEMA = "tick bigint, position bigint, s string, p string, o string"
 _MESSAGES = (
@@ -37,37 +34,42 @@ _TERMS = {"s": "subject", "p": "predicate", "o": "object"}
 
 
 def stream_answer(
-    query: RdfQuery, spark: SparkSession, inputs: Inputs, split: Split, until: int, kernel: Kernel = "auto"
+    query: Plannable[RdfExtent], spark: SparkSession, inputs: Inputs, split: Split, until: int, kernel: Kernel = "auto"
 ) -> RdfAnswer:
     """The answer to some statements, as a stream that is cut into micro-batches; `until` is the last tick."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
         write_streams(folder / "in", query, inputs, split, until)
-        plan, frame = frame_of(query, spark, folder / "in", inputs, until, live=True, kernel=kernel)
-        rows = collected(plain(plan, frame, query.catalog.calendar), spark, folder / "checkpoint")
-        return answer(rows, plan, query.gives, query.columns)
+        job, frame = frame_of(query, spark, folder / "in", inputs, until, live=True, kernel=kernel)
+        return gathered(job, collected(plain(job.plan, frame, job.catalog.calendar), spark, folder / "checkpoint"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def replay_answer(query: RdfQuery, spark: SparkSession, inputs: Inputs, kernel: Kernel = "auto") -> RdfAnswer:
+def replay_answer(
+    query: Plannable[RdfExtent], spark: SparkSession, inputs: Inputs, kernel: Kernel = "auto"
+) -> RdfAnswer:
     """The answer to some statements, as a batch."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
         write_streams(folder / "in", query, inputs, Split(), None)
-        plan, frame = frame_of(query, spark, folder / "in", inputs, None, live=False, kernel=kernel)
-        rows = plain(plan, frame, query.catalog.calendar).collect()
-        return answer(rows, plan, query.gives, query.columns)
+        job, frame = frame_of(query, spark, folder / "in", inputs, None, live=False, kernel=kernel)
+        return gathered(job, plain(job.plan, frame, job.catalog.calendar).collect())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def streamed(query: RdfQuery) -> list[RdfExtent]:
+def gathered(job: Job, rows: Sequence[Any]) -> RdfAnswer:
+    """Rows of Spark as an answer."""
+    return answer(rows, job.plan, job.result_kind, job.columns)  # type: ignore[arg-type]
+
+
+def streamed(query: Plannable[RdfExtent]) -> list[RdfExtent]:
     """The streams of a query; `Arrival.source` counts them."""
     return [extent for extent in query.reads if extent.is_stream]
 
 
-def arrivals(query: RdfQuery, inputs: Inputs) -> list[Arrival]:
+def arrivals(query: Plannable[RdfExtent], inputs: Inputs) -> list[Arrival]:
     """The statements of all streams in the order of their ticks; `row` holds them with their numbers.
 
     A stream with local subjects has one arrival per subject and tick, with all its statements.
@@ -80,12 +82,14 @@ def arrivals(query: RdfQuery, inputs: Inputs) -> list[Arrival]:
     return sorted(rows, key=lambda row: row[:3])
 
 
-def write_streams(folder: Path, query: RdfQuery, inputs: Inputs, split: Split, until: int | None) -> None:
+def write_streams(folder: Path, query: Plannable[RdfExtent], inputs: Inputs, split: Split, until: int | None) -> None:
     """The streams of some inputs as files."""
     write_batches(folder, query, pieces(arrivals(query, inputs), split), until)
 
 
-def write_batches(folder: Path, query: RdfQuery, batches: Sequence[Sequence[Arrival]], until: int | None) -> None:
+def write_batches(
+    folder: Path, query: Plannable[RdfExtent], batches: Sequence[Sequence[Arrival]], until: int | None
+) -> None:
     """One file per stream and micro-batch; with `until` one more per stream, whose tick moves the watermark past it."""
     for source, extent in enumerate(streamed(query)):
         path = folder / extent.name
@@ -140,7 +144,7 @@ def _spelled(triple: Triple) -> list[str]:
 
 
 def frame_of(
-    query: RdfQuery,
+    query: Plannable[RdfExtent],
     spark: SparkSession,
     folder: Path,
     inputs: Inputs,
@@ -148,8 +152,8 @@ def frame_of(
     *,
     live: bool,
     kernel: Kernel,
-) -> tuple[Physical, DataFrame]:
-    """The DataFrame of a query over streams that were written into a folder, and over the graphs of the inputs."""
+) -> tuple[Job, DataFrame]:
+    """The job and the DataFrame of a query over streams in a folder, and over the graphs of the inputs."""
     frames: dict[str, Any] = {}
     for extent in query.reads:
         if extent.is_stream:
@@ -162,7 +166,5 @@ def frame_of(
         else:
             stored = [Arrival(0, 0, 0, ((0, triple),)) for triple in inputs.graphs.get(extent.name, ())]
             frames[extent.name] = spark.createDataFrame(_table(stored), _SCHEMA)
-    fast = use_kernel(spark, kernel)
-    plan = query.physical(kernel=fast)
-    options = Options(until=until, live=live, kernel=fast)
-    return plan, dataframe(plan, query.catalog, query.reads, spark, frames, options)
+    job = query.job(spark, RunOptions(until=until, kernel=kernel), tuple(frames), live=live)
+    return job, dataframe(job, spark, frames, live=live)

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from transom.errors import UsageError
 from transom.model.rdf.answer import Ordered, RdfAnswer, RdfAnswerKind, Truth
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
 from transom.physical.plan import Physical
+from transom.runtime.job import Job
 from transom.runtime.rdf_answers import solution_of, triple_of, triple_order
-from transom.runtime.rdf_dataframe import names_of
+from transom.runtime.rdf_aside import SetAside
+from transom.runtime.rdf_dataframe import names_of, rdf_dataframe
+from transom.spark.balance import RowCounts
 from transom.spark.columns import quoted, reserved
 from transom.spark.marks import TICK, TickTime
 
 _NET = reserved("net")
+
+
+def replay(
+    job: Job, spark: SparkSession, given: Mapping[str, Any] | None = None, *, aside: SetAside | None = None
+) -> DataFrame:
+    """The answer of a job over sources that are no streams, as intervals, between its first and last tick.
+
+    With `aside`, the files of the catalog are read once, and it knows which messages could not be read.
+    """
+    frames = dict(given or {})
+    if aside is not None:
+        frames |= aside.open(spark, job.catalog, job.rdf_extents, frames)
+    if any(frame.isStreaming for frame in frames.values()):
+        raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
+    frame = rdf_dataframe(job, spark, frames, live=False, counts=RowCounts())
+    found = intervals(job.plan, frame, job.catalog.calendar, job.result_kind)  # type: ignore[arg-type]
+    return during(found, job.options.start, job.options.until)
 
 
 def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAnswerKind) -> DataFrame:

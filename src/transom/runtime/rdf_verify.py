@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 from pyspark.sql import SparkSession
 
-from transom.algebra.rdf.tree import volatile_calls
+from transom.algebra.rdf.tree import Question, volatile_calls
+from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_payloads import counts
 from transom.errors import UsageError
 from transom.model.rdf.answer import Aside, Ordered, RdfAnswer, Truth
@@ -17,20 +18,34 @@ from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.physical.plan import Kernel
 from transom.reference.rdf.evaluate import evaluate
+from transom.reference.rdf.statements import Inputs
+from transom.runtime.job import Plannable
 from transom.runtime.micro_batches import Split
+from transom.runtime.options import RunOptions
 from transom.runtime.rdf_aside import SetAside
 from transom.runtime.rdf_harness import stream_answer
-from transom.runtime.rdf_intervals import gathered
+from transom.runtime.rdf_intervals import gathered, replay
 from transom.runtime.verify import SPLITS, Check, fair
 
-if TYPE_CHECKING:
-    from transom.rdf_query import RdfQuery
+
+class Verifiable(Plannable[RdfExtent], Protocol):
+    """A compiled query over RDF that the reference engine evaluates and Spark runs."""
+
+    @property
+    def algebra(self) -> Question:
+        """What the text means."""
+        ...
+
+    def inputs(self) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
+        """The statements of the catalog's sources, and the messages that could not be read."""
+        ...
+
 
 Part = TypeVar("Part", "Valid[Solution]", "Valid[Triple]", Ordered, Truth)
 
 
 def verify(
-    query: RdfQuery,
+    query: Verifiable,
     spark: SparkSession,
     *,
     splits: Sequence[str] = SPLITS,
@@ -50,7 +65,7 @@ def verify(
         raise UsageError(f"{calls[0].function} gives another value each time", hint="verify the query without it")
     tell = watch or (lambda _: None)
     cuts = [Split.read(text) for text in splits]
-    query.physical()
+    job = query.job(spark, RunOptions(start=start, until=until, kernel=kernel), live=False)
     tell("reading, and evaluating in the reference engine")
     inputs, broken = query.inputs()
     whole = evaluate(query.algebra, inputs)
@@ -58,8 +73,7 @@ def verify(
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
     aside = aside or SetAside()
-    frame = query.replay(spark, start=start, until=until, kernel=kernel, aside=aside)
-    found = gathered(frame.collect(), query.gives, query.columns)
+    found = gathered(replay(job, spark, aside=aside).collect(), job.result_kind, job.columns)  # type: ignore[arg-type]
     yield Check("replay", len(found), difference(expected, found) or _aside_alike(broken, aside))
     aside.forget()
     if not inputs.streams:

@@ -1,4 +1,4 @@
-"""A query that runs: how it was ordered, what it did so far, and its end between two micro-batches."""
+"""A running query: what it did so far, and its end between two micro-batches."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from pyspark.sql import DataFrame
 
-from transom.physical.plan import Kernel
+from transom.errors import LostRows
 from transom.runtime.checkpoint import Checkpoint
 from transom.runtime.failures import in_words
 from transom.runtime.files_read import changed_files
+from transom.runtime.job import Job
 from transom.runtime.lock import Lock
-from transom.runtime.progress import Progress
+from transom.runtime.progress import Progress, lost_rows
 from transom.runtime.sink_dead_letters import SinkDeadLetters
+from transom.spark.balance import RowCounts
 from transom.spark.marks import EPOCH, TickTime
-
-if TYPE_CHECKING:
-    from transom.query import Query
-    from transom.rdf_query import RdfQuery
 
 BETWEEN_REPORTS = 2.0
 """Seconds between two looks at what a query did."""
@@ -34,24 +32,6 @@ PATIENCE = 20.0
 """Seconds that a micro-batch has to end before it is interrupted; it is then repeated at the next start."""
 REPORTS = 1000
 """The most reports that wait for whoever logs them."""
-
-OnDataLoss = Literal["refuse", "continue"]
-
-
-@dataclass(frozen=True)
-class Order:
-    """How a query is to be run."""
-
-    sink: str
-    checkpoint: Path
-    start: int = 0
-    until: int | None = None
-    index: bool = False
-    approximate_sums: bool = False
-    once: bool = False
-    allow_unbounded: bool = False
-    kernel: Kernel = "auto"
-    on_data_loss: OnDataLoss = "refuse"
 
 
 class Gate:
@@ -95,27 +75,24 @@ class Running:
     def __init__(
         self,
         stream: Any,
-        query: Query | RdfQuery,
-        order: Order,
+        job: Job,
         resumed: bool,
-        kernel: Kernel,
         checkpoint: Checkpoint,
         gate: Gate,
         lock: Lock,
-        places: Mapping[str, Sequence[str]],
+        counts: RowCounts,
         letters: SinkDeadLetters | None = None,
     ) -> None:
         self.stream = stream
-        self.query = query
-        self.order = order
+        self.job = job
         self.resumed = resumed
-        self.kernel: Kernel = kernel
         self.reports: deque[Mapping[str, Any]] = deque(maxlen=REPORTS)
         """Spark's reports of micro-batches that nobody has taken yet."""
         self.seen = Progress()
         """What `progress` gave last."""
-        self.places = places
-        """By extent the paths and topics that it is read from."""
+        self.counts = counts
+        """Which metrics of the reports count the rows of which source."""
+        self._lost: LostRows | None = None
         self._letters = letters
         self._checkpoint = checkpoint
         self._gate = gate
@@ -156,19 +133,31 @@ class Running:
         return bool(self.stream.isActive)
 
     def progress(self) -> Progress:
-        """What it did so far: rows in and out, watermark, state, late rows."""
+        """What it did so far: the balance of each source, rows out, watermark, state.
+
+        A run whose balance does not close is stopped; `wait` raises LostRows.
+        """
         with self._one_at_a_time:
             for report in self.stream.recentProgress:
                 entries = _entries(report)
-                before, self.seen = self.seen, self.seen.after(entries)
+                before, self.seen = self.seen, self.seen.after(entries, self.counts)
                 if self.seen is not before:
                     self.reports.append(entries)
+                    self._check(entries)
             refused = self._letters.counts() if self._letters else {}
-            return replace(self.seen, dead={**self.seen.dead, **refused}) if refused else self.seen
+            return replace(self.seen, refused=refused) if refused else self.seen
+
+    def _check(self, report: Mapping[str, Any]) -> None:
+        """Stop if rows are missing in a micro-batch, and let nobody continue the checkpoint."""
+        lost = lost_rows(report, self.counts)
+        if lost is not None and self._lost is None:
+            self._lost = lost
+            self._checkpoint.spoil(str(lost))
+            self.stream.stop()
 
     def changed_files(self) -> list[Path]:
         """The files of its sources that were changed after they were read; what was added to them is not read."""
-        return changed_files(self.order.checkpoint)
+        return changed_files(self.job.options.folder)
 
     def closed_tick(self) -> int | None:
         """The last closed tick: the sink has the answers of this tick and all before it.
@@ -178,8 +167,8 @@ class Running:
         watermark = self.progress().watermark
         if watermark is None:
             return None
-        closed = TickTime(self.query.catalog.calendar).closed((watermark - EPOCH) // timedelta(milliseconds=1))
-        return closed if self.order.until is None else min(closed, self.order.until)
+        closed = TickTime(self.job.catalog.calendar).closed((watermark - EPOCH) // timedelta(milliseconds=1))
+        return closed if self.job.options.until is None else min(closed, self.job.options.until)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it ends, or so long; whether it ended. An error of the run is raised here, in words if known."""
@@ -196,7 +185,10 @@ class Running:
                 raise
             raise known from error
         if ended:
+            self.progress()
             self._ended()
+        if self._lost is not None:
+            raise self._lost
         return ended
 
     def stop(self, patience: float = PATIENCE) -> None:

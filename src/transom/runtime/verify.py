@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from transom.catalog.extents import Kind
+from transom.catalog.extents import Extent, Kind
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
+from transom.model.answer import Answer, AnswerKind
 from transom.physical.plan import Kernel
-from transom.runtime.answers import answer, difference, plain
-from transom.runtime.harness import stream_answer
+from transom.reference.sources import Inputs
+from transom.runtime.answers import difference, plain
+from transom.runtime.dataframe import dataframe
+from transom.runtime.harness import gathered, stream_answer
+from transom.runtime.job import Plannable
 from transom.runtime.micro_batches import Split
+from transom.runtime.options import RunOptions
 
-if TYPE_CHECKING:
-    from transom.query import Query
+
+class Verifiable(Plannable[Extent], Protocol):
+    """A compiled query that the reference engine evaluates and Spark runs."""
+
+    @property
+    def gives(self) -> AnswerKind:
+        """The kind of its answer."""
+        ...
+
+    def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Inputs:
+        """The rows of the catalog's sources."""
+        ...
+
+    def simulate(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Answer:
+        """The answer by the reference engine."""
+        ...
+
 
 SPLITS = ("1", "7", "all")
 MOST_BATCHES = 20
@@ -48,7 +68,7 @@ class Late:
     behind: int
 
 
-def late(query: Query, until: int | None = None) -> list[Late]:
+def late(query: Plannable[Extent], until: int | None = None) -> list[Late]:
     """The rows of the catalog's files that came later than their extent's lateness allows."""
     found: list[Late] = []
     for extent in query.reads:
@@ -62,7 +82,7 @@ def late(query: Query, until: int | None = None) -> list[Late]:
 
 
 def verify(
-    query: Query,
+    query: Verifiable,
     spark: SparkSession,
     *,
     splits: Sequence[str] = SPLITS,
@@ -83,9 +103,9 @@ def verify(
     index = query.gives == "tagged-tuples"
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
-    frame = query.to_df(spark, start=start, until=inputs.until, index=index, kernel=kernel)
-    rows = plain(frame, query.plan.schema, query.catalog.calendar).collect()
-    found = answer(rows, query.plan.schema, query.columns, query.gives)
+    job = query.job(spark, RunOptions(start=start, until=inputs.until, index=index, kernel=kernel), live=False)
+    frame = dataframe(job, spark, live=False)
+    found = gathered(job, plain(frame, job.plan.schema, job.catalog.calendar).collect())
     yield Check("replay", len(found), difference(expected, found, index=index))
     total = sum(len(elements) for elements in inputs.streams.values())
     for cut in cuts:

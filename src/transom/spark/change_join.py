@@ -18,7 +18,7 @@ from transom.model.types import Type
 from transom.physical.change_join import ChangeJoin, Compatible, JoinType
 from transom.physical.plan import Form
 from transom.spark import terms
-from transom.spark.frames import Run, holds, names, value, values, without_markers
+from transom.spark.frames import LoweringContext, holds, names, value, values, without_markers
 from transom.spark.marks import TICK, with_table
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 
@@ -32,7 +32,7 @@ _EMIT = {
 _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
 
 
-def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run: Run) -> DataFrame:
+def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run: LoweringContext) -> DataFrame:
     """The changes of a join: tick, `p` if the sides have window markers, `n`, and values."""
     if isinstance(node.residual, Compatible):  # solutions have no windows
         left, right = without_markers(left), None if right is None else without_markers(right)
@@ -60,7 +60,7 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
 
 
 def _run(
-    sides: Sequence[DataFrame], specification: str, run: Run, widths: Sequence[int], out: Sequence[Type]
+    sides: Sequence[DataFrame], specification: str, run: LoweringContext, widths: Sequence[int], out: Sequence[Type]
 ) -> DataFrame:
     """What a machine emits: tick, `w` (1 a pair or a window marker, 0 a left row), `p`, `n`, and values."""
     cells = [(f"c{place}", kind) for place, kind in enumerate(out)]
@@ -68,7 +68,9 @@ def _run(
     return made.select(TICK, "w", "p", F.col("n").cast("int").alias("n"), *(name for name, _ in cells))
 
 
-def _counted(node: ChangeJoin, made: DataFrame, widths: Sequence[int], kinds: Sequence[Type], run: Run) -> DataFrame:
+def _counted(
+    node: ChangeJoin, made: DataFrame, widths: Sequence[int], kinds: Sequence[Type], run: LoweringContext
+) -> DataFrame:
     """The left rows with the number of pairs that match them; all that is said of one row comes together."""
     own = crossing_columns(made, names(node.sides[0]))
     with_pairs = node.join_type is JoinType.LEFT
@@ -82,7 +84,7 @@ def _counted(node: ChangeJoin, made: DataFrame, widths: Sequence[int], kinds: Se
     return _run([given], specification, run, [widths[0], sum(widths) if with_pairs else 0], out)
 
 
-def _sides(node: ChangeJoin, frames: Sequence[DataFrame], run: Run) -> list[DataFrame]:
+def _sides(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringContext) -> list[DataFrame]:
     """Two sides as the machine takes them; a row whose key is NULL matches none, and a marker has no key."""
     given = []
     for place, (schema, frame) in enumerate(zip(node.sides, frames, strict=True)):
@@ -97,7 +99,7 @@ def _sides(node: ChangeJoin, frames: Sequence[DataFrame], run: Run) -> list[Data
     return given
 
 
-def _keys(node: ChangeJoin, place: int, schema: Schema, run: Run) -> list[Column]:
+def _keys(node: ChangeJoin, place: int, schema: Schema, run: LoweringContext) -> list[Column]:
     columns = dict(zip((a.name for a in schema), values(schema)))
     return [
         columns[key] if isinstance(key, str) else crossing(value(key[place], schema, run), key[place].type)
@@ -105,7 +107,7 @@ def _keys(node: ChangeJoin, place: int, schema: Schema, run: Run) -> list[Column
     ]
 
 
-def _branches(node: ChangeJoin, frame: DataFrame, run: Run) -> DataFrame:
+def _branches(node: ChangeJoin, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The branches of one scan as the machine takes them; all values are terms, so the sides share their columns."""
     side = F.col("side")
     keys = []
@@ -124,7 +126,7 @@ def _has_residual(node: ChangeJoin) -> bool:
     return bool(node.residual) if isinstance(node.residual, Compatible) else node.residual != TRUE
 
 
-def _matches(node: ChangeJoin, run: Run) -> Column:
+def _matches(node: ChangeJoin, run: LoweringContext) -> Column:
     """Whether a pair, which has the values of both sides one after the other, fulfils the residual."""
     if isinstance(node.residual, Compatible):
         return _compatible(node.residual, _by_name(node.sides))
@@ -170,7 +172,7 @@ def _compatible(residual: Compatible, sides: Sequence[Mapping[str, Column]]) -> 
     return F.coalesce(wanted, F.lit(False))
 
 
-def _static(node: ChangeJoin, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
+def _static(node: ChangeJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
     """A join with what is stored."""
     assert isinstance(node.residual, Compatible)  # noqa: S101 - only solutions are joined with a table here
     sides = [

@@ -18,6 +18,8 @@ from transom.algebra.expressions import Expression
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.spark import expressions
+from transom.spark.balance import RowCounts
+from transom.spark.lateness import Lateness
 from transom.spark.marks import TICK, TickTime
 from transom.spark.rejected import Rejected
 
@@ -29,10 +31,12 @@ _NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LoweringContext:
     """What a lowering is told: the session, time, the frames of the sources, and whether they are live.
 
-    `shared` has the streams that are read once for several nodes; None until the first of them asks.
+    `shared` has the streams that are read once for several nodes; None until the first of them asks. `counts` counts
+    the rows of sources. `lateness` tells late rows, except in `settled` sources, whose readers have told them already.
+    `source_of` has the extent of a stream that goes by another name.
     """
 
     spark: SparkSession
@@ -49,6 +53,10 @@ class Run:
     rejected: Rejected = field(default_factory=Rejected)
     counter: Iterator[int] = _NUMBERS
     shared: dict[str, DataFrame | None] = field(default_factory=dict)
+    counts: RowCounts = field(default_factory=RowCounts)
+    lateness: Lateness | None = None
+    settled: frozenset[str] = frozenset()
+    source_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def time(self) -> TickTime:
@@ -61,9 +69,13 @@ class Run:
 
     def in_time(self, frame: DataFrame) -> DataFrame:
         """The rows between start and until."""
+        return frame.where(self.is_in_time())
+
+    def is_in_time(self) -> Column:
+        """Whether the tick of a row lies between start and until."""
         tick = self.time.number()
-        frame = frame.where(tick >= F.lit(self.start))
-        return frame if self.until is None else frame.where(tick <= F.lit(self.until))
+        begun = tick >= F.lit(self.start)
+        return begun if self.until is None else begun & (tick <= F.lit(self.until))
 
 
 def names(schema: Schema) -> list[str]:
@@ -81,17 +93,17 @@ def reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
     return lambda attribute: F.col(f"{prefix}{schema.position(attribute)}")
 
 
-def value(expression: Expression, schema: Schema, run: Run) -> Column:
+def value(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
     """An expression over a frame."""
     return expressions.lower(expression, reader(schema), lambda tag: _tag(tag, run))
 
 
-def holds(predicate: Expression, schema: Schema, run: Run) -> Column:
+def holds(predicate: Expression, schema: Schema, run: LoweringContext) -> Column:
     """Whether a predicate is true of a row of a frame."""
     return expressions.holds(predicate, reader(schema), lambda tag: _tag(tag, run))
 
 
-def _tag(tag: str, run: Run) -> Column:
+def _tag(tag: str, run: LoweringContext) -> Column:
     return run.time.number() if tag == "tick" else F.col("i")
 
 

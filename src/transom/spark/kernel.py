@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.resources import as_file, files
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from transom.model.time import Calendar
@@ -20,7 +20,7 @@ from transom.spark.session import PROVIDER, has_rocksdb
 
 JAR = "transom-kernel.jar"
 PACKAGE = "transom.kernel"
-VERSION = 1
+VERSION = 2
 
 
 def has_jvm(spark: SparkSession) -> bool:
@@ -88,6 +88,12 @@ def slide(
     rest = (TickTime(calendar).zero, calendar.length, values, live)
     names = _array(spark, "java.lang.String", by)
     return DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *rest), spark)
+
+
+def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
+    """Whether a tick was closed when the micro-batch of a row began; `offsets` is the folder of Spark's log of them."""
+    java = enter(spark)
+    return Column(java.Kernel.isClosed(tick._jc, offsets, TickTime(calendar).zero, calendar.length))
 
 
 def enter(spark: SparkSession) -> Any:

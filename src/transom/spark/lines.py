@@ -15,8 +15,10 @@ from transom.physical.lines import Follow, Lines, Steady
 from transom.physical.plan import Form, Read
 from transom.physical.walk import walk
 from transom.spark import aggregates
-from transom.spark.frames import Run, carried, names, value, values
+from transom.spark.balance import Metric, Place
+from transom.spark.frames import LoweringContext, carried, names, value, values
 from transom.spark.marks import TICK
+from transom.spark.rejected import too_fast
 from transom.spark.relations import words_and_rows
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.tracks import track
@@ -25,7 +27,7 @@ KEYS_TOGETHER = 512
 """States that keys share: enough to spread over a cluster, few enough to be read as wholes."""
 
 
-def lines(node: Lines, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def lines(node: Lines, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """The rows or the changes of the windows of each key, and a word for every window."""
     schema = node.schema
     cells = names(node.input.schema)
@@ -47,7 +49,7 @@ def lines(node: Lines, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     return told.select(*carried(told, "w", "p"), *place, *values(schema))
 
 
-def steady(node: Steady, frame: DataFrame, run: Run) -> DataFrame:
+def steady(node: Steady, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The rows that their objects can have reached in time."""
     out = Schema((*node.schema, Attribute("index", Type.INTEGER, ".")))
     last = f"c{len(node.schema)}"
@@ -56,12 +58,15 @@ def steady(node: Steady, frame: DataFrame, run: Run) -> DataFrame:
     entries = {"machine": "distance", "place": place, "until": run.until, "forget_after": node.forget_after}
     told = _by_key(rows, node.key, node.schema, out, json.dumps(entries), run)
     extent = next((below.extent for below in walk(node) if isinstance(below, Read)), "a subquery")
-    told = run.rejected.watch(told, extent, next(run.counter), live=run.live).where("p")
-    return told.select(TICK, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
+    if run.live:
+        told = run.counts.observe(told, Metric(extent, Place.SPEED_LIMIT), too_fast().alias("rows"))
+    else:
+        told = run.rejected.watch(told, extent, next(run.counter))
+    return told.where("p").select(TICK, F.col(last).alias("i"), F.col(last).alias("o"), *values(node.schema))
 
 
 def _by_key(
-    rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: Run
+    rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: LoweringContext
 ) -> DataFrame:
     """What the machines of all keys tell: tick, `line` (the key), `w`, `p`, `n`, and values."""
     keys = [crossing(F.col(f"c{schema.position(a)}"), a.type) for a in key]
@@ -76,7 +81,7 @@ def _by_key(
     return told.select(*carried(told, "w", "p", "n"), *(line if keys else []), *values)
 
 
-def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def follow(node: Follow, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """Aggregates per window and group of its rows; tracks go through the places of rows in the order of time."""
     schema = node.input.schema
     keys = [f"k{place}" for place in range(len(node.groups))]

@@ -32,13 +32,13 @@ from transom.physical.plan import (
 )
 from transom.spark import lines, relate, relations, scans, sources, streams, windows
 from transom.spark.change_join import change_join
-from transom.spark.frames import Run
+from transom.spark.frames import LoweringContext
 from transom.spark.pairs import pairs
 from transom.spark.rdf_lower import lower_rdf
 from transom.spark.tally import tally
 
 
-def lower(node: Physical, run: Run) -> DataFrame:
+def lower(node: Physical, run: LoweringContext) -> DataFrame:
     """The frame that a node gives; the columns are those of `frames`."""
     match node:
         case Read():
@@ -116,5 +116,5 @@ def lower(node: Physical, run: Run) -> DataFrame:
             return lower_rdf(node, lambda below: lower(below, run), run)
 
 
-def _clock(clock: Clock | None, run: Run) -> DataFrame | None:
+def _clock(clock: Clock | None, run: LoweringContext) -> DataFrame | None:
     return None if clock is None else lower(clock, run)

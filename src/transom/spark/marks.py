@@ -80,12 +80,16 @@ def ceil_to(value: Column, step: int) -> Column:
 
 
 def watermarked(frame: DataFrame, delay_ms: int, name: str) -> DataFrame:
-    """A source with its watermark (R4) and the barrier above it (R5).
+    """A source with its watermark (R4) and the barrier above it (R5)."""
+    return frame.withWatermark(TICK, watermark_delay(delay_ms)).observe(name, F.max(TICK).alias("latest"))
+
+
+def watermark_delay(delay_ms: int) -> str:
+    """The delay of a watermark as Spark takes it (R4).
 
     A row at the watermark itself is late, so a row that is late by exactly the delay needs the millisecond as well.
     """
-    delay = delay_ms + LEAST_DELAY_MS
-    return frame.withWatermark(TICK, f"{delay} milliseconds").observe(name, F.max(TICK).alias("latest"))
+    return f"{delay_ms + LEAST_DELAY_MS} milliseconds"
 
 
 def with_table(stream: DataFrame, table: DataFrame, condition: Column, found: str, name: str) -> DataFrame:

@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from transom.algebra.expressions import TRUE
 from transom.model.types import Type
 from transom.physical.plan import Meet, Physical
-from transom.spark.frames import Run, holds, names, value, values
+from transom.spark.frames import LoweringContext, holds, names, value, values
 from transom.spark.marks import TICK
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 
 
-def pairs(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
+def pairs(node: Meet, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
     """Pairs of rows whose stays overlap: one row each, from the tick of the later one until the first is gone."""
     sides = [_side(node, 0, node.left, left, run), _side(node, 1, node.right, right, run)]
     widths = [len(side.schema) + 1 for side in (node.left, node.right)]
@@ -25,7 +25,7 @@ def pairs(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     return found if node.rest == TRUE else found.where(holds(node.rest, node.schema, run))
 
 
-def _side(node: Meet, place: int, side: Physical, frame: DataFrame, run: Run) -> DataFrame:
+def _side(node: Meet, place: int, side: Physical, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One side as the machine takes it; a row whose key is NULL meets none."""
     keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
     for key in keys:

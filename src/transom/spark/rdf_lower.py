@@ -27,13 +27,13 @@ from transom.physical.rdf_plan import (
     Written,
 )
 from transom.spark import rdf_patterns, rdf_sequences, rdf_solutions
-from transom.spark.frames import Run, without_markers
+from transom.spark.frames import LoweringContext, without_markers
 
 Below = Callable[[Physical], DataFrame]
 """The frame of another node."""
 
 
-def lower_rdf(node: RdfNode, below: Below, run: Run) -> DataFrame:
+def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
     """The frame that a node over RDF gives; the columns are those of `frames`, terms are text."""
     match node:
         case Graph():

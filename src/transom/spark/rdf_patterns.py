@@ -13,7 +13,7 @@ from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
 from transom.spark import terms
-from transom.spark.frames import Run, carried, names
+from transom.spark.frames import LoweringContext, carried, names
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import comings_and_goings
 
@@ -25,7 +25,7 @@ def kept(frame: DataFrame) -> list[Column]:
     return carried(frame, "n", "o")
 
 
-def graph(node: Graph, run: Run) -> DataFrame:
+def graph(node: Graph, run: LoweringContext) -> DataFrame:
     """The statements of stored graphs, each once."""
     frames = [run.tables[extent].select(*names(STATEMENT)) for extent in node.extents]
     if not frames:
@@ -33,12 +33,12 @@ def graph(node: Graph, run: Run) -> DataFrame:
     return reduce(DataFrame.union, frames).distinct()
 
 
-def written(node: Written, run: Run) -> DataFrame:
+def written(node: Written, run: LoweringContext) -> DataFrame:
     """Rows of the query itself."""
     return _rows(run, [tuple(map(spelled, row)) for row in node.rows], len(node.schema))
 
 
-def _rows(run: Run, rows: list[tuple[str | None, ...]], width: int) -> DataFrame:
+def _rows(run: LoweringContext, rows: list[tuple[str | None, ...]], width: int) -> DataFrame:
     """Rows of terms as a frame that Spark knows without a job."""
     kind = ", ".join(["_: int", *(f"c{place}: string" for place in range(width))])
     cells = [F.struct(F.lit(0).alias("_"), *_cells(row)) for row in rows]
@@ -55,7 +55,7 @@ def spelled(term: Term | None) -> str | None:
     return None if term is None else str(term)
 
 
-def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """What is stored comes at tick 0, when the clock says so."""
     if clock is None:
         return frame.select(run.time.marked(F.lit(0)), F.lit(1).alias("n"), *names(node.schema))
@@ -66,7 +66,7 @@ def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: Run) -> D
     return pairs.select(F.col("at.tick").alias(TICK), F.lit(1).alias("n"), *cells)
 
 
-def last(node: Last, frame: DataFrame, run: Run) -> DataFrame:
+def last(node: Last, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Every statement comes, and goes when the window has moved on."""
     return comings_and_goings(frame, _gone(run.time.number(), node.width, node.slide), run, names(node.schema))
 
@@ -76,7 +76,7 @@ def _gone(tick: Column, width: int, slide: int) -> Column:
     return div(tick + F.lit(width), slide) * F.lit(slide)
 
 
-def match(node: Match, frame: DataFrame, run: Run) -> DataFrame:
+def match(node: Match, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The statements that fit, as solutions."""
     found = _first_places(node.places)
     cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(node.schema)]
@@ -104,7 +104,7 @@ def _fits(places: tuple[Place, ...]) -> Column:
     return fits
 
 
-def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
+def fan(node: Fan, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One scan: each statement with the patterns that it fits, `side` says which, and when it comes and goes."""
     hits = [_hit(branch, side, len(node.schema)) for side, branch in enumerate(node.branches)]
     changes = "n" in frame.columns
@@ -121,7 +121,7 @@ def fan(node: Fan, frame: DataFrame, run: Run) -> DataFrame:
     return rows.select(run.time.marked(F.col("t")), "n", "side", *names(node.schema))
 
 
-def within(node: Within, frame: DataFrame, run: Run) -> DataFrame:
+def within(node: Within, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The solutions of a star inside each message: one statement after the other, all about one subject."""
     rows = frame.select(TICK, F.col("c0").alias("m"))
     there: dict[str, str] = {}

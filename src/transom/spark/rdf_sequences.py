@@ -12,7 +12,7 @@ from transom.physical.lines import Relate, Relating, Turn
 from transom.physical.plan import Form
 from transom.physical.rdf_plan import Cut, Pick, Sequence, Single, Unfold
 from transom.spark import relate, terms
-from transom.spark.frames import Run, carried, names
+from transom.spark.frames import LoweringContext, carried, names
 from transom.spark.rdf_solutions import columns_of
 from transom.spark.sql import F as S
 from transom.spark.sql import Inputs, Sql
@@ -21,7 +21,7 @@ from transom.spark.term_spelling import datatype, end, is_literal, is_name, is_n
 _LONG = 2**31 - 1
 
 
-def sequence(node: Sequence, frame: DataFrame, run: Run) -> DataFrame:
+def sequence(node: Sequence, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Rows with their place (`o`, from 1); of what changes with time, all of every tick, and a word for the tick."""
     if node.form is Form.TABLE:
         whole = frame.groupBy(*carried(frame), F.lit(0).alias("_")).agg(F.collect_list(_entry(node)).alias("rows"))
@@ -43,7 +43,7 @@ def sequence(node: Sequence, frame: DataFrame, run: Run) -> DataFrame:
     )
 
 
-def _contents(node: Sequence, frame: DataFrame, run: Run) -> DataFrame:
+def _contents(node: Sequence, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """All solutions of every tick at which one comes or goes, from the machine that keeps them."""
     copies = F.abs(F.col("n")).cast("int")
     sign = F.signum(F.col("n")).cast("int")
@@ -117,7 +117,7 @@ def _either(one: Column, other: Column, descending: bool) -> Column:
     return F.when(one < other, F.lit(less)).when(one > other, F.lit(more)).otherwise(F.lit(0))
 
 
-def unfold(node: Unfold, frame: DataFrame, run: Run) -> DataFrame:
+def unfold(node: Unfold, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The solutions of a sequence, as they are or as changes."""
     if node.form is Form.TABLE:
         return frame.drop("o")

@@ -15,7 +15,7 @@ from transom.model.schema import Schema
 from transom.physical.plan import Form, Physical
 from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
 from transom.spark import terms
-from transom.spark.frames import Run, carried, names, values
+from transom.spark.frames import LoweringContext, carried, names, values
 from transom.spark.rdf_patterns import kept, spelled
 from transom.spark.stateful import machine_input, run_machine
 
@@ -72,7 +72,7 @@ def _number(node: Both, place: int) -> int:
     return count + 1 if place else count
 
 
-def make(node: Make, frame: DataFrame, run: Run) -> DataFrame:
+def make(node: Make, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Statements made of solutions; what is unbound or no statement is left out (R18)."""
     there = columns_of(node.input.schema)
     nodes = any(isinstance(p, BlankNode) for line in node.template for p in (line.subject, line.predicate, line.object))
@@ -112,7 +112,7 @@ def _spoken(there: Mapping[str, Column]) -> Column:
     return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))
 
 
-def once(node: Once, frame: DataFrame, run: Run) -> DataFrame:
+def once(node: Once, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Every solution once."""
     cells = names(node.schema)
     if node.form is Form.TABLE:

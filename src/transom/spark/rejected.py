@@ -1,13 +1,11 @@
-"""How many rows a speed limit rejects: counted where they go, seen in the reports of a live run or after a replay."""
+"""How many rows a speed limit rejects in a replay; a live run counts them with all others (`balance`)."""
 
 from __future__ import annotations
 
 import threading
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
-
-from transom.model.reasons import REJECTED
 
 PATIENCE = 10.0
 """Seconds to wait for a count after the answer: Spark never tells one of a part that it found out not to need."""
@@ -30,14 +28,15 @@ class Rejected:
         most = {extent: max((n for n in told if n is not None), default=None) for extent, told in found.items()}
         return {extent: count for extent, count in most.items() if count != 0}
 
-    def watch(self, frame: DataFrame, extent: str, number: int, *, live: bool) -> DataFrame:
-        """The same frame, counted; `n` of a row without `p` is how many were rejected."""
-        rows = F.sum(F.when(~F.col("p"), F.col("n"))).alias("rows")
-        name = f"{REJECTED}{extent}_{number}"
-        if live:
-            return frame.observe(name, rows)
-        self._observed.append((extent, observation := Observation(name)))
-        return frame.observe(observation, rows)
+    def watch(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
+        """The same batch, counted."""
+        self._observed.append((extent, observation := Observation(f"transom_{extent}_too_fast_{number}")))
+        return frame.observe(observation, too_fast().alias("rows"))
+
+
+def too_fast() -> Column:
+    """How many rows a speed limit rejects: `n` of a row without `p`."""
+    return F.sum(F.when(~F.col("p"), F.col("n")))
 
 
 def _rows(observation: Observation) -> int | None:

@@ -13,7 +13,7 @@ from transom.model.schema import Schema
 from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Relating, Turn
 from transom.physical.plan import Form, Physical
 from transom.spark import scans
-from transom.spark.frames import FOREVER, Run, carried, holds, names, value, values
+from transom.spark.frames import FOREVER, LoweringContext, carried, holds, names, value, values
 from transom.spark.marks import TICK, with_table
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.windows import comings_and_goings, following
@@ -30,7 +30,7 @@ _HOW = {
 }
 
 
-def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+def come(node: Come, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
     """Rows that come and go, each with its sign, and a word for every tick at which there is a window."""
     cells = names(node.schema)
     if node.input.form is Form.SCANS:
@@ -43,7 +43,7 @@ def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     return rows.unionByName(words, allowMissingColumns=True)
 
 
-def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+def _versions(node: Come, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
     """The versions of a table: rows come and go, and there is a window, only where its content is another."""
     cells = names(node.schema)
     row = F.struct(*values(node.schema), F.lit(0).alias("_"))
@@ -80,27 +80,27 @@ def _event(sign: int, row: Column) -> Column:
     return F.struct(F.lit(sign).alias("n"), F.lit(True).alias("p"), row.alias("r"))
 
 
-def turn(node: Turn, frame: DataFrame, run: Run) -> DataFrame:
+def turn(node: Turn, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Windows as changes, from the machine that compares them."""
     rows = _compared(frame, "both", node.schema, run)
     return rows.select(*carried(rows, "p"), F.col("n").cast("int").alias("n"), *values(node.schema))
 
 
-def grown(node: Grown, frame: DataFrame, run: Run) -> DataFrame:
+def grown(node: Grown, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The windows to which a row was added, from the machine that compares them."""
     rows = _compared(frame, "grown", node.schema, run)
     place = [F.col("n").alias("o")] if node.ordered else []
     return rows.select(*carried(rows, "w", "p"), *place, *values(node.schema))
 
 
-def _compared(frame: DataFrame, report: str, schema: Schema, run: Run) -> DataFrame:
+def _compared(frame: DataFrame, report: str, schema: Schema, run: LoweringContext) -> DataFrame:
     order = F.col("o") if "o" in frame.columns else None
     given = machine_input(frame, run, values=crossing_columns(frame, names(schema)), order=order)
     specification = json.dumps({"machine": "change", "report": report})
     return run_machine([given], specification, run, widths=[len(schema)], out=schema)
 
 
-def relate(node: Relate, left: DataFrame, right: DataFrame | None, run: Run) -> DataFrame:
+def relate(node: Relate, left: DataFrame, right: DataFrame | None, run: LoweringContext) -> DataFrame:
     """What two relations make together, from the machine that keeps them; conditions are asked after it."""
     inputs = [node.left] if node.right is None else [node.left, node.right]
     frames = [left] if right is None else [left, right]
@@ -123,7 +123,7 @@ def _silent(fed: DataFrame) -> DataFrame:
     return fed.select(*columns, F.lit(1).alias("side")).where(F.lit(False))
 
 
-def _made(node: Relate, rows: DataFrame, out: Schema, width: int, run: Run) -> DataFrame:
+def _made(node: Relate, rows: DataFrame, out: Schema, width: int, run: LoweringContext) -> DataFrame:
     """What is asked for, of what the machine tells."""
     true = F.lit(True) if node.rest == TRUE else holds(node.rest, out, run)
     cells = names(out)
@@ -158,7 +158,7 @@ def _made(node: Relate, rows: DataFrame, out: Schema, width: int, run: Run) -> D
             assert_never(node.how)
 
 
-def _fed(node: Relate, place: int, side: Physical, frame: DataFrame, run: Run) -> DataFrame:
+def _fed(node: Relate, place: int, side: Physical, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One relation as the machine takes it: the lineages of all keys are one, and rows that can match nothing go."""
     keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
     frame = frame.drop("line")
@@ -177,7 +177,7 @@ def _fed(node: Relate, place: int, side: Physical, frame: DataFrame, run: Run) -
     )
 
 
-def net(node: Net, frame: DataFrame, run: Run) -> DataFrame:
+def net(node: Net, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """What is left of changes when those of equal rows are added up, tick by tick and key by key."""
     rows = frame.where("p")
     sums = rows.groupBy(*carried(rows), *names(node.schema)).agg(F.sum("n").alias("n"))
@@ -186,12 +186,12 @@ def net(node: Net, frame: DataFrame, run: Run) -> DataFrame:
     return sums.where(left > 0).select(TICK, *values(node.schema), copies).drop("_")
 
 
-def distinct(node: Distinct, frame: DataFrame, run: Run) -> DataFrame:
+def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Each row of a window once."""
     return frame.groupBy(*carried(frame, "w", "p"), *values(node.schema)).agg(F.first(F.lit(0)).alias("_")).drop("_")
 
 
-def first(node: First, frame: DataFrame, run: Run) -> DataFrame:
+def first(node: First, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The rows of a window with the smallest values, or of each group of its rows."""
     schema = node.input.schema
     by, cells = value(node.by, schema, run), names(schema)

@@ -13,7 +13,7 @@ from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product, Slide
 from transom.spark import aggregates, expressions, kernel
-from transom.spark.frames import Run, carried, holds, names, reader, select_new, value, values
+from transom.spark.frames import LoweringContext, carried, holds, names, reader, select_new, value, values
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.stateful import crossed, crossing, crossing_columns, crossing_type, machine_input, run_machine
 from transom.spark.windows import between, comings_and_goings, with_existence
@@ -22,19 +22,19 @@ TRAVEL = ("f", "g", "w", "p", "n", "o", "i")
 """Columns that go with a row, where a frame has them."""
 
 
-def keep(node: Filter, frame: DataFrame, run: Run) -> DataFrame:
+def keep(node: Filter, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The rows for which a predicate is true; the word that a window exists stays."""
     true = holds(node.predicate, node.input.schema, run)
     return frame.where(~F.col("p") | true) if "p" in frame.columns else frame.where(true)
 
 
-def project(node: Map, frame: DataFrame, run: Run) -> DataFrame:
+def project(node: Map, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Each row made into another."""
     made = {f"c{n}": value(item.expression, node.input.schema, run) for n, item in enumerate(node.items)}
     return select_new(frame, carried(frame, *TRAVEL), made)
 
 
-def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """Aggregates per window, in one level or by panes; the clock brings the windows that hold nothing."""
     keys = [f"k{place}" for place in range(len(node.groups))]
     schema = node.input.schema
@@ -82,7 +82,7 @@ def words_and_rows(sums: DataFrame, made: list[Column]) -> DataFrame:
     return sums.select(*carried(sums, "w"), both.alias("p"), *made)
 
 
-def slide(node: Slide, frame: DataFrame, run: Run) -> DataFrame:
+def slide(node: Slide, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Aggregates per window and group, from the kernel: a row goes in once, whatever the number of its windows."""
     schema = node.input.schema
     keys = [f"k{place}" for place in range(len(node.groups))]
@@ -158,11 +158,11 @@ def _merges(node: Group, approximate: bool) -> list[Column]:
     return made or [F.count(F.lit(1)).alias("s_rows")]
 
 
-def _until(frame: DataFrame, run: Run) -> DataFrame:
+def _until(frame: DataFrame, run: LoweringContext) -> DataFrame:
     return frame if run.until is None else frame.where(F.col("t") <= F.lit(run.until))
 
 
-def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
+def meet(node: Meet, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
     """Pairs of rows whose stays overlap.
 
     Both sides are cut into spans of `cell` ticks, which makes the join an equality on event time: state is dropped when
@@ -191,20 +191,20 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     return pairs.select(place, late.alias("g"), *order, *_concatenated(node.left.schema, node.right.schema))
 
 
-def _side(frame: DataFrame, run: Run, side: str) -> DataFrame:
+def _side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
     """One side of a join, its columns under names of their own."""
     first = run.time.number() if TICK in frame.columns else F.col("f")
     others = [n for n in frame.columns if n not in ("f", "i")]
     return frame.select(first.alias(f"{side}f"), *(F.col(n).alias(f"{side}{n}") for n in others))
 
 
-def _ranges(node: Meet, run: Run) -> Column:
+def _ranges(node: Meet, run: LoweringContext) -> Column:
     """The bounds from which Spark learns when a row can be forgotten; overlap alone does not tell it."""
     longest = f"interval {node.cell * run.calendar.length} microseconds"
     return F.expr(f"rtick < ltick + {longest} and ltick < rtick + {longest}")
 
 
-def _cells(frame: DataFrame, cell: int, run: Run, side: str) -> DataFrame:
+def _cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
     """Each stay in every span that it touches; the last tick of the span is event time, an upper bound (R2)."""
     first, gone = F.col(f"{side}f"), run.at_most(F.col(f"{side}g"))
     spans = F.when(first < gone, F.sequence(div(first, cell), div(gone - F.lit(1), cell)))
@@ -238,7 +238,10 @@ def _concatenated(left: Schema, right: Schema) -> list[Column]:
 
 
 def product(
-    node: Product, sides: tuple[DataFrame, DataFrame], clocks: tuple[DataFrame | None, DataFrame | None], run: Run
+    node: Product,
+    sides: tuple[DataFrame, DataFrame],
+    clocks: tuple[DataFrame | None, DataFrame | None],
+    run: LoweringContext,
 ) -> DataFrame:
     """Pairs of current windows, from the machine that keeps them; what the pairs must fulfil is checked after it."""
     inputs = (node.left, node.right)
@@ -263,7 +266,9 @@ def _kind(side: Physical) -> str:
     return "stays" if side.form is Form.STAYS else "windows"
 
 
-def _fed(node: Product, place: int, side: Physical, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def _fed(
+    node: Product, place: int, side: Physical, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
+) -> DataFrame:
     """One side as a machine takes it: rows of windows, or comings and goings, with the words that windows exist."""
     count = F.col("n") if side.form is Form.STAYS else None
     if side.form is Form.STAYS:

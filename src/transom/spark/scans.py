@@ -23,7 +23,7 @@ from transom.physical.lines import Come
 from transom.physical.plan import Form, Meet, Spread
 from transom.physical.scans import schedule_of
 from transom.physical.schedule import Schedule
-from transom.spark.frames import FOREVER, Run, holds, names, value, values
+from transom.spark.frames import FOREVER, LoweringContext, holds, names, value, values
 from transom.spark.marks import TICK, floor_to
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.windows import following
@@ -42,7 +42,7 @@ class _Side(NamedTuple):
         return len(self.schema) + (1 if self.ends else 0)
 
 
-def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
+def meet(node: Meet, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
     """Pairs of stays with the rows of the scans that they last through: a pair ends at the next scan at the latest."""
     sides = []
     for place, (side, frame) in enumerate(((node.left, left), (node.right, right))):
@@ -58,7 +58,7 @@ def meet(node: Meet, left: DataFrame, right: DataFrame, run: Run) -> DataFrame:
     return found if node.rest == TRUE else found.where(holds(node.rest, node.schema, run))
 
 
-def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
     """All rows of a table at every scan; as stays they last until the next."""
     end = following(run.time.number(), node.schedule)
     begun = clock.select(TICK, (F.lit(FOREVER) if end is None else end).alias("g"))
@@ -68,7 +68,7 @@ def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: Run) -> DataFr
     return found if node.form is Form.STAYS else found.drop("g")
 
 
-def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+def come(node: Come, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
     """The changes of a table, and a word for every tick at which there are some, and for the first."""
     cells = names(node.schema)
     first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK)
@@ -81,7 +81,7 @@ def come(node: Come, frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
     return frame.unionByName(words, allowMissingColumns=True)
 
 
-def _pieces(frame: DataFrame, schedule: Schedule, run: Run) -> DataFrame:
+def _pieces(frame: DataFrame, schedule: Schedule, run: LoweringContext) -> DataFrame:
     """Stays cut at scans, as what comes and goes; before the first scan there is nothing to meet (S8)."""
     first, end = F.greatest(run.time.number(), F.lit(schedule.first)), F.col("g")
     kept = [n for n in frame.columns if n not in (TICK, "g")]
@@ -102,7 +102,7 @@ def _pieces(frame: DataFrame, schedule: Schedule, run: Run) -> DataFrame:
     return _coming(cut.select(run.time.marked(F.col("f")), "g", *kept), run)
 
 
-def _coming(frame: DataFrame, run: Run) -> DataFrame:
+def _coming(frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Stays as changes that know their end; what stays for ever does not go."""
     kept = [n for n in frame.columns if n != TICK]
     last = F.lit(FOREVER - 1 if run.until is None else run.until)
@@ -113,7 +113,7 @@ def _coming(frame: DataFrame, run: Run) -> DataFrame:
     return rows.select(run.time.marked(F.col("e.t")), F.col("e.n").alias("n"), *kept)
 
 
-def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
+def _together(sides: Sequence[_Side], schema: Schema, run: LoweringContext) -> DataFrame:
     """What both sides make together, from the machine that keeps them: pairs that come, each with its end."""
     buckets = 1 if sides[0].keys else BUCKETS
     out: list[tuple[str, Type]] = []
@@ -132,7 +132,7 @@ def _together(sides: Sequence[_Side], schema: Schema, run: Run) -> DataFrame:
     return made.where(F.col("n") > 0).select(TICK, "g", *values(schema), copies).drop("_")
 
 
-def _input(place: int, side: _Side, buckets: int, run: Run) -> DataFrame:
+def _input(place: int, side: _Side, buckets: int, run: LoweringContext) -> DataFrame:
     """One side; without a key the rows of the table are in buckets, and whatever meets them goes to all of these."""
     cells = crossing_columns(side.frame, names(side.schema))
     return machine_input(

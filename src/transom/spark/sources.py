@@ -2,66 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.model.reasons import DEAD, READ, Reason
+from transom.model.reasons import Reason
 from transom.physical.plan import Clock, Read, ReadScans, ReadTable
 from transom.spark import clock as clock_source
-from transom.spark.frames import FOREVER, Run, values
-from transom.spark.marks import ceil_to, watermarked
+from transom.spark.balance import Metric, Place
+from transom.spark.frames import FOREVER, LoweringContext, values
+from transom.spark.marks import TICK, ceil_to, watermark_delay, watermarked
 
 _FAR = datetime(9000, 1, 1, tzinfo=UTC)
-MANY = "many"
-"""A column of frames whose rows are not those that Spark counts: how many one stands for."""
+ROWS = "rows"
+"""A column of frames whose rows stand for several: how many rows of the source each of them holds."""
 
 
-def read(node: Read, run: Run) -> DataFrame:
-    """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until."""
+def read(node: Read, run: LoweringContext) -> DataFrame:
+    """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until.
+
+    A live one leaves out what is rejected or late, and counts what it leaves out and what it gives.
+    """
     frame = _scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent]
-    columns = [run.time.instant(F.col("t")).alias("tick"), *values(node.schema)]
+    columns = [run.time.instant(F.col("t")).alias(TICK), *values(node.schema)]
     if node.ordered:
         columns.append(F.col("o"))
     if not run.live:
         return run.in_time(frame.select(*columns))
-    name = f"transom_{node.extent}_{next(run.counter)}"
-    if MANY in frame.columns:
-        frame = frame.observe(f"{READ}{name}", F.sum(MANY).alias("rows"))
-    rows = frame.select(*columns)
-    delay = run.delays.get(node.extent, 0)
-    beating = "beat" in frame.columns
-    if node.extent not in run.beats and not beating:
-        return run.in_time(watermarked(rows, delay, name))
-    if beating:
-        both = _counted(frame, f"{DEAD}{name}").select(*columns, "beat")
-    else:
-        both = rows.withColumn("beat", F.lit(False))
+    source = run.source_of.get(node.extent, node.extent)
+    reader = run.counts.reader()
+    if "dead" in frame.columns:
+        frame = _without_rejected(frame, Metric(source, Place.DECODED, reader), run)
+    rows = F.col(ROWS) if ROWS in frame.columns else F.lit(1)
+    beating = F.col("beat") if "beat" in frame.columns else F.lit(False)
+    is_late = F.lit(False)
+    if run.lateness is not None and source not in run.settled:
+        is_late = run.lateness.is_late(run.spark, F.col("t"))
+    taken = frame.select(*columns, rows.alias(ROWS), beating.alias("beat"), (is_late & ~beating).alias("late"))
     if node.extent in run.beats:
-        beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias("tick"), F.lit(True).alias("beat"))
-        both = both.unionByName(beats, allowMissingColumns=True)
-    return run.in_time(watermarked(both, delay, name)).where(~F.col("beat")).select(*rows.columns)
+        beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias(TICK), F.lit(True).alias("beat"))
+        taken = taken.unionByName(beats.withColumn("late", F.lit(False)), allowMissingColumns=True)
+    marked = _watermarked(taken, run.delays.get(node.extent, 0), Metric(source, Place.WATERMARK, reader), run)
+    used = marked.where(~F.col("beat") & ~F.col("late") & run.is_in_time())
+    entering = run.counts.observe(used, Metric(source, Place.ENTRY, reader), F.sum(ROWS).alias("used"))
+    return entering.drop(ROWS, "beat", "late")
 
 
-def counted_alike(streams: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
-    """Live streams that all count their own rows if one of them does, since Spark counts something else for it."""
-    if not any(MANY in frame.columns for frame in streams.values()):
-        return dict(streams)
-    return {name: _with_count(frame) for name, frame in streams.items()}
+def _watermarked(frame: DataFrame, delay_ms: int, metric: Metric, run: LoweringContext) -> DataFrame:
+    """A source with its watermark; rows that are late, and those outside of the run, are counted in its barrier."""
+    is_row = ~F.col("beat")
+    counts = {"late": is_row & F.col("late"), "outside": is_row & ~F.col("late") & ~run.is_in_time()}
+    sums = [F.sum(F.when(counted, F.col(ROWS))).alias(name) for name, counted in counts.items()]
+    marked = frame.withWatermark(TICK, watermark_delay(delay_ms))
+    return run.counts.observe(marked, metric, F.max(TICK).alias("latest"), *sums)
 
 
-def _with_count(frame: DataFrame) -> DataFrame:
-    if MANY in frame.columns:
-        return frame
-    is_row = F.lit(True)
-    if "beat" in frame.columns:
-        is_row = F.col("dead").isNull() & ~F.col("beat")
-    return frame.withColumn(MANY, is_row.cast("long"))
-
-
-def _scanned_once(extent: str, run: Run) -> DataFrame:
+def _scanned_once(extent: str, run: LoweringContext) -> DataFrame:
     """A source that several nodes read, scanned once: Spark makes the exchange once, and each takes its columns of it.
 
     It does so only if no column goes into two branches as it is, and nothing can be pushed below the exchange. The
@@ -78,13 +75,13 @@ def _scanned_once(extent: str, run: Run) -> DataFrame:
     return shared.select(*(F.col(f"shared_{name}").alias(name) for name in frame.columns))
 
 
-def _counted(frame: DataFrame, name: str) -> DataFrame:
-    """A live log without what is no row, which is counted by reason on the way."""
-    counts = [F.count_if(F.col("dead") == F.lit(reason.value)).alias(reason.name.lower()) for reason in Reason]
-    return frame.observe(name, *counts).where(F.col("dead").isNull())
+def _without_rejected(frame: DataFrame, metric: Metric, run: LoweringContext) -> DataFrame:
+    """A live frame without what is no row of its stream, which is counted by reason."""
+    counts = [F.count_if(F.col("dead") == F.lit(reason.value)).alias(reason.name) for reason in Reason]
+    return run.counts.observe(frame, metric, *counts).where(F.col("dead").isNull())
 
 
-def read_table(node: ReadTable, run: Run) -> DataFrame:
+def read_table(node: ReadTable, run: LoweringContext) -> DataFrame:
     """The versions of a table as stays: from the first scan that sees a version to the first that does not."""
     frame = run.tables[node.extent]
     if "gone" in frame.columns:
@@ -112,24 +109,28 @@ def _stays(node: ReadTable, frame: DataFrame) -> DataFrame:
     return rows.where(F.col("f") < F.col("g"))
 
 
-def read_scans(node: ReadScans, run: Run) -> DataFrame:
+def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
     """What appears in a table (`n` is 1) and leaves it (-1), each at the first scan that sees it, as the log grows.
 
     The log is a source with a watermark of its own. A scan is whole in it, and the next is later: a beat, and what
     is known of the log at the start, say that nothing more comes of their own tick.
     """
-    frame = run.tables[node.extent]
-    name = f"transom_{node.extent}_{next(run.counter)}"
+    reader = run.counts.reader()
+    frame = _without_rejected(run.tables[node.extent], Metric(node.extent, Place.DECODED, reader), run)
     cells = values(node.schema)
-    told = _counted(frame, f"{DEAD}{name}").select("v", "n", *cells, "beat")
+    told = frame.select("v", "n", *cells, "beat")
     if node.extent in run.beats:
         known = run.beats[node.extent].select((F.col("t") - F.lit(1)).alias("v"), F.lit(True).alias("beat"))
         told = told.unionByName(known, allowMissingColumns=True)
     shown = run.time.instant(F.col("v") + F.when(F.col("beat"), F.lit(1)).otherwise(F.lit(0)))
-    rows = watermarked(told.select(shown.alias("tick"), "v", "n", *cells, "beat"), 0, name).where(~F.col("beat"))
     seen = _seen(F.col("v"), node)
     last = FOREVER - 1 if run.until is None else run.until
-    kept = rows.where(seen <= F.lit(last))
+    marked = told.select(shown.alias(TICK), "v", "n", *cells, "beat").withWatermark(TICK, watermark_delay(0))
+    outside = F.count_if(~F.col("beat") & (seen > F.lit(last))).alias("outside")
+    latest = F.max(TICK).alias("latest")
+    rows = run.counts.observe(marked, Metric(node.extent, Place.WATERMARK, reader), latest, outside)
+    used = rows.where(~F.col("beat") & (seen <= F.lit(last)))
+    kept = run.counts.observe(used, Metric(node.extent, Place.ENTRY, reader), F.count(F.lit(1)).alias("used"))
     return kept.select(run.time.marked(seen), "n", F.lit(True).alias("p"), *cells)
 
 
@@ -143,7 +144,7 @@ def _seen(version: Column, node: ReadTable | ReadScans) -> Column:
     return F.when(version.isNotNull(), F.greatest(first, F.lit(node.schedule.first)))
 
 
-def clock(node: Clock, run: Run) -> DataFrame:
+def clock(node: Clock, run: LoweringContext) -> DataFrame:
     """The ticks of a schedule."""
     schedule = node.schedule
     frame = clock_source.ticks(
@@ -161,7 +162,7 @@ def clock(node: Clock, run: Run) -> DataFrame:
     return run.in_time(ticks.select("tick"))
 
 
-def _last_tick(node: Clock, run: Run) -> int | None:
+def _last_tick(node: Clock, run: LoweringContext) -> int | None:
     """Where a clock ends. One that shows a single tick ends at once if there are streams, which then set the pace.
 
     If it followed the wall clock, there would always be another micro-batch, and the query would never be idle.

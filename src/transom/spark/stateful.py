@@ -17,7 +17,7 @@ from transom.machines.buckets import is_shared
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.spark import kernel
-from transom.spark.frames import Run, names
+from transom.spark.frames import LoweringContext, names
 from transom.spark.marks import TICK
 from transom.spark.runner import BucketRunner, MachineRunner, Shape
 from transom.spark.types import spark_type
@@ -31,7 +31,7 @@ Emitted = Sequence[tuple[str, Type]]
 
 def machine_input(
     frame: DataFrame,
-    run: Run,
+    run: LoweringContext,
     *,
     values: Sequence[Column],
     side: int | Column = 0,
@@ -84,7 +84,7 @@ def _bucket(buckets: int, hash_on: Sequence[Column], to_all: Column | None) -> C
 def run_machine(
     sides: Sequence[DataFrame],
     specification: str,
-    run: Run,
+    run: LoweringContext,
     *,
     widths: Sequence[int],
     out: Schema | Emitted,
@@ -113,7 +113,7 @@ def run_machine(
 
 
 def _transform(
-    rows: DataFrame, specification: str, run: Run, shape: Shape, group_by: Sequence[str], out: StructType
+    rows: DataFrame, specification: str, run: LoweringContext, shape: Shape, group_by: Sequence[str], out: StructType
 ) -> DataFrame:
     if run.kernel:
         return kernel.machine(rows, specification, run.calendar, shape, by=group_by, out=out, live=run.live)

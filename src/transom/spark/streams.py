@@ -8,13 +8,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from transom.physical.plan import Changes, Compare, Emit, Form, Number
-from transom.spark.frames import Run, carried, names, values
+from transom.spark.frames import LoweringContext, carried, names, values
 from transom.spark.marks import TICK
 from transom.spark.stateful import crossing_columns, machine_input, run_machine
 from transom.spark.windows import comings_and_goings, following
 
 
-def number(node: Number, frame: DataFrame, run: Run) -> DataFrame:
+def number(node: Number, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Rows with their position in the stream, from the machine that counts them."""
     cells = crossing_columns(frame, names(node.schema))
     given = machine_input(frame, run, values=cells, order=F.col("o"))
@@ -23,7 +23,7 @@ def number(node: Number, frame: DataFrame, run: Run) -> DataFrame:
     return rows.select(*carried(rows), F.col("n").alias("i"), F.col("n").alias("o"), *values(node.schema))
 
 
-def emit(node: Emit, frame: DataFrame, run: Run) -> DataFrame:
+def emit(node: Emit, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The rows of all windows; several windows of a tick come one after the other."""
     if node.input.form is not Form.WINDOWS:
         return frame
@@ -32,7 +32,7 @@ def emit(node: Emit, frame: DataFrame, run: Run) -> DataFrame:
     return frame.where("p").select(TICK, *order, *values(node.schema))
 
 
-def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
+def changes(node: Changes, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Comings and goings added up per tick and row: what is left over came, or went."""
     cells = names(node.schema)
     gone = F.col("g") if node.input.form is Form.STAYS else following(run.time.number(), node.schedule)
@@ -43,7 +43,7 @@ def changes(node: Changes, frame: DataFrame, run: Run) -> DataFrame:
     return sums.where(left > 0).select(*carried(sums), *values(node.schema), copies).drop("_")
 
 
-def compare(node: Compare, frame: DataFrame, run: Run) -> DataFrame:
+def compare(node: Compare, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """What came or went, from the machine that compares windows."""
     order = F.col("o") if node.ordered else None
     specification = json.dumps({"machine": "change", "report": node.report})

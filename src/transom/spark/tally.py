@@ -14,13 +14,13 @@ from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
 from transom.physical.lines import Tally
 from transom.physical.tally import places
-from transom.spark.frames import Run, carried, names, select_new, value
+from transom.spark.frames import LoweringContext, carried, names, select_new, value
 from transom.spark.lines import KEYS_TOGETHER
 from transom.spark.places import kilometres_per_hour, ticks_between
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 
 
-def tally(node: Tally, frame: DataFrame, run: Run) -> DataFrame:
+def tally(node: Tally, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One row per window that holds one: what its machine tells, as the aggregates of its key."""
     schema = node.input.schema + Schema(node.tags)
     tags = [run.time.number() if tag.name == "tick" else F.col("i") for tag in node.tags]

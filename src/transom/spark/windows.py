@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 
 from transom.physical.plan import Collect, Cut, Spread, Stay
 from transom.physical.schedule import Schedule
-from transom.spark.frames import Run, carried, names, values
+from transom.spark.frames import LoweringContext, carried, names, values
 from transom.spark.marks import ceil_to, div, with_table
 from transom.spark.stateful import crossing_columns, machine_input, run_machine
 
 
-def stay(node: Stay, frame: DataFrame, run: Run) -> DataFrame:
+def stay(node: Stay, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Each tuple with its first window as event time and the tick at which it is gone.
 
     `FROM NOW-a TO NOW-b SLIDE s` holds a tuple of tick c from ceil((c+b)/s)*s until (floor((c+a)/s)+1)*s.
@@ -34,7 +34,7 @@ def stay(node: Stay, frame: DataFrame, run: Run) -> DataFrame:
     return kept.select(run.time.marked(F.col("f")), *(F.col(n) for n in kept.columns if n != "f"))
 
 
-def spread(node: Spread, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def spread(node: Spread, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """One row per tuple and window."""
     kept = [*(["o"] if node.ordered else []), *names(node.schema)]
     if clock is not None:
@@ -72,7 +72,7 @@ def following(tick: Column, schedule: Schedule) -> Column | None:
     return ends[0] if len(ends) == 1 else F.least(*ends)
 
 
-def comings_and_goings(frame: DataFrame, gone: Column | None, run: Run, kept: list[str]) -> DataFrame:
+def comings_and_goings(frame: DataFrame, gone: Column | None, run: LoweringContext, kept: list[str]) -> DataFrame:
     """Stays as changes (E7): `n` is 1 at the tick at which a row comes and -1 at the one at which it is gone."""
     first = run.time.number()
     moments = [F.struct(first.alias("t"), F.lit(1).alias("n"))]
@@ -85,14 +85,14 @@ def comings_and_goings(frame: DataFrame, gone: Column | None, run: Run, kept: li
     return rows.select(run.time.marked(F.col("e.t")), F.col("e.n").alias("n"), *columns)
 
 
-def with_existence(frame: DataFrame, clock: DataFrame, run: Run) -> DataFrame:
+def with_existence(frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
     """Rows of windows, of which a tick holds at most one, with one more row per window that says that it exists."""
     rows = frame.select("*", F.lit(1).alias("w"), F.lit(True).alias("p"))
     words = clock.select(*carried(clock), F.lit(1).alias("w"), F.lit(False).alias("p"))
     return rows.unionByName(words, allowMissingColumns=True)
 
 
-def cut(node: Cut, frame: DataFrame, run: Run) -> DataFrame:
+def cut(node: Cut, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Windows by rows, from the machine that counts them."""
     order = "i" if "i" in frame.columns else "o"
     width = len(node.schema) - len(node.spec.tags)
@@ -103,7 +103,7 @@ def cut(node: Cut, frame: DataFrame, run: Run) -> DataFrame:
     return rows.select(*carried(rows, "w", "p"), F.col("n").alias("o"), *values(node.schema))
 
 
-def collect(node: Collect, frame: DataFrame, clock: DataFrame | None, run: Run) -> DataFrame:
+def collect(node: Collect, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
     """The windows of an answer: rows with the number of their window in its tick; an empty one is one flagged row."""
     if clock is not None:
         frame = with_existence(frame, clock, run)

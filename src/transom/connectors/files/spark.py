@@ -34,11 +34,11 @@ from transom.connectors.files.tracks import as_lines
 from transom.errors import DataError, UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
+from transom.spark.balance import CountRead, uncounted
 from transom.spark.cells import forms, shown, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
 from transom.spark.columns import quoted, reserved, told_apart
 from transom.spark.printable import escaped as escaped_text
-from transom.spark.sources import MANY
 from transom.spark.time_formats import iso_text
 from transom.spark.types import spark_type
 
@@ -73,6 +73,7 @@ class _Job:
     live: bool = False
     position: bool = False
     files_per_batch: int | None = None
+    count: CountRead = uncounted
 
     @property
     def form(self) -> Format:
@@ -94,11 +95,6 @@ class _Job:
         """Whether the file and the number of a row put it in order."""
         return self.position and not self.extent.order and not _ranked(self.extent)
 
-    @property
-    def whole(self) -> bool:
-        """Whether Spark reads each file as one row, and counts it as one."""
-        return self.form.tracks or (self.numbered and self.form is not Format.PARQUET)
-
 
 def stream(
     spark: SparkSession,
@@ -109,16 +105,14 @@ def stream(
     live: bool,
     position: bool,
     files_per_batch: int | None = None,
+    count: CountRead = uncounted,
 ) -> DataFrame:
-    """The rows of a sensed or pushed extent from its files: `t`, `c0`, ... and with `position` also `o`.
-
-    A live frame is a streaming one and goes on with files that come later.
-    """
+    """The rows of a sensed or pushed extent from its files: `t`, `c0`, ..., perhaps `o`; `count` counts them."""
     source = extent.source
     if not isinstance(source, Files):
         raise UsageError(f"{extent.name} is not read from files")
     time = source.time or source.format.clock
-    job = _Job(spark, extent, calendar, source, time, True, live, position, files_per_batch)
+    job = _Job(spark, extent, calendar, source, time, True, live, position, files_per_batch, count)
     parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
     return _union(_frame(job, part, "t") for part in parts)
 
@@ -140,9 +134,6 @@ def table(spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path 
 
 def _union(frames: Iterable[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
-
-
-# Which files there are.
 
 
 def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[_Part]:
@@ -213,9 +204,6 @@ def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
     return _Part(place, (pattern,), columns, header, since)
 
 
-# Lines and rows of files.
-
-
 def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
     """Rows with raw cells: `rt` of the tick, `r0`, ..., `bad` with what is wrong with the row, and `f` and `r`."""
     names = list(job.columns.values())
@@ -227,7 +215,7 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
     text = T.StringType()
     if job.form is Format.CSV:
         shape = ", ".join([*(f"x{i} string" for i in range(len(part.columns))), f"{quoted(_BAD)} string"])
-        kept = lines.where((F.col("line") != "") & (F.col("line") != part.header))
+        kept = lines.where(_is_row(job, part, F.col("line")))
         read = kept.select("line", *where, F.from_csv("line", F.lit(shape), _CSV).alias("x"))
         at = {name: F.nullif(F.col(f"x.x{i}"), F.lit("")) for i, name in enumerate(part.columns)}
         quotes = F.length("line") - F.length(F.replace("line", F.lit('"'), F.lit("")))
@@ -243,7 +231,7 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
         options = {"columnNameOfCorruptRecord": unread, "mode": "PERMISSIVE"}
         keyed = T.StructType([T.StructField(key, kind) for key in keys]).add(unread, text)
         numbered = T.StructType([T.StructField(f"x{i}", kind) for i in range(len(keys))]).add(_BAD, text)
-        kept = lines.where(F.col("line").rlike(r"\S"))
+        kept = lines.where(_is_row(job, part, F.col("line")))
         read = kept.select("line", *where, F.from_json("line", keyed, options).cast(numbered).alias("x"))
         at = {key: F.col(f"x.x{i}") for i, key in enumerate(keys)}
         broken = ~F.col("line").rlike(_OBJECT) | F.col(f"x.{quoted(_BAD)}").isNotNull()
@@ -264,14 +252,24 @@ def _lines(job: _Job, part: _Part) -> DataFrame:
     """The lines of text files in `line`; numbered ones with their file `f` and place `r`."""
     if job.form.tracks:
         files = _load(job, part, "text", wholetext="true").select(_file(), F.col("value").alias("x"))
-        lines = _told(job.form.value)(F.col("x"), F.col("f"))
-        return files.select("f", F.posexplode(lines).alias("r", "line"))
+        lines = files.select("f", _told(job.form.value)(F.col("x"), F.col("f")).alias("x"))
+        return job.count(lines, F.size("x")).select("f", F.posexplode("x").alias("r", "line"))
     if not job.numbered:
-        return _load(job, part, "text").select(F.col("value").alias("line"))
+        lines = _load(job, part, "text").select(F.col("value").alias("line"))
+        return job.count(lines, _is_row(job, part, F.col("line")).cast("long"))
     files = _load(job, part, "text", wholetext="true").select(
         _file(), F.regexp_replace("value", "^\ufeff", "").alias("x")
     )
-    return files.select("f", F.posexplode(F.split("x", r"\r\n|\r|\n", -1)).alias("r", "line"))
+    split = files.select("f", F.split("x", r"\r\n|\r|\n", -1).alias("x"))
+    counted = job.count(split, F.size(F.filter("x", lambda line: _is_row(job, part, line))))
+    return counted.select("f", F.posexplode("x").alias("r", "line"))
+
+
+def _is_row(job: _Job, part: _Part, line: Column) -> Column:
+    """Whether a line holds a row: it is neither empty nor the header."""
+    if job.form is Format.CSV:
+        return (line != "") & (line != part.header)
+    return F.trim(line, F.lit(" \t\n\x0b\f\r")) != ""
 
 
 def _told(form: str) -> Callable[[Column, Column], Column]:
@@ -280,7 +278,7 @@ def _told(form: str) -> Callable[[Column, Column], Column]:
 
 
 def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    frame = _load(job, part, "parquet")
+    frame = job.count(_load(job, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     where = [_file(), F.col("_metadata.row_index").alias("r")] if job.numbered else []
     cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(job.columns.values())]
@@ -351,10 +349,9 @@ def _frame(job: _Job, part: _Part, tick: str) -> DataFrame:
             checked = checked.when(value.isNull() | ~known, _fail(job, attribute.name, text, "is not a site"))
         values.append(checked.otherwise(value).alias(f"c{i}"))
     done = read.select(_checked_tick(job).alias(tick), *values, *where)
-    count = [F.lit(1).cast("long").alias(MANY)] if job.live and job.whole else []
     if not job.position:
-        return done.select("*", *count)
-    return done.select(tick, *(f"c{i}" for i in range(len(values))), _order(job, part).alias("o"), *count)
+        return done
+    return done.select(tick, *(f"c{i}" for i in range(len(values))), _order(job, part).alias("o"))
 
 
 def _checked_tick(job: _Job) -> Column:

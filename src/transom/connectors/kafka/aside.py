@@ -1,16 +1,10 @@
 """What does not count of a live topic, put aside by the task that reads it: late rows, and messages that are no rows.
 
-A task reads one partition, in the order of its offsets. A row is late if it is more than `lateness` ticks behind the
-latest row before it in its partition, or if the query has closed its tick already. Both are settled before a task
-begins: the first by the topic and by how far the partition had come, which a small file of the checkpoint says; the
-second by the watermark of the micro-batch, which Spark writes down before it computes one. So whoever is killed, or
-computes a micro-batch again for another reason, finds the same rows, and puts them under the same name: that of the
-query, the micro-batch, the extent and the partition. A file is there as a whole or not at all.
-
-A row is ahead if its tick is more than `max_ahead` ticks after the time at which its micro-batch began, which Spark
-writes down, too. It makes no other row late.
-
-No row that passes is dropped by Spark: its tick is not closed.
+A task reads one partition, in the order of its offsets. `transom.spark.lateness` says which rows are late or ahead. All
+that the rule depends on is settled before a task begins: the topic; how far the partition had come, which a small file
+of the checkpoint says; and the watermark and time of the micro-batch, which Spark writes down before it computes one.
+So whoever is killed, or computes a micro-batch again for another reason, finds the same rows, and puts them under the
+same name: that of the query, the micro-batch, the extent and the partition. A file is there as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -36,15 +30,10 @@ from transom.connectors.private import make_folder, open_private
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
+from transom.spark.lateness import BATCH_ID, NEVER, QUERY_ID, SPARK, ahead, batch_times, late, task_property
 from transom.spark.marks import TickTime
 
-NEVER = -(1 << 62)
-"""A tick before all others."""
-SPARK = "spark"
-"""The folder of a checkpoint in which Spark keeps what is its own."""
 _LATEST = "latest"
-_QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
-"""What Spark calls the query and the micro-batch that a task works for; a query keeps its name with its checkpoint."""
 _TAKEN = ("partition", "offset", "n", "reason", "timestamp", "key", "value")
 LETTERS = pa.schema(
     {
@@ -98,19 +87,6 @@ class Aside:
         return read.withColumn("reason", find(*_TAKEN))
 
 
-def late(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
-    """Which rows are late, in the order in which they came, and the latest tick after them; NULL is no row."""
-    known = pc.fill_null(ticks, NEVER)
-    seen = pc.cumulative_max(known, start=latest)
-    least = pc.max_element_wise(pc.subtract(seen, lateness), closed + 1)
-    return pc.and_(pc.is_valid(ticks), pc.less(known, least)), seen[-1].as_py() if len(seen) else latest
-
-
-def ahead(ticks: pa.Array, present: int, most: int) -> pa.Array:
-    """Which rows are more than `most` ticks ahead of the present one; NULL is no row."""
-    return pc.fill_null(pc.greater(ticks, present + most), False)
-
-
 def _finding(aside: Aside) -> Any:
     def reasons(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         task: _Task | None = None
@@ -136,14 +112,14 @@ class _Task:
     def __init__(self, aside: Aside, partition: int) -> None:
         self.aside = aside
         self.partition = partition
-        self.query, self.batch = _told(_QUERY), int(_told(_BATCH))
+        self.query, self.batch = task_property(QUERY_ID), int(task_property(BATCH_ID))
         self.offset = -1
         if aside.lateness is not None:
             checkpoint = Path(aside.checkpoint)
             self.ledger = checkpoint / _LATEST / self.query / f"{aside.extent}-{partition}.json"
             self.before = _before(self.ledger, self.batch)
             self.latest = max((tick for _, tick in self.before), default=NEVER)
-            began, watermark = _times(checkpoint / SPARK / "offsets" / str(self.batch))
+            began, watermark = batch_times(checkpoint / SPARK / "offsets" / str(self.batch))
             self.present = aside.calendar.tick_of(datetime.fromtimestamp(began / 1000, UTC))
             self.closed = TickTime(aside.calendar).closed(watermark)
         name = f"part-{self.query[:13]}-{self.batch:09}-{aside.extent}-{partition:05}.parquet"
@@ -208,14 +184,6 @@ class _Task:
             self.half.unlink(missing_ok=True)
 
 
-def _told(name: str) -> str:
-    task = TaskContext.get()
-    value: str | None = None if task is None else task.getLocalProperty(name)
-    if value is None:
-        raise RuntimeError(f"this version of Spark does not tell {name} to a task")
-    return value
-
-
 def _before(ledger: Path, batch: int) -> list[tuple[int, int]]:
     """How far a partition came, by micro-batch, in those before this one; the last two are kept."""
     try:
@@ -223,13 +191,3 @@ def _before(ledger: Path, batch: int) -> list[tuple[int, int]]:
     except FileNotFoundError:
         return []
     return [(number, tick) for number, tick in kept if number < batch]
-
-
-def _times(log: Path) -> tuple[int, int]:
-    """When a micro-batch began, and its watermark, as Spark has written them down: both in milliseconds."""
-    try:
-        lines = log.read_text("utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise RuntimeError(f"{log} is not to be seen: every machine of Spark's must see the checkpoint") from error
-    about = json.loads(lines[1])
-    return int(about["batchTimestampMs"]), int(about["batchWatermarkMs"])

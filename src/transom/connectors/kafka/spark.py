@@ -21,6 +21,7 @@ from transom.connectors.kafka.spark_values import Apart, said, take_apart
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
+from transom.spark.balance import CountRead, uncounted
 from transom.spark.cells import forms, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
 
@@ -35,12 +36,14 @@ def stream(
     position: bool,
     aside: Aside | None = None,
     may_lose: bool = False,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The rows of a topic: `t`, `c0`, ..., with `position` also `o`; a live one with `beat` and `dead` where needed.
 
-    With `may_lose` a live one goes on where the broker has deleted messages before they were read.
+    With `may_lose` a live one goes on where the broker has deleted messages before they were read. `count` counts the
+    messages.
     """
-    read = _read(spark, extent, source, calendar, live=live, may_lose=may_lose)
+    read = _read(count(_messages(spark, source, live=live, may_lose=may_lose), F.lit(1)), extent, source, calendar)
     if aside is not None:
         read = aside.sifted(read)
     cells = [F.col(f"v{place}").alias(f"c{place}") for place in range(len(extent.schema))]
@@ -58,14 +61,12 @@ def stream(
     return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
 
 
-def _read(
-    spark: SparkSession, extent: Extent, source: Kafka, calendar: Calendar, *, live: bool, may_lose: bool = False
-) -> DataFrame:
+def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:
     """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well.
 
     What is named later is small: Spark copies whatever goes from one step to the next.
     """
-    apart = take_apart(_messages(spark, source, live=live, may_lose=may_lose), extent, source)
+    apart = take_apart(messages, extent, source)
     formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in apart.kinds.items()}
     missing = [F.col(f"r{place}").isNull().alias(f"m{place}") for place in sorted(apart.fields)]
     forms_of = (c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -18,6 +18,7 @@ from transom.connectors.log import topic_spark
 from transom.connectors.log.read import log_folder
 from transom.connectors.log.segments import check_segments
 from transom.connectors.private import make_folder
+from transom.spark.balance import CountRead, uncounted
 from transom.spark.types import spark_type
 
 _FOREVER = "36500d"  # Spark would pass over files older than a week
@@ -32,9 +33,10 @@ def stream(
     live: bool,
     position: bool,
     files_per_batch: int | None = None,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
-    raw = _entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch)
+    raw = count(_entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch), _entry())
     if not live:
         raw = raw.where(F.col("_kind") == "row")
     cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
@@ -67,15 +69,25 @@ def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) 
 
 
 def scans(
-    spark: SparkSession, extent: Extent, log: Place, folder: Path | None, files_per_batch: int | None = None
+    spark: SparkSession,
+    extent: Extent,
+    log: Place,
+    folder: Path | None,
+    files_per_batch: int | None = None,
+    count: CountRead = uncounted,
 ) -> DataFrame:
     """The log of a scanned table as it grows: `v`, `n` (1 a row appeared, -1 it left), `c0`, ..., `beat` and `dead`."""
     kind = F.col("_kind")
     cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
     sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias("n")
     rest = [(kind == "beat").alias("beat"), F.col("_reason").alias("dead")]
-    raw = _entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch)
+    raw = count(_entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch), _entry())
     return raw.select(F.col("_tick").alias("v"), sign, *cells, *rest)
+
+
+def _entry() -> Column:
+    """1 for an entry that is a row, has left or is dead; 0 for a heartbeat."""
+    return (F.col("_kind") != "beat").cast("long")
 
 
 def _entries(

@@ -6,6 +6,8 @@ import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.KeyValueGroupedDataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.api.java.UDF1;
+import org.apache.spark.sql.functions;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TimeMode;
@@ -16,7 +18,7 @@ import org.apache.spark.sql.types.StructType;
 /** The way in from Python: a frame in, a frame out. */
 public final class Kernel {
     /** What the package expects of the jar; another number means another release. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     private Kernel() {}
 
@@ -59,6 +61,12 @@ public final class Kernel {
         SlideRunner runner =
                 new SlideRunner(specification, new Moments(zero, length), at, from, from + values, live);
         return put(frame, by, runner, schema(out), live);
+    }
+
+    /** Whether a tick was closed when the micro-batch of a row began; a row without a tick is not late. */
+    public static Column isClosed(Column tick, String offsets, long zero, long length) {
+        UDF1<Long, Boolean> closed = new ClosedTicks(offsets, new Moments(zero, length));
+        return functions.udf(closed, DataTypes.BooleanType).asNondeterministic().apply(tick);
     }
 
     /** How many rows the state of a key, or of a bucket of keys, holds. */

@@ -1,0 +1,43 @@
+"""How a query is run: every option of a run, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from transom.physical.plan import Kernel
+
+OnDataLoss = Literal["refuse", "continue"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of one run. A replay has no sink and no checkpoint.
+
+    `once` processes the available input and stops; with `until` the sources of the catalog then count as complete up
+    to that tick. `on_data_loss` says what to do when Kafka has deleted messages before they were read.
+    """
+
+    start: int = 0
+    until: int | None = None
+    index: bool = False
+    approximate_sums: bool = False
+    kernel: Kernel = "auto"
+    sink: str = "console"
+    checkpoint: Path | None = None
+    once: bool = False
+    allow_unbounded: bool = False
+    on_data_loss: OnDataLoss = "refuse"
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether the run continues where a broker has deleted messages before they were read."""
+        return self.on_data_loss == "continue"
+
+    @property
+    def folder(self) -> Path:
+        """The checkpoint of a live run."""
+        if self.checkpoint is None:
+            raise ValueError("a live run has a checkpoint")
+        return self.checkpoint
