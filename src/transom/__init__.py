@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transom.catalog.extents import Catalog
+    from transom.catalog.catalog import Catalog
     from transom.compiling import compile
     from transom.errors import KernelWarning, QueryWarning, TransomError
     from transom.model.answer import Answer
@@ -34,7 +34,7 @@ __version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Answer": "transom.model.answer",
-    "Catalog": "transom.catalog.extents",
+    "Catalog": "transom.catalog.catalog",
     "KernelWarning": "transom.errors",
     "Query": "transom.query",
     "QueryWarning": "transom.errors",

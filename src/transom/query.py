@@ -28,7 +28,8 @@ from transom.algebra.state import (
     text,
 )
 from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.errors import Unsupported, UsageError
 from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer, AnswerKind

@@ -18,7 +18,7 @@ from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
 from transom.algebra.state import Formula, Knowledge, bounded, rows, text
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements

@@ -7,7 +7,7 @@ import pytest
 from transom.algebra.expressions import Expression, Literal, parts
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import Plan, walk
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import QueryError
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate

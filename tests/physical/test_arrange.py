@@ -22,7 +22,8 @@ from transom.algebra.relations import WindowFirst
 from transom.algebra.streams import RStream
 from transom.algebra.tree import walk as walk_algebra
 from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
-from transom.catalog.extents import Catalog, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Kind
 from transom.errors import PlanError, Unsupported
 from transom.physical import gaps
 from transom.physical.arrange import arrange

@@ -19,7 +19,7 @@ from tests.spark.together import OverRdf, found_answers
 from tests.spark.trying import SPLITS, patiently
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.rdf.tree import Question, Solutions, reads_streams
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse

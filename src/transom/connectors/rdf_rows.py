@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import Solutions, walk
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.ticks import accepted
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.rows import Given, Origin, tagged

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.algebra.state import NOTHING
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
 from transom.physical.plan import Physical, Read, ReadScans

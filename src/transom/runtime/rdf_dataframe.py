@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_spark_files import WHERE, open_stream
 from transom.connectors.statements import open_graph

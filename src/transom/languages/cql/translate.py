@@ -24,7 +24,8 @@ from transom.algebra.relations import (
 from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
 from transom.algebra.tracks import TrackFunction
 from transom.algebra.tree import Operator, Plan, Stream, Windows, is_stream, keyed
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of

@@ -11,7 +11,8 @@ from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
 from transom.algebra.tree import Plan, Stream, Windows, is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
-from transom.catalog.extents import Catalog, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Kind
 from transom.errors import LanguageRule, Span, UsageError
 from transom.languages.sneeql.syntax import (
     Convert,

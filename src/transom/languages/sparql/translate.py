@@ -26,7 +26,7 @@ from transom.algebra.rdf.solutions import (
     Values,
 )
 from transom.algebra.rdf.tree import Question, Solutions
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
