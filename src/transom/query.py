@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import bounds, explain
+from transom.algebra.operator import Operator, Plan
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.state import (
     Arrivals,
@@ -27,7 +28,7 @@ from transom.algebra.state import (
     rows,
     text,
 )
-from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
+from transom.algebra.tree import OPERATORS, is_stream, walk
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 from transom.errors import Unsupported, UsageError

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.algebra.expressions import Cast, Column, Item
+from transom.algebra.operator import Plan, Stream
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamProject
-from transom.algebra.tree import Plan, Stream, is_stream
+from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery

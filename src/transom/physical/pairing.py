@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Call, Expression, columns, conjunction
+from transom.algebra.operator import Windows
 from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.model.schema import Schema
 from transom.physical import choices, gaps, scans, stays

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from transom.algebra import bounds
 from transom.algebra.expressions import TRUE, Expression, InRegion, conjunction, conjuncts
+from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -27,7 +28,7 @@ from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
 from transom.algebra.tracks import place_of
-from transom.algebra.tree import Relations, Windows
+from transom.algebra.tree import Relations
 from transom.algebra.windows import Arrival, Between, Change, Every, Inside, Passing, Window, parts
 from transom.errors import PlanError, Unsupported
 from transom.machines.distance import PlaceSpec

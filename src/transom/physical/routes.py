@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -15,7 +16,6 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Passing, Window
 
 if TYPE_CHECKING:

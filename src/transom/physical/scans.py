@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transom.algebra import bounds
+from transom.algebra.operator import Windows
 from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
-from transom.algebra.tree import Windows
 from transom.model.schema import Schema
 from transom.physical import choices, gaps
 from transom.physical.plan import Form, Physical, ReadScans, Spread

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression
+from transom.algebra.operator import Windows
 from transom.algebra.relations import TrackAggregation, WindowAggregation, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.tracks import Track, TrackFunction, place_of
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.machines.aggregates import SlideAggregate
 from transom.model.types import Type
