@@ -11,7 +11,7 @@ from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError
 
 if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions
+    from transom.algebra.rdf.operator import Solutions
 
 ENDINGS = ("rq", "sparql")
 """The endings of files with such queries."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transom.algebra.rdf.expressions import Expression
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
 from transom.algebra.rdf.solutions import Filter
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
-from transom.algebra.rdf.tree import Solutions
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
@@ -40,7 +40,8 @@ def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePatter
 
 def only(node: Physical, name: str, called: str) -> Physical:
     """One variable of solutions under another name; no solution where it is unbound."""
-    from transom.algebra.rdf.expressions import Binding, Call, Variable
+    from transom.algebra.rdf.expressions import Binding, Call
+    from transom.algebra.rdf.variable import Variable
     from transom.physical.rdf_plan import Keep
 
     found = node

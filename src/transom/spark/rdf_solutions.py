@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
 from transom.physical.plan import Form, Physical
