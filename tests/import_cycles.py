@@ -45,10 +45,6 @@ KNOWN = frozenset(
         "transom.physical.routes",
         "transom.physical.scans",
         "transom.physical.tally",
-        "transom.physical.change_join",
-        "transom.physical.lines",
-        "transom.physical.plan",
-        "transom.physical.rdf_plan",
         "transom.physical.rdf_arrange",
         "transom.physical.rdf_join",
     }

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
     from transom.languages.sql.select import Remark
     from transom.optimizer.pipeline import Step
-    from transom.physical.plan import Kernel, Physical
+    from transom.physical.node import Physical
+    from transom.physical.plan import Kernel
     from transom.reference.sources import Inputs
     from transom.runtime.running import OnDataLoss, Running
     from transom.spark.rejected import Rejected

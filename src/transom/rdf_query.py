@@ -33,7 +33,8 @@ from transom.model.rdf.answer import Aside, RdfAnswer, RdfAnswerKind
 from transom.model.rdf.terms import DATE_TIME
 from transom.model.rdf.terms import Literal as LiteralTerm
 from transom.physical import show
-from transom.physical.plan import Kernel, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Kernel
 from transom.physical.rdf_arrange import arrange
 from transom.rdf_engines import of_rdf
 from transom.reference.rdf.evaluate import evaluate

@@ -30,9 +30,9 @@ from transom.physical.arrange import arrange
 from transom.physical.change_join import ChangeJoin
 from transom.physical.choices import FEW_KEYS
 from transom.physical.lines import Grown, LineNode, Lines, Relate, Steady, Tally, Turn
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import (
     Changes,
-    Clock,
     Collect,
     Compare,
     Cut,
@@ -42,7 +42,6 @@ from transom.physical.plan import (
     Meet,
     Meeting,
     Number,
-    Physical,
     Product,
     Read,
     ReadTable,

@@ -26,7 +26,8 @@ from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.change_join import ChangeJoin, JoinType
-from transom.physical.plan import Form, Path, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_plan import Fan, Graph, Match, Stand, Unfold, Within
 from transom.physical.walk import walk

@@ -37,9 +37,9 @@ from transom.machines.window import WindowSpec
 from transom.physical import choices, pairing, routes, scans, stays
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
 from transom.physical.constants import refuse_long_decimals
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import (
     Changes,
-    Clock,
     Collect,
     Compare,
     Cut,
@@ -50,7 +50,6 @@ from transom.physical.plan import (
     Group,
     Map,
     Number,
-    Physical,
     Read,
     ReadTable,
     Slide,

@@ -15,7 +15,8 @@ from transom.algebra.windows import Window
 from transom.model.schema import Schema
 from transom.physical import choices, gaps, scans, stays
 from transom.physical.choices import BUCKETS
-from transom.physical.plan import Form, Meet, Meeting, Physical, Product
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Meet, Meeting, Product
 
 if TYPE_CHECKING:
     from transom.physical.arrange import Planner

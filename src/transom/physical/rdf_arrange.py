@@ -36,7 +36,8 @@ from transom.physical import choices, gaps, rdf_choices, rdf_join
 from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines
-from transom.physical.plan import Choice, Clock, Form, Physical, Read
+from transom.physical.node import Clock, Physical
+from transom.physical.plan import Choice, Form, Read
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
 from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (

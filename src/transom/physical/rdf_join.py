@@ -14,7 +14,8 @@ from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
 from transom.physical.change_join import ChangeJoin, Compatible, JoinType
 from transom.physical.choices import STATELESS
-from transom.physical.plan import Form, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Read
 from transom.physical.rdf_known import bound, conjunction, has_exists, names
 from transom.physical.rdf_plan import (
     MESSAGE,

@@ -38,8 +38,9 @@ from transom.physical import choices, gaps, scans
 from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
+from transom.physical.node import Clock, Physical
 from transom.physical.pairing import equalities
-from transom.physical.plan import Clock, Filter, Form, Map, Physical, ReadTable
+from transom.physical.plan import Filter, Form, Map, ReadTable
 from transom.physical.routes import by_changes
 from transom.physical.schedule import Schedule
 

@@ -10,7 +10,8 @@ from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.model.schema import Schema
 from transom.physical import choices, gaps
-from transom.physical.plan import Form, Physical, ReadScans, Spread
+from transom.physical.node import Physical
+from transom.physical.plan import Form, ReadScans, Spread
 from transom.physical.schedule import Schedule
 from transom.physical.walk import walk
 

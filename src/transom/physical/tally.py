@@ -21,7 +21,8 @@ from transom.model.types import Type
 from transom.physical import choices, relate, routes
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines, Tally
-from transom.physical.plan import Filter, Form, Map, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Filter, Form, Map
 
 if TYPE_CHECKING:
     from transom.physical.arrange import Planner

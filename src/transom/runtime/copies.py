@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from transom.errors import UsageError
 from transom.languages.places import place_of
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.physical.stays import copies
 
 if TYPE_CHECKING:

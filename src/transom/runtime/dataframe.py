@@ -15,7 +15,8 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
-from transom.physical.plan import Physical, Read, ReadScans
+from transom.physical.node import Physical
+from transom.physical.plan import Read, ReadScans
 from transom.physical.walk import walk
 from transom.spark import clock
 from transom.spark.frames import Run

@@ -18,7 +18,7 @@ from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
 from transom.model.schema import Schema
-from transom.physical.plan import Physical, is_node
+from transom.physical.node import Physical, is_node
 
 if TYPE_CHECKING:
     from transom.query import Query

@@ -20,7 +20,8 @@ from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.physical.plan import Form, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Read
 from transom.physical.rdf_plan import Sequence as Ordered
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk

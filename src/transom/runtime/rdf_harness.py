@@ -15,7 +15,8 @@ from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_spark_files import WHERE
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
-from transom.physical.plan import Kernel, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Kernel
 from transom.reference.rdf.statements import Inputs
 from transom.runtime.dataframe import Options
 from transom.runtime.harness import collected

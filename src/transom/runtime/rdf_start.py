@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from transom.algebra.rdf.tree import reads_streams
 from transom.errors import UsageError
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.physical.rdf_plan import Stand
 from transom.physical.walk import walk
 from transom.runtime.dataframe import Options

@@ -14,7 +14,8 @@ from pyspark.sql import functions as F
 from transom.catalog.extents import Extent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
-from transom.physical.plan import Clock, Kernel, Physical
+from transom.physical.node import Clock, Physical
+from transom.physical.plan import Kernel
 from transom.physical.show import total
 from transom.physical.walk import walk
 from transom.runtime.checkpoint import SPARK, Checkpoint

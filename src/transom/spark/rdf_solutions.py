@@ -12,7 +12,8 @@ from transom.algebra.rdf.patterns import Place
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
-from transom.physical.plan import Form, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Form
 from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
 from transom.spark import terms
 from transom.spark.frames import Run, carried, names, values

@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from transom.model.reasons import DEAD, READ, Reason
-from transom.physical.plan import Clock, Read, ReadScans, ReadTable
+from transom.physical.node import Clock
+from transom.physical.plan import Read, ReadScans, ReadTable
 from transom.spark import clock as clock_source
 from transom.spark.frames import FOREVER, Run, values
 from transom.spark.marks import ceil_to, watermarked
