@@ -39,14 +39,6 @@ KNOWN = frozenset(
         "transom.runtime.running",
         "transom.runtime.start",
         "transom.runtime.topics",
-        "transom.physical.arrange",
-        "transom.physical.pairing",
-        "transom.physical.relate",
-        "transom.physical.routes",
-        "transom.physical.scans",
-        "transom.physical.tally",
-        "transom.physical.rdf_arrange",
-        "transom.physical.rdf_join",
     }
 )
 """Modules in cycles that are still to be opened. The list may only shrink."""

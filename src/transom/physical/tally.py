@@ -7,7 +7,7 @@ rows are asked of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression
@@ -20,12 +20,10 @@ from transom.machines.aggregates import SlideAggregate
 from transom.model.types import Type
 from transom.physical import choices, relate, routes
 from transom.physical.choices import STATELESS
+from transom.physical.context import Planning
 from transom.physical.lines import Lines, Tally
 from transom.physical.node import Physical
 from transom.physical.plan import Filter, Form, Map
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
 
 Aggregation: TypeAlias = WindowAggregation | TrackAggregation
 
@@ -35,7 +33,7 @@ ROWS = SlideAggregate("count", "integer", None)
 PATH = SlideAggregate("path", "integer", None)
 
 
-def windows(planner: Planner, op: Windows, ordered: bool) -> Physical | None:
+def windows(planner: Planning, op: Windows, ordered: bool) -> Physical | None:
     """Aggregates of the windows of each key and what stands on them, if a machine can tell them."""
     match op:
         case WindowSelect(input=input, predicate=predicate) if below := windows(planner, input, ordered):
@@ -80,7 +78,7 @@ def _sums_floats(aggregate: Aggregate | Track) -> bool:
     return summed and aggregate.argument.type is Type.FLOAT
 
 
-def _tally(planner: Planner, op: Aggregation, window: Window, ordered: bool) -> Tally:
+def _tally(planner: Planning, op: Aggregation, window: Window, ordered: bool) -> Tally:
     lines = relate.lines(planner, window, Form.WINDOWS, ordered=True)
     assert isinstance(lines, Lines)  # noqa: S101 - that is what windows of keys are
     asked = _Asked([Column(place) for place in window.place])
