@@ -10,6 +10,8 @@ Importing this starts nothing and imports no engine; the public names are import
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from transom.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from transom.catalog.catalog import Catalog
     from transom.compiling import compile
@@ -30,7 +32,6 @@ __all__ = [
     "TransomError",
     "compile",
 ]
-__version__ = "0.3.0.dev0"
 
 _HOMES = {
     "Answer": "transom.model.answer",

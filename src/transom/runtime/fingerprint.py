@@ -206,7 +206,7 @@ def _maker(kept: dict[str, Any]) -> str:
 def _versions() -> dict[str, str]:
     from pyspark import __version__ as spark
 
-    from transom import __version__
+    from transom.version import __version__
 
     return {"transom": __version__, "spark": spark}
 
