@@ -129,9 +129,10 @@ lint:
 types:
     mypy
 
-# imports go one way
+# imports go one way, and in no circle
 layers:
     lint-imports
+    python -m tests.import_cycles
 
 # the documentation as a site
 docs:

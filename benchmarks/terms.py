@@ -24,7 +24,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks.measure import Contestant, compare, figures, options, say, session
-from transom.algebra.rdf.expressions import Call, Constant, Variable
+from transom.algebra.rdf.expressions import Call, Constant
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import INTEGER, IRI, Literal
 from transom.spark.terms import truth
 

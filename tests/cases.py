@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 import transom
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.model.types import Point
 
 PLACES = {"km-1d": ("km",), "km-2d": ("x", "y")}

@@ -13,7 +13,8 @@ from tests.cases import Case, catalog_of, golden_cases
 from tests.sparql.test_golden import catalog_of as rdf_catalog_of
 from transom.errors import Unsupported
 from transom.physical.lines import LineNode
-from transom.physical.plan import Path, Physical, RowNode, is_node
+from transom.physical.node import Physical, is_node
+from transom.physical.plan import Path, RowNode
 from transom.physical.rdf_plan import RdfNode
 from transom.physical.walk import walk
 

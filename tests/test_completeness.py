@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import is_dataclass
+from importlib import import_module
 
 import pytest
 
@@ -14,6 +15,7 @@ import transom.reference.streams
 import transom.reference.windows
 from transom.algebra import bounds
 from transom.algebra.functions import FUNCTIONS, SPACE_FUNCTIONS
+from transom.algebra.operator import Operator
 from transom.algebra.sources import StreamReceive
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import (
@@ -62,6 +64,13 @@ KEY = (Attribute("id", Type.STRING, "cars"),)
 
 def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_operator_is_in_the_unions(family: str) -> None:
+    module = import_module(f"transom.algebra.{family}")
+    found = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Operator)]
+    assert {one for one in found if one.__module__ == module.__name__} <= set(OPERATORS)
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.__name__)

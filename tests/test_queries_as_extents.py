@@ -9,7 +9,7 @@ import pytest
 import transom
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import walk
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import CatalogError, DataError, LanguageRule, NameProblem, TransomError, UsageError
 
 CATALOG = """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import transom
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import CatalogError, LanguageRule, NameProblem, TransomError, UsageError
 from transom.model.answer import Answer
 

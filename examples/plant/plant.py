@@ -22,7 +22,7 @@ from typing import Any
 import transom
 from examples.plant import servers
 from examples.plant.layout import HERE, PASSWORD, QUERIES, USER, Layout
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.connectors.log.segments import segments
 
 ROOT = HERE.parents[1]

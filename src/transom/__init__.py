@@ -10,10 +10,10 @@ Importing this starts nothing and imports no engine; the public names are import
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from transom.version import VERSION
+from transom.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from transom.catalog.extents import Catalog
+    from transom.catalog.catalog import Catalog
     from transom.compiling import compile
     from transom.errors import KernelWarning, QueryWarning, TransomError
     from transom.model.answer import Answer
@@ -32,11 +32,10 @@ __all__ = [
     "TransomError",
     "compile",
 ]
-__version__ = VERSION
 
 _HOMES = {
     "Answer": "transom.model.answer",
-    "Catalog": "transom.catalog.extents",
+    "Catalog": "transom.catalog.catalog",
     "KernelWarning": "transom.errors",
     "Query": "transom.query",
     "QueryWarning": "transom.errors",

@@ -16,7 +16,8 @@ from transom.algebra.state import (
     text,
 )
 from transom.algebra.state_bound import StateBound
-from transom.catalog.extents import Catalog, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Kind
 
 
 def bound_of(formula: Formula, catalog: Catalog) -> StateBound:

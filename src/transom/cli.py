@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from transom import __version__, cli_collecting, cli_rdf, cli_running
+from transom import cli_collecting, cli_rdf, cli_running
 from transom.cli_errors import errors_shown
 from transom.cli_files import MapColour, garbage_collection_paused, is_over_rdf, load, load_rows, write_text
 from transom.cli_lines import json_lines, say
 from transom.cli_words import show_warnings, tick_of
 from transom.errors import UsageError
+from transom.version import __version__
 
 if TYPE_CHECKING:
     from transom.query import Query

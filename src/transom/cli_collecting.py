@@ -19,7 +19,7 @@ For = Annotated[str | None, typer.Option("--for", help="How long to collect; def
 
 def collect(catalog: Place, extents: Names = None, segment: Segment = "1 s", length: For = None) -> None:
     """Acquire rows from sensors and brokers into logs that queries read."""
-    from transom.catalog.extents import Catalog
+    from transom.catalog.catalog import Catalog
 
     try:
         from transom.collector.run import collect as run

@@ -48,7 +48,7 @@ def garbage_collection_paused() -> Iterator[None]:
 def _load(
     file: Path, catalog: Path | None, without: list[str] | None, parameters: list[str] | None
 ) -> Query | RdfQuery:
-    from transom.catalog.extents import Catalog
+    from transom.catalog.catalog import Catalog
     from transom.compiling import OVER_RDF, compile, over_rdf
     from transom.languages.known import LANGUAGES
 

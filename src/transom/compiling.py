@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
 from transom.languages.known import language_called, language_of, translated
 from transom.languages.over_rdf import ENDINGS

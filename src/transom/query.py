@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import bounds, explain
+from transom.algebra.operator import Operator, Plan
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.state import Formula
 from transom.algebra.state_bound import StateBound, remarks
-from transom.algebra.tree import OPERATORS, Operator, Plan, is_stream, walk
-from transom.catalog.extents import Catalog, Extent
+from transom.algebra.tree import OPERATORS, is_stream, walk
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog_bounds import bound_of
 from transom.errors import Unsupported, UsageError
 from transom.languages.known import LANGUAGES
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
     from transom.languages.sql.select import Remark
     from transom.optimizer.pipeline import Step
-    from transom.physical.plan import Kernel, Physical
+    from transom.physical.node import Physical
+    from transom.physical.plan import Kernel
     from transom.reference.sources import Inputs
     from transom.runtime.job import Job
     from transom.runtime.options import OnDataLoss, RunOptions

@@ -19,7 +19,7 @@ from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
 from transom.algebra.state import Formula, Knowledge, bounded, rows, text
 from transom.algebra.state_bound import StateBound
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
@@ -34,7 +34,8 @@ from transom.model.rdf.answer import Aside, RdfAnswer, RdfAnswerKind
 from transom.model.rdf.terms import DATE_TIME
 from transom.model.rdf.terms import Literal as LiteralTerm
 from transom.physical import show
-from transom.physical.plan import Kernel, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Kernel
 from transom.physical.rdf_arrange import arrange
 from transom.rdf_engines import of_rdf
 from transom.reference.rdf.evaluate import evaluate

@@ -1,3 +1,3 @@
 """The version of the package."""
 
-VERSION = "0.3.0.dev0"
+__version__ = "0.3.0.dev0"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.languages.sparql import syntax
 from transom.languages.sparql.names import resolve

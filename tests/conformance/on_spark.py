@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.spark.classes import options
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.servers import Kafka
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late

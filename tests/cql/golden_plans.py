@@ -8,9 +8,9 @@ from typing import Any
 from tests.cql.plans import KM, Extent, count, pick, region, where
 from transom.algebra.cql_windows import inside, last_rows, last_way, recent, recent_by_way
 from transom.algebra.expressions import Item, Literal, call, unchanged
+from transom.algebra.operator import Stream
 from transom.algebra.relations import RelationJoin, WindowGrown, WindowProject
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.tree import Stream
 from transom.algebra.windows import Coordinate, Every, time_window
 from transom.model.schema import Attribute
 from transom.model.types import Type

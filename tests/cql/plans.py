@@ -16,6 +16,7 @@ from transom.algebra.expressions import (
     call,
     unchanged,
 )
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     TrackAggregation,
     WindowAggregation,
@@ -24,7 +25,6 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StreamReceive
 from transom.algebra.tracks import Track, TrackFunction
-from transom.algebra.tree import Stream, Windows
 from transom.model.bag import Element
 from transom.model.regions import Region, closed
 from transom.model.schema import Attribute, Schema

@@ -10,10 +10,10 @@ import pytest
 
 from transom.algebra.cql_windows import inside, last_rows, last_way, recent, recent_by_way, unbounded
 from transom.algebra.expressions import TRUE, Column, Expression, call, unchanged
+from transom.algebra.operator import Windows
 from transom.algebra.relations import RelationJoin, WindowCrossProduct, WindowMerge, WindowProject
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, row_window, time_window
 from transom.model.bag import Bag, Element, Row
 from transom.model.schema import Attribute, Schema

@@ -9,6 +9,7 @@ import shapely
 
 from transom.algebra.cql_windows import inside, last_rows, recent, stored
 from transom.algebra.expressions import TRUE, Column, Expression, InRegion, Literal, call
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -23,7 +24,6 @@ from transom.algebra.relations import (
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, WithoutJumps
 from transom.algebra.tracks import Track, TrackFunction
-from transom.algebra.tree import Operator, Stream, Windows
 from transom.algebra.windows import Coordinate, Every
 from transom.errors import PlanError, TypeProblem
 from transom.model.bag import Element, Version

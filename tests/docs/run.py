@@ -17,7 +17,7 @@ from typing import Any
 from unittest import mock
 
 from tests.docs.pages import ROOT, Block
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.cli import main
 from transom.errors import CatalogError
 

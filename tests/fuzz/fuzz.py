@@ -18,7 +18,7 @@ from multiprocessing import Pool
 from random import Random
 from typing import Any
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import PlanError, TransomError
 from transom.languages.cql import parse as cql_parse
 from transom.languages.cql import translate as cql_translate

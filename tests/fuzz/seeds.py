@@ -6,7 +6,7 @@ from functools import cache
 
 import yaml
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.languages.cql.unparse import unparse as write_cql
 from transom.languages.sneeql.unparse import unparse
 

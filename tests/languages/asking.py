@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from transom.algebra.expressions import Expression, Literal, parts
+from transom.algebra.operator import Plan
 from transom.algebra.streams import StreamProject, StreamSelect
-from transom.algebra.tree import Plan, walk
-from transom.catalog.extents import Catalog
+from transom.algebra.tree import walk
+from transom.catalog.catalog import Catalog
 from transom.errors import QueryError
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import TransomError
 from transom.languages.cql.parse import parse as cql_parse
 from transom.languages.cql.translate import translate as cql_translate

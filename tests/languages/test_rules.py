@@ -6,7 +6,7 @@ import pytest
 
 from transom.algebra.tree import is_stream, walk
 from transom.algebra.windows import Coordinate, Every, Window
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, NameProblem, ParseError
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate

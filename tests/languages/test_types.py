@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from transom.algebra.expressions import Call, Case, Cast, Column, Literal, parts
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import TypeProblem
 from transom.model.types import Type
 

@@ -6,10 +6,11 @@ import random
 from dataclasses import replace
 
 from transom.algebra.expressions import TRUE, Expression, Item, Literal, call, case, unchanged
+from transom.algebra.operator import Operator, Plan
 from transom.algebra.relations import WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import StreamProject, StreamSelect
-from transom.algebra.tree import Operator, Plan, is_stream, with_inputs
+from transom.algebra.tree import is_stream, with_inputs
 from transom.model.types import Type
 
 

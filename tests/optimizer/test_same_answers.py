@@ -11,7 +11,8 @@ import transom
 from tests.cases import catalog_of, inputs_of
 from tests.optimizer.plans import decorated
 from tests.oracle.generate import generate
-from transom.algebra.tree import Plan, is_stream
+from transom.algebra.operator import Plan
+from transom.algebra.tree import is_stream
 from transom.model.bag import Bag, Element, row_key
 from transom.optimizer.pipeline import RULES, optimize
 from transom.reference.evaluate import evaluate_stream, evaluate_window

@@ -27,6 +27,7 @@ from transom.algebra.expressions import (
     call,
     unchanged,
 )
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -45,7 +46,6 @@ from transom.algebra.relations import (
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.tracks import Track, TrackFunction
-from transom.algebra.tree import Stream, Windows
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.model.bag import Element
 from transom.model.regions import Region, closed

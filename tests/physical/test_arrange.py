@@ -22,16 +22,17 @@ from transom.algebra.relations import WindowFirst
 from transom.algebra.streams import RStream
 from transom.algebra.tree import walk as walk_algebra
 from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
-from transom.catalog.extents import Catalog, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Kind
 from transom.errors import PlanError, Unsupported
 from transom.physical import gaps
 from transom.physical.arrange import arrange
 from transom.physical.change_join import ChangeJoin
 from transom.physical.choices import FEW_KEYS
 from transom.physical.lines import Grown, LineNode, Lines, Relate, Steady, Tally, Turn
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import (
     Changes,
-    Clock,
     Collect,
     Compare,
     Cut,
@@ -41,7 +42,6 @@ from transom.physical.plan import (
     Meet,
     Meeting,
     Number,
-    Physical,
     Product,
     Read,
     ReadTable,

@@ -8,7 +8,7 @@ import transom
 from transom.algebra.expressions import TRUE
 from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.lines import Relate, Turn
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.physical.walk import walk
 
 CATALOG = transom.Catalog.from_dict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rdf.build import bgp, call, path, select, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
 from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -22,10 +22,12 @@ from transom.algebra.rdf.solutions import (
 )
 from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
 from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.change_join import ChangeJoin, JoinType
-from transom.physical.plan import Form, Path, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_plan import Fan, Graph, Match, Stand, Unfold, Within
 from transom.physical.walk import walk

@@ -8,7 +8,8 @@ import transom
 from transom.errors import Unsupported
 from transom.physical.arrange import arrange
 from transom.physical.lines import Distinct, Lines, Relate, Turn
-from transom.physical.plan import Filter, Form, Map, Physical, ReadScans, ReadTable
+from transom.physical.node import Physical
+from transom.physical.plan import Filter, Form, Map, ReadScans, ReadTable
 from transom.physical.walk import walk
 
 CATALOG = transom.Catalog.from_dict(

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import transom
 from tests.cases import Case, catalog_of, inputs_of
-from transom.algebra.tree import Plan
+from transom.algebra.operator import Plan
 from transom.picture import picture
 from transom.reference.sources import Inputs
 

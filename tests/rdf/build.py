@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transom.algebra.rdf.expressions import Call, Constant, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place, TriplePattern
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
-from transom.algebra.rdf.tree import Solutions, Statements
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import DECIMAL, INTEGER, IRI, BlankNode, Literal, Term, Triple
 from transom.reference.rdf.statements import Inputs

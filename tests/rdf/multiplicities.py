@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from transom.algebra.rdf.expressions import Call, Constant, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import Literal, Triple
 from transom.reference.rdf.statements import Inputs
 

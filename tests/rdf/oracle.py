@@ -16,10 +16,11 @@ from typing import Any
 import pyoxigraph as ox
 
 from tests.rdf.build import term
-from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import Place, TriplePattern
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, Solutions, Statements
+from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from transom.reference.rdf.statements import Inputs
 

@@ -17,7 +17,7 @@ from tests.rdf.oracle import (
     new_source,
     streams,
 )
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression, SortKey, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression, SortKey
 from transom.algebra.rdf.forms import Ask
 from transom.algebra.rdf.patterns import (
     BasicGraphPattern,
@@ -49,6 +49,7 @@ from transom.algebra.rdf.solutions import (
     Values,
 )
 from transom.algebra.rdf.statements import ElementWindow, RdfStream
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 
 LINKS = [IRI(f"http://ex/{name}") for name in "pqr"]

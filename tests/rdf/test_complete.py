@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import is_dataclass
+from importlib import import_module
 
 import pytest
 import yaml
@@ -18,12 +19,14 @@ from tests.docs.pages import ROOT
 from tests.rdf.build import bgp, call, path, select
 from transom.algebra.explain import as_text, branch
 from transom.algebra.rdf import bounds
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
 from transom.algebra.rdf.functions import AGGREGATES, FUNCTIONS
+from transom.algebra.rdf.operator import Operator
 from transom.algebra.rdf.patterns import BasicGraphPattern, Link, TriplePattern, ZeroOrMore
 from transom.algebra.rdf.solutions import Aggregation, Extend, Filter, Project, Slice, Values
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, inputs, patterns_of, reads_streams, volatile_calls, walk
+from transom.algebra.rdf.variable import Variable
 from transom.algebra.state import Arrivals, Number
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI, integer
@@ -41,6 +44,13 @@ FAMILIES = {
     "solutions": transom.reference.rdf.solutions,
     "forms": transom.reference.rdf.forms,
 }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_operator_is_in_the_unions(family: str) -> None:
+    module = import_module(f"transom.algebra.rdf.{family}")
+    found = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Operator)]
+    assert {one for one in found if one.__module__ == module.__name__} <= set(OPERATORS)
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.__name__)

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from tests.rdf.build import expression
-from transom.algebra.rdf.expressions import Aggregate, Call, Constant, Expression, Variable
+from transom.algebra.rdf.expressions import Aggregate, Call, Constant, Expression
 from transom.algebra.rdf.functions import FUNCTIONS
+from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported, UsageError
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, XSD, BlankNode, Literal, Term

@@ -6,12 +6,14 @@ import pytest
 
 from tests.cases import Case, golden_cases
 from tests.rdf.build import bgp, call, inputs, rows, select, triple, v, wanted, window
-from transom.algebra.rdf.expressions import SortKey, Variable
+from transom.algebra.rdf.expressions import SortKey
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, OrderBy, Slice, Union, Values
 from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, Solutions
+from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 from transom.reference.rdf.evaluate import evaluate
 

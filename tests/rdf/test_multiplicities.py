@@ -10,10 +10,10 @@ import pytest
 from tests.rdf import multiplicities
 from tests.rdf.build import bgp, call, inputs, triple, v, window
 from transom.algebra.rdf.expressions import Expression
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
 from transom.algebra.rdf.statements import Merge, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Solutions, Statements
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.statements import read_message

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.rdf.build import bgp, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Aggregation, Extend, OrderBy, Project, Slice, Values
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.rdf.build import bgp, call, expression, inputs, path, rows, select, term, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, SortKey, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, SortKey
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, NoneOf, OneOrMore, Path, Steps, ZeroOrMore, ZeroOrOne
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -24,7 +25,8 @@ from transom.algebra.rdf.solutions import (
     Values,
 )
 from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, Solutions
+from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI, BlankNode, integer
 from transom.reference.rdf.evaluate import evaluate
 

@@ -14,7 +14,8 @@ from tests.oracle.streams import Streams
 from tests.oracle.streams import streams as make_streams
 from transom.errors import Unsupported
 from transom.model.answer import Answer
-from transom.physical.plan import Clock, Compare, Form, Group, Kernel, Meet, Path, Physical, Product, Read, RowNode
+from transom.physical.node import Clock, Physical
+from transom.physical.plan import Compare, Form, Group, Kernel, Meet, Path, Product, Read, RowNode
 from transom.physical.walk import walk
 from transom.reference.sources import Inputs
 from transom.runtime.micro_batches import Split

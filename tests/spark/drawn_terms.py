@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from transom.algebra.rdf.expressions import Call, Constant, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import (
     BOOLEAN,
     DATE,

@@ -27,9 +27,9 @@ ROWS = [(tick, tick % 3, 10 * tick) for tick in range(20)]
 QUERY = "RSTREAM(SELECT site, MAX(temp) AS top FROM road [FROM NOW-2 TO NOW SLIDE 1 SEC] GROUP BY site)"
 BY_ROW = "RSTREAM(SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 1 ROWS])"
 GRAPH = """
-prefixes: {"": "urn:x:"}
-streams:
-  s: {iri: "urn:x:s", files: "s.jsonl", time: "urn:x:at"}
+tick: 1 ms
+rdf:
+  s: {stream: "urn:x:s", subjects: local}
 """
 
 
@@ -58,9 +58,7 @@ FAULTS: dict[str, tuple[str, Any, str, str, object]] = {
 }
 
 
-def test_row_that_is_lost_stops_the_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_that_is_lost_stops_the_run(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = written(tmp_path)
     for text in (QUERY, BY_ROW):
         running = transom.compile(text, catalog).start(spark, "console", tmp_path / f"right-{text[:24]}", once=True)
@@ -83,16 +81,9 @@ def test_statement_that_is_lost_stops_the_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Messages are taken apart into statements: one of them is lost there."""
-    catalog = transom.Catalog.from_dict(
-        {
-            "prefixes": {"": "urn:x:"},
-            "streams": {"s": {"iri": "urn:x:s", "subjects": "local"}},
-        },
-        folder=tmp_path,
-    )
-    query = transom.compile(
-        "SELECT ?a ?b FROM STREAM <urn:x:s> WINDOW RANGE 5 MS WHERE { ?a :p ?b . ?b :q ?c }", catalog, language="sparql"
-    )
+    catalog = transom.Catalog.read(GRAPH, folder=tmp_path)
+    text = "PREFIX : <urn:x:> SELECT ?a ?b FROM STREAM :s WINDOW RANGE 5 MS SLIDE WHERE { ?a :p ?b . ?b :q ?c }"
+    query = transom.compile(text, catalog, language="sparql")
     statement = "struct<s: string, p: string, o: string>"
     folder = tmp_path / "in"
     spark.sql(

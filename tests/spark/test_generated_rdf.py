@@ -17,9 +17,10 @@ from tests.rdf import oracle, questions, test_multiplicities
 from tests.rdf.build import rows
 from tests.spark.together import OverRdf, found_answers
 from tests.spark.trying import SPLITS, patiently
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.solutions import Project
-from transom.algebra.rdf.tree import Question, Solutions, reads_streams
-from transom.catalog.extents import Catalog
+from transom.algebra.rdf.tree import Question, reads_streams
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse

@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.connectors.test_csv_lines import BROKEN, LINES
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.servers import Kafka
 from transom.connectors.csv_lines import line_cells
 from transom.connectors.kafka.read import Message

@@ -28,7 +28,8 @@ from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.physical import choices
-from transom.physical.plan import Clock, Compare, Cut, Form, Number, Product, Read, Stay
+from transom.physical.node import Clock
+from transom.physical.plan import Compare, Cut, Form, Number, Product, Read, Stay
 from transom.physical.plan import Path as Way
 from transom.physical.walk import walk
 from transom.runtime.harness import stream_of

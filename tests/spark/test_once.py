@@ -32,10 +32,12 @@ from tests.spark import test_golden_rdf as rdf
 from tests.spark.trying import AT_ONCE, UNEVEN, patiently, side_by_side
 from tests.spark.trying import plain as without_codegen
 from transom.algebra.state import NOTHING
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.model.answer import Answer
 from transom.model.time import Calendar
-from transom.physical.plan import Kernel, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Kernel
 from transom.physical.walk import walk
 from transom.rdf_query import RdfQuery
 from transom.runtime import answers, micro_batches, rdf_answers, rdf_harness

@@ -16,7 +16,7 @@ pytest.importorskip("pyspark")
 
 import transom
 from tests.spark.trying import side_by_side
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import CheckpointError
 from transom.rdf_query import RdfQuery
 from transom.runtime.kernel import use_kernel

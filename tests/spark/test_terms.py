@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.spark.drawn_terms import A, B, every_term, nested, rows, simple, text
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression
 from transom.algebra.rdf.functions import FUNCTIONS
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.compare import truth as truth_of

@@ -9,7 +9,7 @@ import pytest
 import transom
 from tests.cases import Case, golden_cases
 from tests.rdf.build import rows, wanted
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.errors import QueryError
 
 CASES = golden_cases("streaming-sparql")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from transom.algebra.operator import Operator
 from transom.algebra.relations import (
     WindowAggregation,
     WindowCrossProduct,
@@ -17,7 +18,6 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
-from transom.algebra.tree import Operator
 from transom.algebra.windows import Between, Coordinate, Every, Once, Window
 from transom.model.bag import Bag, Element, Row, difference
 from transom.reference.expressions import Scope, holds, value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -42,7 +43,7 @@ from transom.algebra.state import (
     times,
 )
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tree import Operator, Stream, Windows, keyed, walk
+from transom.algebra.tree import closed, keyed, walk
 from transom.algebra.windows import (
     Arrival,
     Between,
@@ -70,7 +71,7 @@ KEY_HINTS = ("declare `keys`", "declare `forget_after`")
 
 def arrivals(op: Stream, span: int) -> Formula:
     """The most rows that a stream delivers in any span of ticks."""
-    match op:
+    match op := closed(op):
         case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
             return Arrivals(extent, span) if span > 0 else NOTHING
         case StreamSelect(input=input) | StreamProject(input=input) | Renumber(input=input):
@@ -85,7 +86,7 @@ def arrivals(op: Stream, span: int) -> Formula:
 
 def size(op: Windows) -> Formula:
     """The most rows in one window, of one key."""
-    match op:
+    match op := closed(op):
         case Window(input=StoredTable(extent=extent)):
             return TableRows(extent)
         case Window():
@@ -139,7 +140,7 @@ def keys(op: Windows) -> Formula:
 
 def windows_per_tick(op: Windows) -> Formula:
     """The most windows that are created at one tick."""
-    match op:
+    match op := closed(op):
         case Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input) if not isinstance(
             input, StoredTable
         ):
@@ -164,7 +165,7 @@ def windows_per_tick(op: Windows) -> Formula:
 
 def window_ticks(op: Windows, span: int) -> Formula:
     """The most ticks with windows in any span of ticks."""
-    match op:
+    match op := closed(op):
         case Window(slide=Once()):
             return ONE
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):
@@ -231,7 +232,7 @@ def windows_within(op: Windows, span: int) -> Formula:
 
 def remembered(op: Operator) -> Formula:
     """The most rows that this operator alone must remember, those below it not counted."""
-    match op:
+    match op := closed(op):
         case StreamAcquire() | StreamReceive() | StoredTable():
             return NOTHING
         case StreamSelect() | StreamProject() | Renumber() | RStream():

@@ -24,7 +24,7 @@ from transom.model.schema import Attribute
 from transom.model.space import Position
 
 if TYPE_CHECKING:
-    from transom.algebra.tree import Stream
+    from transom.algebra.operator import Stream
 
 Attributes = tuple[Attribute, ...]
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from transom.algebra.check import check_items, check_predicate, check_reads
 from transom.algebra.expressions import Aggregate, Expression, Item
+from transom.algebra.operator import Windows
 from transom.algebra.tracks import Track
 from transom.errors import PlanError
 from transom.model.schema import Schema
 
-if TYPE_CHECKING:
-    from transom.algebra.tree import Windows
-
 
 @dataclass(frozen=True, slots=True)
-class WindowSelect:
+class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
     Meaning  filter inside each window; a window that loses all its tuples stays, empty.
@@ -37,7 +34,7 @@ class WindowSelect:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowProject:
+class WindowProject(Windows):
     """Each tuple of each window made into another by a list of expressions.
 
     Meaning  map inside each window; duplicates stay.
@@ -58,7 +55,7 @@ class WindowProject:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowAggregation:
+class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
     Meaning  without groups one tuple per window, over no tuples too: COUNT 0, others NULL; with groups one tuple
@@ -85,7 +82,7 @@ class WindowAggregation:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowCrossProduct:
+class WindowCrossProduct(Windows):
     """Every current window of one side paired with every current window of the other.
 
     Meaning  at each tick with a new window on some side, the windows of the last tick <= it of both sides are
@@ -107,7 +104,7 @@ class WindowCrossProduct:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowJoin:
+class WindowJoin(Windows):
     """A cross product that keeps only the tuples for which a predicate is true.
 
     Meaning  WindowSelect(predicate, WindowCrossProduct(left, right)).
@@ -129,7 +126,7 @@ class WindowJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class TrackAggregation:
+class TrackAggregation(Windows):
     """Aggregates over each window or group of which some follow the places of its tuples through time.
 
     Meaning  as WindowAggregation; a track goes through the tuples by tick, ties in the order of the window (C24).
@@ -161,7 +158,7 @@ class TrackAggregation:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowDistinct:
+class WindowDistinct(Windows):
     """Each tuple of each window once.
 
     Meaning  the first of equal tuples stays; NULL equals NULL here.
@@ -178,7 +175,7 @@ class WindowDistinct:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowFirst:
+class WindowFirst(Windows):
     """The first so many tuples of each window, or of each group of its tuples, by a value.
 
     Meaning  the smallest values first, ties by the tuples themselves; a tuple without a value is never among them.
@@ -204,7 +201,7 @@ class WindowFirst:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowGrown:
+class WindowGrown(Windows):
     """Only those windows to which a tuple was added.
 
     Meaning  a window stays if current \\\\ previous has a tuple, previous being the window of its key before it.
@@ -222,7 +219,7 @@ class WindowGrown:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowMerge:
+class WindowMerge(Windows):
     """The windows of all keys as one.
 
     Meaning  at every tick with a new window, the union over the keys of the last window of each (3.4).
@@ -239,7 +236,7 @@ class WindowMerge:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationJoin:
+class RelationJoin(Windows):
     """Every tuple of one relation with every tuple of another for which a predicate is true, at every instant.
 
     Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t), left-major; R(t) is the last
@@ -262,7 +259,7 @@ class RelationJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationLeftJoin:
+class RelationLeftJoin(Windows):
     """A join that keeps the tuples of the left without a match, with NULL for the right.
 
     Meaning  RelationJoin, and every left tuple for which no right tuple makes the predicate true.
@@ -284,7 +281,7 @@ class RelationLeftJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationSemiJoin:
+class RelationSemiJoin(Windows):
     """The tuples of one relation that have a match in another.
 
     Meaning  every left tuple for which some right tuple makes the predicate true, as often as it is there.
@@ -306,7 +303,7 @@ class RelationSemiJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationAntiJoin:
+class RelationAntiJoin(Windows):
     """The tuples of one relation that have no match in another.
 
     Meaning  every left tuple for which no right tuple makes the predicate true. NOT IN is that with a predicate
@@ -329,7 +326,7 @@ class RelationAntiJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationUnion:
+class RelationUnion(Windows):
     """All tuples of two relations.
 
     Meaning  the tuples of R(t) and then those of S(t): UNION ALL; UNION is the distinct ones of it.
@@ -350,7 +347,7 @@ class RelationUnion:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationExcept:
+class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
     Meaning  bag difference R(t) \\\\ S(t): EXCEPT ALL; EXCEPT is that with a distinct left side.
@@ -371,7 +368,7 @@ class RelationExcept:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationIntersect:
+class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
     Meaning  each tuple as often as in the side that has it least: INTERSECT ALL; INTERSECT is the distinct ones.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from transom.algebra.operator import Operator, Stream
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
-class StreamAcquire:
+class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
     Meaning  ticks 0, every, 2*every, ...; at each one tuple per site, in the order of the list; index from 1.
@@ -22,7 +23,7 @@ class StreamAcquire:
     extent: str
     every: int
     sites: tuple[Value, ...]
-    schema: Schema
+    schema: Schema = field()
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -30,7 +31,7 @@ class StreamAcquire:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamReceive:
+class StreamReceive(Stream):
     """A pushed extent: tuples at a rate of their own choosing.
 
     Meaning  every tuple with the tick of its arrival, or its own time stamp; index in order of arrival, from 1.
@@ -40,11 +41,11 @@ class StreamReceive:
     """
 
     extent: str
-    schema: Schema
+    schema: Schema = field()
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTable:
+class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
     Meaning  at tick t, the version with the latest tick <= t; empty before the first.
@@ -54,4 +55,4 @@ class StoredTable:
     """
 
     extent: str
-    schema: Schema
+    schema: Schema = field()

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from transom.algebra.check import check_items, check_predicate
 from transom.algebra.expressions import Expression, Item
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.sources import StreamAcquire, StreamReceive
 from transom.errors import PlanError
 from transom.model.schema import Attribute, Schema
 from transom.model.space import Position, Speed
 
-if TYPE_CHECKING:
-    from transom.algebra.tree import Stream, Windows
-
 
 @dataclass(frozen=True, slots=True)
-class StreamSelect:
+class StreamSelect(Stream):
     """The tuples of a stream for which a predicate is true.
 
     Meaning  filter; tick and index are kept (S2).
@@ -38,7 +35,7 @@ class StreamSelect:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamProject:
+class StreamProject(Stream):
     """Each tuple of a stream made into another by a list of expressions.
 
     Meaning  map; tick and index are kept.
@@ -59,7 +56,7 @@ class StreamProject:
 
 
 @dataclass(frozen=True, slots=True)
-class Renumber:
+class Renumber(Stream):
     """The same stream, numbered from 1 without gaps.
 
     Meaning  the index becomes the position in this stream; tick and values stay.
@@ -76,7 +73,7 @@ class Renumber:
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutJumps:
+class WithoutJumps(Stream):
     """A stream without the rows that no object can have reached in time.
 
     Meaning  a row is rejected if the way to its place from the last row of its key that was kept would need more
@@ -113,7 +110,7 @@ class WithoutJumps:
 
 
 @dataclass(frozen=True, slots=True)
-class RStream:
+class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
     Meaning  each tuple with the tick of its window and a running index; of several keys, those with a window then.
@@ -130,7 +127,7 @@ class RStream:
 
 
 @dataclass(frozen=True, slots=True)
-class IStream:
+class IStream(Stream):
     """The tuples of every window that were not in the window before it.
 
     Meaning  bag difference current \\\\ previous on values, stamped with the current window's tick (S12).
@@ -148,7 +145,7 @@ class IStream:
 
 
 @dataclass(frozen=True, slots=True)
-class DStream:
+class DStream(Stream):
     """The tuples of every window that are gone from the window after it.
 
     Meaning  bag difference previous \\\\ current on values, stamped with the current window's tick (S13).

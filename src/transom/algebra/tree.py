@@ -1,11 +1,15 @@
-"""The closed unions of operators, and walking them; nothing here names the fields of an operator."""
+"""The closed unions of operators, and walking them; nothing here names the fields of an operator.
+
+A `match` over `closed(operator)` is checked by mypy to know every operator.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import TypeAlias, get_args
+from typing import TypeAlias, get_args, overload
 
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -29,10 +33,10 @@ from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
 from transom.algebra.windows import Window
 
-Stream: TypeAlias = (
+StreamOperator: TypeAlias = (
     StreamAcquire | StreamReceive | StreamSelect | StreamProject | Renumber | WithoutJumps | RStream | IStream | DStream
 )
-"""Operators that produce tagged tuples."""
+"""Every operator that produces tagged tuples."""
 
 Relations: TypeAlias = (
     RelationJoin
@@ -45,7 +49,7 @@ Relations: TypeAlias = (
 )
 """Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
 
-Windows: TypeAlias = (
+WindowsOperator: TypeAlias = (
     Window
     | WindowSelect
     | WindowProject
@@ -59,21 +63,28 @@ Windows: TypeAlias = (
     | WindowJoin
     | Relations
 )
-"""Operators that produce windows."""
+"""Every operator that produces windows."""
 
-Plan: TypeAlias = Stream | Windows
-"""What a query is: either kind of stream."""
+OPERATORS: tuple[type[Operator], ...] = (*get_args(StreamOperator), *get_args(WindowsOperator), StoredTable)
 
-Operator: TypeAlias = Plan | StoredTable
-"""Every operator."""
 
-OPERATORS: tuple[type[Operator], ...] = (*get_args(Stream), *get_args(Windows), StoredTable)
+@overload
+def closed(operator: Stream) -> StreamOperator: ...
+@overload
+def closed(operator: Windows) -> WindowsOperator: ...
+@overload
+def closed(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable: ...
+def closed(operator: Operator) -> Operator:
+    """The operator itself, as one of a closed union."""
+    if not isinstance(operator, OPERATORS):
+        raise TypeError(f"{type(operator).__name__} is not in the unions of operators")
+    return operator
 
 
 def inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators directly below one."""
     values = (getattr(operator, field.name) for field in fields(operator))
-    return tuple(value for value in values if isinstance(value, OPERATORS))
+    return tuple(value for value in values if isinstance(value, Operator))
 
 
 def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> Operator:
@@ -81,11 +92,11 @@ def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> O
     changed: dict[str, Operator] = {}
     for field in fields(operator):
         value = getattr(operator, field.name)
-        if isinstance(value, OPERATORS):
+        if isinstance(value, Operator):
             new = change(value)
             if new is not value:
                 changed[field.name] = new
-    return replace(operator, **changed) if changed else operator  # type: ignore[arg-type]
+    return replace(operator, **changed) if changed else operator
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
@@ -97,7 +108,7 @@ def walk(operator: Operator) -> Iterator[Operator]:
 
 def is_stream(operator: Operator) -> bool:
     """Whether an operator produces tagged tuples rather than windows."""
-    return isinstance(operator, get_args(Stream))
+    return isinstance(operator, Stream)
 
 
 def keyed(windows: Windows) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import is_dense, place_columns
 from transom.errors import PlanError
@@ -13,9 +14,6 @@ from transom.model.regions import Region
 from transom.model.schema import IMPLICIT, Attribute, Schema
 from transom.model.space import Position
 from transom.model.types import Type
-
-if TYPE_CHECKING:
-    from transom.algebra.tree import Stream
 
 
 class Coordinate(Enum):
@@ -205,7 +203,7 @@ def parts(reach: Range) -> tuple[Range, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Window(Windows):
     """At each slide event, the elements in range.
 
     Meaning  content(b) = elements seen so far with low(b) <= rho(e) <= high(b); with another coordinate than the

@@ -1,5 +1,6 @@
 """Declared sensors, streams and tables: what queries may read, and where the rows come from."""
 
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 
 __all__ = ["Catalog", "Extent", "Kind"]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
+from transom.catalog.extents import Extent
 from transom.catalog.servers import Kafka
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Source, Table
-
-if TYPE_CHECKING:
-    from transom.catalog.extents import Catalog, Extent
-    from transom.model.time import Calendar
+from transom.model.time import Calendar
 
 _HEADINGS = ("extent", "kind", "attributes", "comes", "sites", "source")
 
 
-def catalog_table(catalog: Catalog) -> str:
+def catalog_table(extents: Iterable[Extent], calendar: Calendar) -> str:
     """One row per extent; everything the user wrote is escaped."""
     head = "".join(f"<th>{word}</th>" for word in _HEADINGS)
-    rows = "".join(_row(extent, catalog.calendar) for extent in catalog.extents.values())
+    rows = "".join(_row(extent, calendar) for extent in extents)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,13 +13,15 @@ from transom.catalog.declaration import looks_declared
 from transom.catalog.document import read_document
 from transom.catalog.entries import CatalogEntry
 from transom.catalog.extent_entries import read_extent
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.extents import Extent
 from transom.catalog.places import At, Misfit, locate
+from transom.catalog.rdf import Rdf
 from transom.catalog.rdf_entries import read_rdf
 from transom.catalog.shape_errors import first_misfit
 from transom.catalog.space_entries import read_regions
 from transom.catalog.ticks import read_instant, read_microseconds
 from transom.catalog.wording import did_you_mean, nearest, quoted, show
+from transom.model.regions import Region
 from transom.model.time import Calendar
 from transom.model.types import Value
 
@@ -28,25 +30,35 @@ _EXAMPLE = "write for example road: sensed (site:integer, temp:integer)"
 _LONGEST_TICK = read_microseconds("366 d")
 
 
-def read_catalog(text: str, name: str | None = None, folder: Path | None = None) -> Catalog:
-    """The catalog in a YAML text."""
-    text = text.removeprefix("\ufeff")
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """All that the entries of a catalog declare."""
+
+    calendar: Calendar
+    extents: Mapping[str, Extent]
+    regions: Mapping[str, Region]
+    rdf: Rdf
+    parameters: Mapping[str, Value]
+
+
+def read_catalog(text: str, name: str | None = None, folder: Path | None = None) -> Declarations:
+    """The declarations in a YAML text; paths in it are relative to `folder`."""
     data, places = read_document(text, name)
     try:
-        return replace(_read(data, folder), text=text, name=name)
+        return _read(data, folder)
     except Misfit as misfit:
         raise locate(misfit, places, name) from misfit.__cause__
 
 
-def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Catalog:
-    """The catalog in dictionaries and lists."""
+def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Declarations:
+    """The declarations in dictionaries and lists."""
     try:
         return _read(dict(entries) if isinstance(entries, Mapping) else entries, folder)
     except Misfit as misfit:
         raise locate(misfit, None, None) from misfit.__cause__
 
 
-def _read(data: object, folder: Path | None) -> Catalog:
+def _read(data: object, folder: Path | None) -> Declarations:
     if data is None:
         raise Misfit("the catalog is empty", At(), _EXAMPLE)
     if not isinstance(data, dict):
@@ -69,7 +81,7 @@ def _read(data: object, folder: Path | None) -> Catalog:
     if not extents and not rdf.extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
     regions = read_regions(entry.regions, extents, At(("regions",)), folder)
-    return Catalog(calendar, extents, folder, regions=regions, rdf=rdf, parameters=_parameters(entry))
+    return Declarations(calendar, extents, regions, rdf, _parameters(entry))
 
 
 def _parameters(entry: CatalogEntry) -> dict[str, Value]:

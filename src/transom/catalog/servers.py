@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from transom.catalog.sources import Growing
+from transom.catalog.growing import Growing
 from transom.catalog.tls import Tls
 from transom.model.types import Value
 

@@ -97,12 +97,6 @@ class Table:
     versions: tuple[Version, ...]
 
 
-class Growing:
-    """A stored table whose log goes on while a query runs."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class FromQuery:
     """The answer of another query, in a file whose ending names the language."""

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from transom.catalog.addresses import broker_tls, read_address
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
 from transom.catalog.servers import Kafka

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias, assert_never
 
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.servers import Collected, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Payload, Postgres
 from transom.collector import http_poll, modbus, opcua
 from transom.collector.feed import Feed

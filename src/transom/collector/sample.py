@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf_entries import ENDINGS as RDF
 from transom.catalog.sources import ENDINGS, Format
 from transom.catalog.time_formats import TimeFormat

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.connectors import open_stream, open_table
 from transom.connectors.rows import elements, versions
 from transom.errors import UsageError

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Solutions, walk
-from transom.catalog.extents import Catalog, Extent
+from transom.algebra.rdf.tree import walk
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.ticks import accepted
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.rows import Given, Origin, tagged

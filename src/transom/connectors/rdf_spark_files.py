@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.servers import Kafka
 from transom.connectors.files.paths import files_for_spark, find_files, spark_glob

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.algebra.expressions import Cast, Column, Item
+from transom.algebra.operator import Plan, Stream
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamProject
-from transom.algebra.tree import Plan, Stream, is_stream
-from transom.catalog.extents import Catalog, Extent
+from transom.algebra.tree import is_stream
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError
 
 if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions
+    from transom.algebra.rdf.operator import Solutions
 
 ENDINGS = ("rq", "sparql")
 """The endings of files with such queries."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from transom.algebra.expressions import Call, Expression, InRegion, conjunction, conjuncts, parts
 from transom.algebra.functions import SPACE_FUNCTIONS
+from transom.algebra.operator import Operator
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -15,7 +16,6 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.streams import StreamSelect
-from transom.algebra.tree import Operator
 from transom.algebra.windows import Between, Inside, Together, Window
 from transom.model.regions import Region
 from transom.optimizer.rule import Context

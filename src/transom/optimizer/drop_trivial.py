@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import TRUE, unchanged
+from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowProject, WindowSelect
 from transom.algebra.streams import StreamProject, StreamSelect
-from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transom.algebra.expressions import Aggregate, Call, Case, Expression, Item, Literal, conjunction, operands, rewrite
+from transom.algebra.operator import Operator
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -16,7 +17,6 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.streams import StreamProject, StreamSelect
-from transom.algebra.tree import Operator
 from transom.model.types import Type
 from transom.optimizer.rule import Context
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import Column, Item, Literal, Tag, substitute
+from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowProject
 from transom.algebra.streams import StreamProject
-from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
 

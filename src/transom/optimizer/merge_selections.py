@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import conjunction, conjuncts
+from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowSelect
 from transom.algebra.streams import StreamSelect
-from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression
-from transom.algebra.tree import Operator, Plan, inputs, is_stream, with_inputs
+from transom.algebra.operator import Operator, Plan
+from transom.algebra.tree import inputs, is_stream, with_inputs
 from transom.errors import PlanError, UsageError
 from transom.model.types import Value
 from transom.optimizer.cheap_restrictions_first import cheap_restrictions_first

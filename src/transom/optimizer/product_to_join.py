@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import columns, conjunction, conjuncts
+from transom.algebra.operator import Operator
 from transom.algebra.relations import RelationJoin, WindowCrossProduct, WindowJoin, WindowSelect
-from transom.algebra.tree import Operator
 from transom.optimizer.rule import Context
 
 

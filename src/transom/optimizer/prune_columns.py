@@ -6,6 +6,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 from transom.algebra.expressions import Aggregate, Expression, columns, unchanged
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
     RelationJoin,
     RelationLeftJoin,
@@ -21,7 +22,6 @@ from transom.algebra.relations import (
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import Renumber, StreamProject, StreamSelect, WithoutJumps
 from transom.algebra.tracks import Track
-from transom.algebra.tree import Operator, Stream, Windows
 from transom.algebra.windows import Window
 from transom.model.schema import Attribute
 from transom.optimizer.rule import Context

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transom.algebra.expressions import Expression, columns, conjunction, conjuncts
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -14,7 +15,6 @@ from transom.algebra.relations import (
     WindowJoin,
     WindowSelect,
 )
-from transom.algebra.tree import Operator, Windows
 from transom.model.schema import Schema
 from transom.optimizer.rule import Context
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transom.algebra.expressions import Column, Expression, Tag, rewrite
+from transom.algebra.operator import Operator
 from transom.algebra.relations import RelationJoin, WindowDistinct, WindowGrown, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, StreamSelect
-from transom.algebra.tree import Operator
 from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Range, Window, parts
 from transom.optimizer.rule import Context
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import (
     RelationJoin,
     TrackAggregation,
@@ -12,7 +13,6 @@ from transom.algebra.relations import (
     WindowProject,
     WindowSelect,
 )
-from transom.algebra.tree import Operator, Windows
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.optimizer.rule import Context
 

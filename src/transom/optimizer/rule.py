@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression
+from transom.algebra.operator import Operator
 from transom.algebra.relations import TrackAggregation, WindowAggregation
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.tree import Operator
 from transom.model.types import Value
 
 

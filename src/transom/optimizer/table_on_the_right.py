@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from transom.algebra.bounds import at_most_one_window_per_tick
 from transom.algebra.expressions import unchanged
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
-from transom.algebra.tree import Operator, Windows
 from transom.algebra.windows import Window
 from transom.optimizer.rule import Context
 

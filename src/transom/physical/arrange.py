@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Expression, Tag, conjuncts, parts
+from transom.algebra.operator import Plan, Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -29,16 +30,16 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tree import Plan, Relations, Stream, Windows, is_stream, keyed
+from transom.algebra.tree import Relations, closed, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import PlanError
 from transom.machines.window import WindowSpec
 from transom.physical import choices, pairing, routes, scans, stays
 from transom.physical.choices import BUCKETS, FEW_KEYS, STATELESS, Span
 from transom.physical.constants import refuse_long_decimals
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import (
     Changes,
-    Clock,
     Collect,
     Compare,
     Cut,
@@ -49,7 +50,6 @@ from transom.physical.plan import (
     Group,
     Map,
     Number,
-    Physical,
     Read,
     ReadTable,
     Slide,
@@ -119,7 +119,7 @@ class Planner:
 
     def stream(self, op: Stream, want: Want) -> Physical:
         """A stream of tagged tuples."""
-        match op:
+        match op := closed(op):
             case StreamAcquire(extent=extent, schema=schema) | StreamReceive(extent=extent, schema=schema):
                 node = Read(extent, schema, want.ordered, choices.read(extent))
                 return self._numbered(op, node, want)
@@ -204,7 +204,7 @@ class Planner:
 
     def windows(self, op: Windows, ordered: bool, last: bool = False) -> Physical:
         """A relation, in the form that it takes by itself."""
-        match op:
+        match op := closed(op):
             case Window(input=StoredTable(), slide=Change()):
                 return self._related(WindowMerge(op), ordered)
             case Window(input=StoredTable(extent=extent, schema=schema)):
@@ -296,7 +296,7 @@ class Planner:
 
     def schedule(self, op: Windows) -> Schedule | None:
         """When the windows of a relation come, where that follows from the query alone."""
-        match op:
+        match op := closed(op):
             case Window(slide=Once()):
                 return Schedule((), self.start)
             case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra.expressions import Expression
 from transom.algebra.rdf.expressions import Expression as TermExpression
 from transom.model.schema import Schema
-from transom.physical.forms import Choice, Form, Node
-
-if TYPE_CHECKING:
-    from transom.physical.plan import Physical
+from transom.physical.forms import Choice, Form
+from transom.physical.node import Physical
 
 
 class JoinType(Enum):
@@ -53,7 +51,7 @@ JoinKey: TypeAlias = tuple[Expression, Expression] | str
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeJoin(Node):
+class ChangeJoin(Physical):
     """The join of two sides, or of all branches of one scan, as changes.
 
     Rows meet where their keys are equal. The residual is checked on pairs.

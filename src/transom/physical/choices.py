@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from transom.algebra import bounds
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import WindowAggregation, WindowGrown
 from transom.algebra.sources import StoredTable
 from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
-from transom.algebra.tree import Stream, Windows
 from transom.algebra.windows import Window
 from transom.physical.plan import Choice, Form, Meeting, Path
 from transom.physical.schedule import Schedule

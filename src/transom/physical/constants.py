@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 
 from transom.algebra.expressions import Literal
-from transom.algebra.tree import Plan
+from transom.algebra.operator import Plan
 from transom.physical import gaps
 
 BEFORE, AFTER = 19, 18

@@ -51,12 +51,6 @@ class Meeting(Enum):
         return self.value
 
 
-class Node:
-    """A node of a plan for Spark."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A path with the rule that chose it, its reason, and the most rows that are remembered on it."""

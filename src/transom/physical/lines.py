@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.algebra.tracks import Track
 from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec
 from transom.model.schema import Attribute, Schema
-from transom.physical.forms import Choice, Form, Node
+from transom.physical.forms import Choice, Form
+from transom.physical.node import Clock, Physical
 from transom.physical.schedule import Schedule
-
-if TYPE_CHECKING:
-    from transom.physical.plan import Clock, Physical
 
 
 class Relating(Enum):
@@ -35,7 +33,7 @@ class Relating(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines(Node):
+class Lines(Physical):
     """The windows of each key: their rows, or their changes. Rows of which the flag is not true are in no window."""
 
     input: Physical
@@ -51,7 +49,7 @@ class Lines(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Steady(Node):
+class Steady(Physical):
     """A stream without the rows that no object can have reached in time."""
 
     input: Physical
@@ -65,7 +63,7 @@ class Steady(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Come(Node):
+class Come(Physical):
     """Stays, tick rows or the versions of a table as changes; the clock says at which ticks there are windows."""
 
     input: Physical
@@ -78,7 +76,7 @@ class Come(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn(Node):
+class Turn(Physical):
     """Windows as changes, window by window."""
 
     input: Physical
@@ -89,7 +87,7 @@ class Turn(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Grown(Node):
+class Grown(Physical):
     """Only the windows to which a row was added."""
 
     input: Physical
@@ -100,7 +98,7 @@ class Grown(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Relate(Node):
+class Relate(Physical):
     """What two relations make together at every tick at which one of them has a window."""
 
     left: Physical
@@ -116,7 +114,7 @@ class Relate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct(Node):
+class Distinct(Physical):
     """Each row of a window once."""
 
     input: Physical
@@ -127,7 +125,7 @@ class Distinct(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class First(Node):
+class First(Physical):
     """The first so many rows of a window, or of each group of its rows, by a value."""
 
     input: Physical
@@ -141,7 +139,7 @@ class First(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Follow(Node):
+class Follow(Physical):
     """Aggregates of which some follow the places of rows, per window or per group of its rows."""
 
     input: Physical
@@ -155,7 +153,7 @@ class Follow(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally(Node):
+class Tally(Physical):
     """Aggregates of the windows of each key, from the machine that makes these: no row of a window leaves it.
 
     `cells` go into it, the flag of a window in space last; `tags` come behind the columns of the input.
@@ -175,7 +173,7 @@ class Tally(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Net(Node):
+class Net(Physical):
     """What came or went at each tick: changes of equal rows added up."""
 
     input: Physical

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from transom.algebra import bounds
 from transom.algebra.expressions import Call, Expression, columns, conjunction
+from transom.algebra.operator import Windows
 from transom.algebra.relations import WindowCrossProduct, WindowJoin, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.model.schema import Schema
 from transom.physical import choices, gaps, scans, stays
 from transom.physical.choices import BUCKETS
-from transom.physical.plan import Form, Meet, Meeting, Physical, Product
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
+from transom.physical.context import Planning
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Meet, Meeting, Product
 
 
 def pair(
-    planner: Planner,
+    planner: Planning,
     op: Windows,
     sides: tuple[Windows, Windows],
     predicate: list[Expression],
@@ -67,7 +64,7 @@ def pair(
 
 
 def _with_scans(
-    planner: Planner,
+    planner: Planning,
     op: Windows,
     sides: tuple[Windows, Windows],
     nodes: tuple[Physical, Physical],
@@ -90,14 +87,14 @@ def _with_scans(
     return Meet(*nodes, equal, rest, Meeting.SCANS, cell, shorter, op.schema, Form.STAYS, False, choice)
 
 
-def _kept(planner: Planner, op: Windows, node: Physical, cell: int) -> Formula:
+def _kept(planner: Planning, op: Windows, node: Physical, cell: int) -> Formula:
     """Rows of one side of a native join: twice each, for as long as its span of time is open."""
     if node.form is Form.TABLE:
         return NOTHING
     return times(Rows(2), rows(planner, op, 2 * cell))
 
 
-def fed(planner: Planner, op: Windows, node: Physical) -> Formula:
+def fed(planner: Planning, op: Windows, node: Physical) -> Formula:
     """Rows that wait for their tick to close, and goings that wait for theirs."""
     longest = stays.longest(node)
     if node.form is Form.STAYS:
@@ -105,7 +102,7 @@ def fed(planner: Planner, op: Windows, node: Physical) -> Formula:
     return times(bounds.windows_within(op, 1 + planner.span.slack), bounds.size(op))
 
 
-def rows(planner: Planner, op: Windows, span: int) -> Formula:
+def rows(planner: Planning, op: Windows, span: int) -> Formula:
     """Rows of a relation of stays that begin in a span and in what is not closed."""
     match op:
         case Window(input=StoredTable()):

@@ -13,8 +13,8 @@ A relation travels in one of these forms:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.machines.window import WindowSpec
@@ -23,18 +23,13 @@ from transom.physical.forms import Choice as Choice
 from transom.physical.forms import Form as Form
 from transom.physical.forms import Kernel as Kernel
 from transom.physical.forms import Meeting as Meeting
-from transom.physical.forms import Node
 from transom.physical.forms import Path as Path
+from transom.physical.node import Clock, Physical
 from transom.physical.schedule import Schedule
-
-if TYPE_CHECKING:
-    from transom.physical.change_join import ChangeJoin
-    from transom.physical.lines import LineNode
-    from transom.physical.rdf_plan import RdfNode
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Node):
+class Read(Physical):
     """The rows of a streamed extent, each with its tick; `ordered` adds what puts rows of one tick in order (E1)."""
 
     extent: str
@@ -45,7 +40,7 @@ class Read(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTable(Node):
+class ReadTable(Physical):
     """The versions of a stored table as stays between the scans that see them."""
 
     extent: str
@@ -57,7 +52,7 @@ class ReadTable(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadScans(Node):
+class ReadScans(Physical):
     """What appears in a table and leaves it, as its log grows, each at the first scan of the query that sees it."""
 
     extent: str
@@ -69,18 +64,7 @@ class ReadScans(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Clock(Node):
-    """Ticks that no row carries (E3)."""
-
-    schedule: Schedule
-    choice: Choice
-    schema: Schema = field(default_factory=lambda: Schema(()))
-    form: Form = Form.TICKS
-    ordered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Number(Node):
+class Number(Physical):
     """The rows of a stream with their position in it, from 1."""
 
     input: Physical
@@ -91,7 +75,7 @@ class Number(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Node):
+class Filter(Physical):
     """The rows for which a predicate is true; rows that only say that a window exists pass."""
 
     input: Physical
@@ -103,7 +87,7 @@ class Filter(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Map(Node):
+class Map(Physical):
     """Each row made into another."""
 
     input: Physical
@@ -115,7 +99,7 @@ class Map(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Stay(Node):
+class Stay(Physical):
     """A time window: each tuple with the window it enters and the one that no longer holds it."""
 
     input: Physical
@@ -135,7 +119,7 @@ class Stay(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(Node):
+class Cut(Physical):
     """Windows cut by counting rows."""
 
     input: Physical
@@ -147,7 +131,7 @@ class Cut(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Spread(Node):
+class Spread(Physical):
     """Stays as one row per window; the clock gives the ticks of a table. Scans may become stays instead."""
 
     input: Physical
@@ -160,7 +144,7 @@ class Spread(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Exist(Node):
+class Exist(Physical):
     """Stays or tick rows as windows: one more row per window says that it exists."""
 
     input: Physical
@@ -172,7 +156,7 @@ class Exist(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Node):
+class Group(Physical):
     """Aggregates per window, or per group of its rows; the clock brings the windows that hold nothing.
 
     `length` is how long all rows stay, if as long as each other: a pane is then known by its first window alone.
@@ -192,7 +176,7 @@ class Group(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Slide(Node):
+class Slide(Physical):
     """Aggregates per window and group, group by group in the kernel; `copies` windows hold a row, if as many each."""
 
     input: Physical
@@ -207,7 +191,7 @@ class Slide(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Meet(Node):
+class Meet(Physical):
     """Pairs of rows whose stays overlap; `cell` is the length of the spans of time that are compared as wholes.
 
     With scans these are the spans between two of them: the pairs of one scan end at the next, and 0 is for one scan.
@@ -227,7 +211,7 @@ class Meet(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Product(Node):
+class Product(Physical):
     """Pairs of current windows, at every tick at which a side has new ones."""
 
     left: Physical
@@ -244,7 +228,7 @@ class Product(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Emit(Node):
+class Emit(Physical):
     """The rows of all windows as a stream."""
 
     input: Physical
@@ -255,7 +239,7 @@ class Emit(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Changes(Node):
+class Changes(Physical):
     """What came or went from one window to the next, by adding up comings and goings per tick."""
 
     input: Physical
@@ -268,7 +252,7 @@ class Changes(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Node):
+class Compare(Physical):
     """What came or went from one window to the next, window by window."""
 
     input: Physical
@@ -281,7 +265,7 @@ class Compare(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Collect(Node):
+class Collect(Physical):
     """The windows of an answer: an empty one is one flagged row (E5)."""
 
     input: Physical
@@ -314,11 +298,3 @@ RowNode: TypeAlias = (
     | Collect
 )
 """Nodes over rows that every language needs."""
-
-Physical: TypeAlias = "RowNode | ChangeJoin | LineNode | RdfNode"
-"""All nodes. A plan imports the nodes of `lines` and of `rdf_plan` only where it has some."""
-
-
-def is_node(value: object) -> TypeGuard[Physical]:
-    """Whether a value is a node of a plan."""
-    return isinstance(value, Node)

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Expression, Variable
+from transom.algebra.rdf.expressions import Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -26,7 +27,8 @@ from transom.algebra.rdf.solutions import (
     ordered,
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, Solutions, Statements, volatile_calls
+from transom.algebra.rdf.tree import Question, closed, volatile_calls
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
@@ -34,7 +36,8 @@ from transom.physical import choices, gaps, rdf_choices, rdf_join
 from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines
-from transom.physical.plan import Choice, Clock, Form, Physical, Read
+from transom.physical.node import Clock, Physical
+from transom.physical.plan import Choice, Form, Read
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
 from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (
@@ -118,7 +121,7 @@ class Planner:
 
     def statements(self, op: Statements) -> Physical:
         """Statements as they come and go, or as they are stored."""
-        match op:
+        match op := closed(op):
             case RdfStream():
                 return Last(self.stream(op, order=False), 1, 1, rdf_choices.WINDOW)
             case StoredGraph(extents=extents):
@@ -180,7 +183,7 @@ class Planner:
     def solutions(self, op: Solutions) -> Physical:
         """Solutions as they come and go, or as they follow from what is stored."""
         schema = solutions(names(op.variables))
-        match op:
+        match op := closed(op):
             case TriplePattern(input=facts):
                 return self.match(op, self.statements(facts))
             case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):

@@ -6,8 +6,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from transom.algebra.rdf import bounds
+from transom.algebra.rdf.operator import Operator, Solutions, Statements
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow
-from transom.algebra.rdf.tree import Operator, Solutions, Statements
 from transom.algebra.state import NOTHING, Formula, Number, plus, times
 from transom.physical.forms import Choice, Path
 
@@ -72,11 +72,8 @@ def _longer(op: Any, slack: int) -> Any:
         return op
     below = {field.name: getattr(op, field.name) for field in fields(op)}
     changed: dict[str, Any] = {
-        name: _longer(value, slack) for name, value in below.items() if isinstance(value, (tuple, *_OPERATORS))
+        name: _longer(value, slack) for name, value in below.items() if isinstance(value, tuple | Operator)
     }
     if isinstance(op, RangeWindow):
         changed["width"] = op.width + slack
     return replace(op, **changed)  # type: ignore[type-var]
-
-
-_OPERATORS: tuple[type, ...] = tuple(Operator.__args__)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from transom.algebra.rdf.expressions import Expression
+from transom.algebra.rdf.expressions import Binding, Call, Expression
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
 from transom.algebra.rdf.solutions import Filter
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
-from transom.algebra.rdf.tree import Solutions
+from transom.algebra.rdf.tree import reads_streams
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
 from transom.physical.change_join import ChangeJoin, Compatible, JoinType
 from transom.physical.choices import STATELESS
-from transom.physical.plan import Form, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Read
+from transom.physical.rdf_context import RdfPlanning
 from transom.physical.rdf_known import bound, conjunction, has_exists, names
 from transom.physical.rdf_plan import (
     MESSAGE,
@@ -23,14 +25,12 @@ from transom.physical.rdf_plan import (
     Branch,
     Choose,
     Fan,
+    Keep,
     Within,
     Written,
     messages,
     solutions,
 )
-
-if TYPE_CHECKING:
-    from transom.physical.rdf_arrange import Planner
 
 
 def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePattern:
@@ -40,9 +40,6 @@ def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePatter
 
 def only(node: Physical, name: str, called: str) -> Physical:
     """One variable of solutions under another name; no solution where it is unbound."""
-    from transom.algebra.rdf.expressions import Binding, Call, Variable
-    from transom.physical.rdf_plan import Keep
-
     found = node
     if name != called:
         others = solutions((*(a.name for a in node.schema if a.name != called), called))
@@ -52,7 +49,9 @@ def only(node: Physical, name: str, called: str) -> Physical:
     return Choose(there, solutions((called,)), found.form, STATELESS)
 
 
-def join(planner: Planner, left: Solutions, right: Solutions, how: JoinType, condition: Expression | None) -> Physical:
+def join(
+    planner: RdfPlanning, left: Solutions, right: Solutions, how: JoinType, condition: Expression | None
+) -> Physical:
     """Two sides: over one scan where both are patterns of one stream."""
     both = _fanned((left, right))
     equal, loose = _shared(left, right)
@@ -64,7 +63,7 @@ def join(planner: Planner, left: Solutions, right: Solutions, how: JoinType, con
     return mated(planner, sides, (left, right), how, equal, loose, condition, merged)
 
 
-def minus(planner: Planner, left: Solutions, right: Solutions) -> Physical:
+def minus(planner: RdfPlanning, left: Solutions, right: Solutions) -> Physical:
     """What nothing on the right speaks against; without a common variable nothing does."""
     equal, loose = _shared(left, right)
     sides = planner.solutions(left), planner.solutions(right)
@@ -76,7 +75,11 @@ def minus(planner: Planner, left: Solutions, right: Solutions) -> Physical:
 
 
 def with_pattern(
-    planner: Planner, left: tuple[Solutions, Physical], right: Solutions, how: JoinType, condition: Expression | None
+    planner: RdfPlanning,
+    left: tuple[Solutions, Physical],
+    right: Solutions,
+    how: JoinType,
+    condition: Expression | None,
 ) -> Physical:
     """The solutions for which a pattern is there, or is not."""
     equal, loose = _shared(left[0], right)
@@ -85,7 +88,7 @@ def with_pattern(
 
 
 def mated(
-    planner: Planner,
+    planner: RdfPlanning,
     nodes: tuple[Physical, Physical],
     ops: tuple[Solutions, Solutions],
     how: JoinType,
@@ -121,7 +124,7 @@ def _shared(left: Solutions, right: Solutions) -> tuple[tuple[str, ...], tuple[s
     return tuple(n for n in common if n in sure), tuple(n for n in common if n not in sure)
 
 
-def pattern(planner: Planner, op: BasicGraphPattern) -> Physical:
+def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
     """The parts of a basic graph pattern: stars first, then what shares variables with what is there."""
     if not op.parts:
         return Written(((),), solutions(()), rdf_choices.STORED)
@@ -162,12 +165,12 @@ def _star(parts: list[Solutions]) -> list[TriplePattern]:
 
 
 def _moves(part: TriplePattern) -> bool:
-    from transom.algebra.rdf.tree import reads_streams
-
     return reads_streams(part.input)
 
 
-def _mate_all(planner: Planner, star: list[TriplePattern]) -> tuple[frozenset[str], Physical, tuple[Solutions, ...]]:
+def _mate_all(
+    planner: RdfPlanning, star: list[TriplePattern]
+) -> tuple[frozenset[str], Physical, tuple[Solutions, ...]]:
     """A star as one operator over one scan."""
     every = [frozenset(names(part.variables)) for part in star]
     keys = frozenset.intersection(*every)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable, parts
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, parts
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -22,7 +23,8 @@ from transom.algebra.rdf.solutions import (
     Values,
 )
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow
-from transom.algebra.rdf.tree import Solutions
+from transom.algebra.rdf.tree import closed
+from transom.algebra.rdf.variable import Variable
 
 
 def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
@@ -32,7 +34,7 @@ def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
 
 def bound(op: Solutions) -> frozenset[str]:
     """The variables that every solution binds."""
-    match op:
+    match op := closed(op):
         case TriplePattern() | PathPattern() | RangeWindow() | ElementWindow() | BasicGraphPattern():
             return frozenset(names(op.variables))
         case Join(left=left, right=right):

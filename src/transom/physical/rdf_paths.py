@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Call, Constant, Variable
+from transom.algebra.rdf.expressions import Call, Constant
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import (
     Either,
     Inverse,
@@ -22,7 +23,7 @@ from transom.algebra.rdf.patterns import (
     of_places,
 )
 from transom.algebra.rdf.solutions import Filter, Join, Project, Union
-from transom.algebra.rdf.tree import Solutions, Statements
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 
 

@@ -8,7 +8,7 @@ every tick at which it may be another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra.rdf.expressions import Binding, Expression, SortKey
 from transom.algebra.rdf.forms import Template
@@ -16,10 +16,8 @@ from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
-from transom.physical.forms import Choice, Form, Node
-
-if TYPE_CHECKING:
-    from transom.physical.plan import Clock, Physical
+from transom.physical.forms import Choice, Form
+from transom.physical.node import Clock, Physical
 
 STATEMENT = Schema(tuple(Attribute(name, Type.STRING) for name in ("s", "p", "o")))
 MESSAGE = Schema((Attribute("statements", Type.STRING),))
@@ -37,7 +35,7 @@ def solutions(names: tuple[str, ...]) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph(Node):
+class Graph(Physical):
     """The statements of stored graphs, each once."""
 
     extents: tuple[str, ...]
@@ -48,7 +46,7 @@ class Graph(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Node):
+class Written(Physical):
     """Solutions that the query itself says."""
 
     rows: tuple[tuple[Term | None, ...], ...]
@@ -59,7 +57,7 @@ class Written(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Stand(Node):
+class Stand(Physical):
     """What is stored as changes: all of it comes at tick 0."""
 
     input: Physical
@@ -71,7 +69,7 @@ class Stand(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Last(Node):
+class Last(Physical):
     """A time window: every statement comes at its tick, and goes when the window has moved on."""
 
     input: Physical
@@ -84,7 +82,7 @@ class Last(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Match(Node):
+class Match(Physical):
     """The statements that fit a triple pattern, as solutions."""
 
     input: Physical
@@ -109,7 +107,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Fan(Node):
+class Fan(Physical):
     """Several patterns over one scan: each row says of which of them it is a solution."""
 
     input: Physical
@@ -121,7 +119,7 @@ class Fan(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Within(Node):
+class Within(Physical):
     """Patterns of one subject, matched inside each message."""
 
     input: Physical
@@ -134,7 +132,7 @@ class Within(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Keep(Node):
+class Keep(Physical):
     """The solutions for which a condition is true."""
 
     input: Physical
@@ -146,7 +144,7 @@ class Keep(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Bind(Node):
+class Bind(Physical):
     """One more variable."""
 
     input: Physical
@@ -158,7 +156,7 @@ class Bind(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Choose(Node):
+class Choose(Physical):
     """Some variables; those that are not there are unbound."""
 
     input: Physical
@@ -169,7 +167,7 @@ class Choose(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Both(Node):
+class Both(Physical):
     """The rows of two sides; in order, those of the left come first."""
 
     left: Physical
@@ -181,7 +179,7 @@ class Both(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Once(Node):
+class Once(Physical):
     """Every solution once."""
 
     input: Physical
@@ -224,7 +222,7 @@ After: TypeAlias = Cut | Pick | Single
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Node):
+class Sequence(Physical):
     """The solutions of each tick in order, and what is taken of the sequence."""
 
     input: Physical
@@ -238,7 +236,7 @@ class Sequence(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Unfold(Node):
+class Unfold(Physical):
     """The solutions of a sequence as changes, or as they are."""
 
     input: Physical
@@ -249,7 +247,7 @@ class Unfold(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Make(Node):
+class Make(Physical):
     """Statements made of solutions."""
 
     input: Physical

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from transom.algebra import bounds
 from transom.algebra.expressions import TRUE, Expression, InRegion, conjunction, conjuncts
+from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -27,7 +28,7 @@ from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.streams import WithoutJumps
 from transom.algebra.tracks import place_of
-from transom.algebra.tree import Relations, Windows
+from transom.algebra.tree import Relations
 from transom.algebra.windows import Arrival, Between, Change, Every, Inside, Passing, Window, parts
 from transom.errors import PlanError, Unsupported
 from transom.machines.distance import PlaceSpec
@@ -36,20 +37,19 @@ from transom.model.space import Position, Speed
 from transom.physical import choices, gaps, scans
 from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.choices import BUCKETS, STATELESS
+from transom.physical.context import Planning
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
+from transom.physical.node import Clock, Physical
 from transom.physical.pairing import equalities
-from transom.physical.plan import Clock, Filter, Form, Map, Physical, ReadTable
+from transom.physical.plan import Filter, Form, Map, ReadTable
 from transom.physical.routes import by_changes
 from transom.physical.schedule import Schedule
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
 
 Joins: TypeAlias = RelationJoin | RelationLeftJoin | RelationSemiJoin | RelationAntiJoin
 Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
 
 
-def lines(planner: Planner, op: Window, form: Form, *, ordered: bool) -> Physical:
+def lines(planner: Planning, op: Window, form: Form, *, ordered: bool) -> Physical:
     """The windows of each key, from the machine that follows one."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller takes tables
     indexed = any(tag.name == "index" for tag in op.tags)
@@ -109,7 +109,7 @@ def _place(position: Position, op: Window | WithoutJumps, speed: Speed | None = 
     return PlaceSpec(where[0], where[1] if len(where) > 1 else None, position.geodesic, position.unit, limit)
 
 
-def changes(planner: Planner, op: Windows) -> Physical:
+def changes(planner: Planning, op: Windows) -> Physical:
     """A relation as what comes and goes."""
     match op:
         case Window(input=StoredTable(), slide=Change()):
@@ -134,7 +134,7 @@ def changes(planner: Planner, op: Windows) -> Physical:
     return Come(rows, schedule, clock, rows.schema, STATELESS)
 
 
-def _table(planner: Planner, op: Window) -> Physical:
+def _table(planner: Planning, op: Window) -> Physical:
     """The versions of a table, each from its own tick on."""
     assert isinstance(op.input, StoredTable)  # noqa: S101 - the caller looked
     every = Schedule.every(1, planner.start)
@@ -147,7 +147,7 @@ def _table(planner: Planner, op: Window) -> Physical:
     return Come(rows, every, clock, rows.schema, STATELESS)
 
 
-def join(planner: Planner, op: Joins) -> Physical:
+def join(planner: Planning, op: Joins) -> Physical:
     """A join whose changes are asked for: what comes and goes on one side meets the rows of the other."""
     keys, residual = _condition(op)
     left, right = changes(planner, op.left), changes(planner, op.right)
@@ -167,7 +167,7 @@ def _condition(op: Relations) -> tuple[tuple[tuple[Expression, Expression], ...]
     return equal, rest
 
 
-def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
+def relation(planner: Planning, op: Relations, ordered: bool) -> Physical:
     """Two relations together."""
     _refuse_order(ordered)
     how = _HOW[type(op)]
@@ -179,7 +179,7 @@ def relation(planner: Planner, op: Relations, ordered: bool) -> Physical:
     return Relate(sides[0], sides[1], how, equal, rest, BUCKETS if spread else 1, op.schema, choice)
 
 
-def _waiting(planner: Planner, op: Windows) -> Formula:
+def _waiting(planner: Planning, op: Windows) -> Formula:
     """Changes that wait for their tick to close."""
     return times(bounds.windows_within(op, 1 + planner.span.slack), times(Rows(2), bounds.size(op)))
 
@@ -206,7 +206,7 @@ _HOW: dict[type, Relating] = {
 }
 
 
-def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
+def windows(planner: Planning, op: Rest, ordered: bool) -> Physical:
     """Operators on each window that SNEEql does not have."""
     span = planner.span
     match op:
@@ -239,7 +239,7 @@ def windows(planner: Planner, op: Rest, ordered: bool) -> Physical:
             assert_never(op)
 
 
-def _tracked(planner: Planner, op: Windows) -> Physical:
+def _tracked(planner: Planning, op: Windows) -> Physical:
     """A relation with its rows in order, for functions that follow an object."""
     try:
         rows = by_row(planner, op, ordered=True)
@@ -250,19 +250,19 @@ def _tracked(planner: Planner, op: Windows) -> Physical:
     return rows
 
 
-def by_row(planner: Planner, op: Windows, *, ordered: bool = False) -> Physical:
+def by_row(planner: Planning, op: Windows, *, ordered: bool = False) -> Physical:
     """A relation with one row per tuple and window."""
     rows = planner.windows(op, ordered)
     return planner.spread(op, rows) if rows.form in (Form.STAYS, Form.TABLE, Form.SCANS) else rows
 
 
-def net(planner: Planner, op: Windows, report: str) -> Physical:
+def net(planner: Planning, op: Windows, report: str) -> Physical:
     """ISTREAM and DSTREAM of changes: those of equal rows added up, tick by tick and key by key."""
     rows = changes(planner, op)
     return Net(rows, report, rows.schema, choices.net(op, planner.span))
 
 
-def steady(planner: Planner, op: WithoutJumps, below: Physical) -> Physical:
+def steady(planner: Planning, op: WithoutJumps, below: Physical) -> Physical:
     """A stream without jumps, from the machine that measures the way of each key."""
     choice = choices.steady(op, planner.span)
     return Steady(below, _place(op.position, op, op.speed), op.key, op.forget_after, op.schema, True, choice)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationJoin,
@@ -15,11 +14,8 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Arrival, Between, Change, Coordinate, Every, Passing, Window
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
+from transom.physical.context import Planning
 
 
 def takes(op: Window) -> bool:
@@ -31,7 +27,7 @@ def takes(op: Window) -> bool:
     return op.slide.coordinate is not op.range.coordinate
 
 
-def by_changes(planner: Planner, op: Windows) -> bool:
+def by_changes(planner: Planning, op: Windows) -> bool:
     """Whether the changes of a relation come straight from a machine: conditions and columns apply to them too."""
     match op:
         case WindowSelect(input=below) | WindowProject(input=below):
@@ -59,7 +55,7 @@ def by_key(op: Windows) -> bool:
             return False
 
 
-def by_time(planner: Planner, op: RelationJoin) -> bool:
+def by_time(planner: Planning, op: RelationJoin) -> bool:
     """Whether both sides are windows by time that begin together: then it is the join of windows, natively."""
     return planner.start == 0 and all(map(_is_timed, (op.left, op.right)))
 

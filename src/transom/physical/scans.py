@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from transom.algebra import bounds
+from transom.algebra.operator import Windows
 from transom.algebra.state import Formula, plus, times
 from transom.algebra.state import Number as Rows
-from transom.algebra.tree import Windows
 from transom.model.schema import Schema
 from transom.physical import choices, gaps
-from transom.physical.plan import Form, Physical, ReadScans, Spread
+from transom.physical.context import Planning
+from transom.physical.node import Physical
+from transom.physical.plan import Form, ReadScans, Spread
 from transom.physical.schedule import Schedule
 from transom.physical.walk import walk
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
 
 
 def read(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> Physical:
@@ -25,7 +22,7 @@ def read(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> Phys
     return ReadScans(extent, schema, schedule, choices.scans(extent))
 
 
-def spread(planner: Planner, op: Windows, rows: Physical, form: Form) -> Physical:
+def spread(planner: Planning, op: Windows, rows: Physical, form: Form) -> Physical:
     """The rows of every scan: by its tick, or as stays that last until the next."""
     schedule = planner.schedule(op)
     assert schedule is not None  # noqa: S101 - tables are scanned by tick
@@ -34,7 +31,7 @@ def spread(planner: Planner, op: Windows, rows: Physical, form: Form) -> Physica
 
 
 def settled(
-    planner: Planner, sides: tuple[Windows, Windows], nodes: tuple[Physical, Physical]
+    planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[Physical, Physical]
 ) -> tuple[Physical, Physical]:
     """Two sides of a pair, of which one at most is known by its scans alone: of two tables one is written out."""
     forms = [node.form for node in nodes]
@@ -58,7 +55,7 @@ def period(nodes: tuple[Physical, Physical]) -> int:
     return schedule.periods[0] if schedule.periods else 0
 
 
-def held(planner: Planner, op: Windows) -> Formula:
+def held(planner: Planning, op: Windows) -> Formula:
     """The table, and what changes in it at scans that are not closed."""
     size = bounds.size(op)
     return plus(size, times(bounds.windows_within(op, 1 + planner.span.slack), times(Rows(2), size)))

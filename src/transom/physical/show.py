@@ -8,7 +8,7 @@ from typing import Any
 
 from transom.algebra.explain import Branch, branch
 from transom.algebra.state import NOTHING, Formula, plus
-from transom.physical.plan import Physical, is_node
+from transom.physical.node import Physical, is_node
 from transom.physical.walk import walk
 
 _BESIDES = ("choice", "form", "ordered", "spec")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from transom.physical.plan import Filter, Form, Group, Map, Meet, Physical, Spread, Stay
+from transom.physical.node import Physical
+from transom.physical.plan import Filter, Form, Group, Map, Meet, Spread, Stay
 from transom.physical.walk import walk
 
 MOST_COPIES = 1_000_000

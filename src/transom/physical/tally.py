@@ -7,24 +7,23 @@ rows are asked of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression
+from transom.algebra.operator import Windows
 from transom.algebra.relations import TrackAggregation, WindowAggregation, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.tracks import Track, TrackFunction, place_of
-from transom.algebra.tree import Windows
 from transom.algebra.windows import Window
 from transom.machines.aggregates import SlideAggregate
 from transom.model.types import Type
 from transom.physical import choices, relate, routes
 from transom.physical.choices import STATELESS
+from transom.physical.context import Planning
 from transom.physical.lines import Lines, Tally
-from transom.physical.plan import Filter, Form, Map, Physical
-
-if TYPE_CHECKING:
-    from transom.physical.arrange import Planner
+from transom.physical.node import Physical
+from transom.physical.plan import Filter, Form, Map
 
 Aggregation: TypeAlias = WindowAggregation | TrackAggregation
 
@@ -34,7 +33,7 @@ ROWS = SlideAggregate("count", "integer", None)
 PATH = SlideAggregate("path", "integer", None)
 
 
-def windows(planner: Planner, op: Windows, ordered: bool) -> Physical | None:
+def windows(planner: Planning, op: Windows, ordered: bool) -> Physical | None:
     """Aggregates of the windows of each key and what stands on them, if a machine can tell them."""
     match op:
         case WindowSelect(input=input, predicate=predicate) if below := windows(planner, input, ordered):
@@ -79,7 +78,7 @@ def _sums_floats(aggregate: Aggregate | Track) -> bool:
     return summed and aggregate.argument.type is Type.FLOAT
 
 
-def _tally(planner: Planner, op: Aggregation, window: Window, ordered: bool) -> Tally:
+def _tally(planner: Planning, op: Aggregation, window: Window, ordered: bool) -> Tally:
     lines = relate.lines(planner, window, Form.WINDOWS, ordered=True)
     assert isinstance(lines, Lines)  # noqa: S101 - that is what windows of keys are
     asked = _Asked([Column(place) for place in window.place])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from transom.physical.plan import Physical, is_node
+from transom.physical.node import Physical, is_node
 
 
 def inputs(node: Physical) -> tuple[Physical, ...]:

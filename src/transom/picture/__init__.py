@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.tree import Plan
+from transom.algebra.operator import Plan
 from transom.model.time import Calendar
 from transom.picture.lanes import lane_of, window_operators
 from transom.picture.page import draw_windows

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from transom.algebra.operator import Operator, Plan
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.tree import Operator, Plan, inputs, walk
+from transom.algebra.tree import inputs, walk
 from transom.algebra.windows import Between, Content, Coordinate, Every, Window
 from transom.errors import Unsupported
 from transom.model.bag import Element, Version

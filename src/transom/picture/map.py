@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transom.algebra.tree import Plan
-from transom.catalog.extents import Catalog, Extent
+from transom.algebra.operator import Plan
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.picture.chart import Colour, draw_map, page
 from transom.picture.features import features
 from transom.picture.ways import gather

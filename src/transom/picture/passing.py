@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transom.algebra.operator import Operator, Plan, Stream
 from transom.algebra.sources import StreamAcquire, StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect
-from transom.algebra.tree import Operator, Plan, Stream, walk, with_inputs
+from transom.algebra.tree import walk, with_inputs
 from transom.model.time import Calendar
 from transom.picture.boxes import GAP, HEAD
 from transom.picture.dots import dots_of, draw_dots

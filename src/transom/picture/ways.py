@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from transom.algebra.operator import Plan
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import WithoutJumps
-from transom.algebra.tree import Plan, walk
+from transom.algebra.tree import walk
 from transom.algebra.windows import Coordinate, Every, Inside, Window, measured, parts
 from transom.catalog.extents import Extent
 from transom.errors import UsageError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationExcept,
@@ -25,7 +26,7 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tree import Relations, Stream, Windows
+from transom.algebra.tree import Relations, closed
 from transom.algebra.windows import Window
 from transom.model.bag import Bag, Element
 from transom.reference import relations, sources, streams, windows
@@ -35,7 +36,7 @@ from transom.reference.sources import Inputs
 def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
     """The tagged tuples that a stream operator gives."""
     inputs.watch(op)
-    match op:
+    match op := closed(op):
         case StreamAcquire():
             return sources.stream_acquire(op, inputs)
         case StreamReceive():
@@ -63,7 +64,7 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
 def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
     """The windows that a window operator gives, in the order of their ticks."""
     inputs.watch(op)
-    match op:
+    match op := closed(op):
         case Window(input=StoredTable() as table):
             return windows.scan(op, table, inputs)
         case Window():

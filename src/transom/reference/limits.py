@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from transom.algebra.tree import Plan, walk
+from transom.algebra.operator import Plan
+from transom.algebra.tree import walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.errors import DataError
 

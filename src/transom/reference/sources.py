@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from transom.algebra.operator import Operator
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.tree import Operator
 from transom.model.bag import Element, Row, Version
 
 

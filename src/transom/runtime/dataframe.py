@@ -8,11 +8,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import Kafka
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
-from transom.physical.plan import Physical, Read, ReadScans
+from transom.physical.node import Physical
+from transom.physical.plan import Read, ReadScans
 from transom.physical.walk import walk
 from transom.runtime.job import Job, lateness_of
 from transom.runtime.rdf_dataframe import rdf_dataframe

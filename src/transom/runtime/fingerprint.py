@@ -21,11 +21,11 @@ from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
 from transom.model.regions import Region
 from transom.model.schema import Schema
-from transom.physical.plan import is_node
+from transom.physical.node import is_node
 from transom.physical.rdf_plan import Stand
 from transom.physical.walk import walk
 from transom.runtime.job import Job
-from transom.version import VERSION
+from transom.version import __version__
 
 FILE = "plan.json"
 ID = "id"
@@ -220,7 +220,7 @@ def _maker(kept: dict[str, Any]) -> str:
 
 
 def _versions() -> dict[str, str]:
-    return {"transom": VERSION, "spark": SPARK_VERSION}
+    return {"transom": __version__, "spark": SPARK_VERSION}
 
 
 def _difference(name: str, kept: Any, now: Any) -> str:

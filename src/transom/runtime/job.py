@@ -10,11 +10,12 @@ from pyspark.sql import SparkSession
 
 from transom.algebra.state import NOTHING
 from transom.algebra.state_bound import StateBound
-from transom.catalog.extents import Catalog, Extent
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.rdf import RdfExtent
 from transom.model.answer import AnswerKind
 from transom.model.rdf.answer import RdfAnswerKind
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.physical.walk import walk
 from transom.runtime.kernel import KernelChoice
 from transom.runtime.options import RunOptions

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import SparkSession
 
 from transom.errors import KernelWarning, UsageError
-from transom.physical.plan import Kernel, Path, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Kernel, Path
 from transom.physical.walk import walk
 from transom.spark.kernel import VERSION, has_jvm, refusal
 

@@ -14,7 +14,7 @@ from transom.model.rdf.solutions import Solution
 from transom.model.rdf.spelling import decode
 from transom.model.rdf.terms import IRI, Literal, Triple, in_order
 from transom.model.time import Calendar
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.runtime.rdf_dataframe import names_of
 from transom.spark.columns import quoted
 from transom.spark.marks import TICK, TickTime

@@ -13,14 +13,15 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Catalog
+from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_spark_files import WHERE, open_stream
 from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.physical.plan import Form, Physical, Read
+from transom.physical.node import Physical
+from transom.physical.plan import Form, Read
 from transom.physical.rdf_plan import Sequence as Ordered
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk

@@ -13,7 +13,7 @@ from transom.model.rdf.answer import Ordered, RdfAnswer, RdfAnswerKind, Truth
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.runtime.job import Job
 from transom.runtime.rdf_answers import solution_of, triple_of, triple_order
 from transom.runtime.rdf_aside import SetAside

@@ -15,7 +15,7 @@ from transom.catalog.extents import Extent
 from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
-from transom.physical.plan import Clock
+from transom.physical.node import Clock
 from transom.physical.walk import walk
 from transom.runtime.checkpoint import SPARK, Checkpoint
 from transom.runtime.dataframe import dataframe

@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 
 from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import (
     Changes,
-    Clock,
     Collect,
     Compare,
     Cut,
@@ -21,7 +21,6 @@ from transom.physical.plan import (
     Meet,
     Meeting,
     Number,
-    Physical,
     Product,
     Read,
     ReadScans,
@@ -30,6 +29,7 @@ from transom.physical.plan import (
     Spread,
     Stay,
 )
+from transom.physical.tree import closed
 from transom.spark import lines, relate, relations, scans, sources, streams, windows
 from transom.spark.change_join import change_join
 from transom.spark.frames import LoweringContext
@@ -40,7 +40,7 @@ from transom.spark.tally import tally
 
 def lower(node: Physical, run: LoweringContext) -> DataFrame:
     """The frame that a node gives; the columns are those of `frames`."""
-    match node:
+    match node := closed(node):
         case Read():
             return sources.read(node, run)
         case ReadTable():

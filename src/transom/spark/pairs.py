@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 from transom.algebra.expressions import TRUE
 from transom.model.types import Type
-from transom.physical.plan import Meet, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Meet
 from transom.spark.frames import LoweringContext, holds, names, value, values
 from transom.spark.marks import TICK
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
-from transom.physical.plan import Physical
+from transom.physical.node import Physical
 from transom.physical.rdf_plan import (
     Bind,
     Both,

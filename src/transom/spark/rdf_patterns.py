@@ -8,8 +8,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import Term
 from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
 from transom.spark import terms

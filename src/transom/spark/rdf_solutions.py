@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
-from transom.physical.plan import Form, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Form
 from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, names, values

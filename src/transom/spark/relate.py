@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 from transom.algebra.expressions import TRUE
 from transom.model.schema import Schema
 from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Relating, Turn
-from transom.physical.plan import Form, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Form
 from transom.spark import scans
 from transom.spark.frames import FOREVER, LoweringContext, carried, holds, names, value, values
 from transom.spark.marks import TICK, with_table

@@ -11,7 +11,8 @@ from pyspark.sql.types import LongType, StructType
 from transom.algebra.expressions import TRUE, Expression
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Physical, Product, Slide
+from transom.physical.node import Physical
+from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Product, Slide
 from transom.spark import aggregates, expressions, kernel
 from transom.spark.frames import LoweringContext, carried, holds, names, reader, select_new, value, values
 from transom.spark.marks import TICK, div, with_table

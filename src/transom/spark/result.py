@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.plan import Collect, Number, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Collect, Number
 from transom.spark.columns import told_apart
 from transom.spark.places import wkt
 

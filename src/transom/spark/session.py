@@ -6,7 +6,8 @@ from pyspark.sql import SparkSession
 
 from transom.errors import UsageError
 from transom.model.time import Calendar
-from transom.physical.plan import Path, Physical
+from transom.physical.node import Physical
+from transom.physical.plan import Path
 from transom.physical.walk import walk
 from transom.spark.marks import EPOCH
 

@@ -8,7 +8,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from transom.model.reasons import Reason
-from transom.physical.plan import Clock, Read, ReadScans, ReadTable
+from transom.physical.node import Clock
+from transom.physical.plan import Read, ReadScans, ReadTable
 from transom.spark import clock as clock_source
 from transom.spark.balance import Metric, Place
 from transom.spark.frames import FOREVER, LoweringContext, values

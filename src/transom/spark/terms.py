@@ -12,7 +12,8 @@ from typing import assert_never
 
 from pyspark.sql import Column
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.spark.function_gaps import refusal
 from transom.spark.sql import Inputs, let

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.operator import Operator, Solutions, Statements
 from transom.algebra.rdf.patterns import (
     BasicGraphPattern,
     Either,
@@ -35,18 +36,20 @@ from transom.algebra.rdf.solutions import (
     Values,
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Operator, Question, Solutions, Statements, patterns_of, walk
+from transom.algebra.rdf.tree import Question, closed, patterns_of, walk
 from transom.algebra.state import NOTHING, ONE, Arrivals, Formula, Number, TableRows, least, plus, times
 
 
 def arriving(op: Statements | TriplePattern, span: int) -> Formula:
     """The most elements that come in any span of instants; what is stored does not come."""
-    match op:
+    if isinstance(op, TriplePattern):
+        return arriving(op.input, span)
+    match op := closed(op):
         case RdfStream(extent=extent):
             return Arrivals(extent, span)
         case Merge(parts=parts):
             return plus(*(arriving(part, span) for part in parts))
-        case TriplePattern(input=below) | RangeWindow(input=below) | ElementWindow(input=below):
+        case RangeWindow(input=below) | ElementWindow(input=below):
             return arriving(below, span)
         case StoredGraph():
             return NOTHING
@@ -56,7 +59,7 @@ def arriving(op: Statements | TriplePattern, span: int) -> Formula:
 
 def valid(op: Statements | Solutions) -> Formula:
     """The most statements or solutions that are valid at one instant."""
-    match op:
+    match op := closed(op):
         case RdfStream():
             return arriving(op, 1)
         case StoredGraph(extents=extents):
@@ -126,7 +129,7 @@ def _ways(path: Path, statements: Formula) -> Formula:
 def remembered(op: Operator) -> Formula:
     """The most statements and solutions that this operator alone must remember, those below it not counted."""
     asked = plus(*map(valid, patterns_of(op)))
-    match op:
+    match op := closed(op):
         case RdfStream() | StoredGraph() | Merge() | RangeWindow() | TriplePattern():
             return NOTHING
         case ElementWindow(count=count):

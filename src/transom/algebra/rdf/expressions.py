@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from transom.algebra.rdf.functions import AGGREGATES, FUNCTIONS
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import Term
-
-if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """The term that a solution gives to a variable; an error where it gives none."""
-
-    name: str
-
-    def __post_init__(self) -> None:
-        if not self.name or self.name[0] in "?$":
-            raise PlanError("a variable is named without its question mark")
-
-    def __str__(self) -> str:
-        return f"?{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.operator import Operator, Solutions, Statements, check_statements
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.statements import check_statements
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
-
-if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions, Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Construct:
+class Construct(Operator):
     """Statements made of solutions.
 
     Meaning  each solution gives the statements of the template with its interval and its n; equal statements add up;
@@ -42,7 +38,7 @@ class Construct:
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Operator):
     """The statements about resources.
 
     Meaning  at each instant, the valid statements whose subject is one of the resources: names, or what a variable is
@@ -61,7 +57,7 @@ class Describe:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Operator):
     """Whether there is a solution.
 
     Meaning  a truth value for every instant: true where a solution is valid (R17).

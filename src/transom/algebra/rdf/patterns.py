@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from transom.algebra.rdf.expressions import Variable
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, check_statements
+from transom.algebra.rdf.operator import Operator, Solutions, Statements, check_statements
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
-
-if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions, Statements
 
 Place: TypeAlias = Term | Variable
 """What stands in a pattern: a term that must be there, a variable, or a blank node, which is a hidden variable."""
@@ -35,7 +32,7 @@ def visible(variables: Iterable[Variable]) -> tuple[Variable, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class TriplePattern:
+class TriplePattern(Solutions):
     """The statements that fit a triple pattern, as solutions.
 
     Meaning  one solution per statement that fits, with the interval of the statement; a variable that stands twice must
@@ -154,7 +151,7 @@ Path: TypeAlias = Link | Inverse | Steps | Either | ZeroOrMore | OneOrMore | Zer
 
 
 @dataclass(frozen=True, slots=True)
-class PathPattern:
+class PathPattern(Solutions):
     """Pairs of terms between which a path leads.
 
     Meaning  at each instant, the ends of the paths through the statements valid then; one solution per way for links,
@@ -184,7 +181,7 @@ class PathPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class BasicGraphPattern:
+class BasicGraphPattern(Solutions):
     """Patterns that are matched together, with one meaning for each of their blank nodes.
 
     Meaning  the join of the parts, where blank nodes join as variables do, and are gone from the result; the number of
@@ -198,10 +195,13 @@ class BasicGraphPattern:
 
     def __post_init__(self) -> None:
         for part in self.parts:
-            pattern = part.input if isinstance(part, RangeWindow | ElementWindow) else part
-            if not hasattr(pattern, "variables"):
+            if _holds_statements(part):
                 raise PlanError("a basic graph pattern joins patterns, not statements")
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         return visible(dict.fromkeys(v for part in self.parts for v in part.variables))
+
+
+def _holds_statements(op: Operator) -> bool:
+    return isinstance(op, Statements) and op.gives_statements

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
-from transom.algebra.rdf.expressions import Aggregate, Binding, Expression, SortKey, Variable
+from transom.algebra.rdf.expressions import Aggregate, Binding, Expression, SortKey
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import Term
-
-if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Solutions
 
 
 def both(left: Solutions, right: Solutions) -> tuple[Variable, ...]:
@@ -19,7 +17,7 @@ def both(left: Solutions, right: Solutions) -> tuple[Variable, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Solutions):
     """The solutions for which a condition is true.
 
     Meaning  at each instant the solutions whose condition has the effective boolean value true; an error is not true
@@ -38,7 +36,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(Solutions):
     """The solutions of both sides.
 
     Meaning  multiplicities add up: n = n1 + n2 (R7).
@@ -56,7 +54,7 @@ class Union:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Solutions):
     """Pairs of compatible solutions, merged.
 
     Meaning  a solution comes as often as the sum of n1 * n2 over all compatible pairs that are valid at one instant and
@@ -75,7 +73,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftJoin:
+class LeftJoin(Solutions):
     """Pairs of compatible solutions, and the solutions of the left side that have no partner.
 
     Meaning  a solution comes as often as the sum of n1 * n2 over compatible pairs whose merge fulfils the condition; a
@@ -95,7 +93,7 @@ class LeftJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class Minus(Solutions):
     """The solutions of the left side that nothing on the right speaks against.
 
     Meaning  a solution of the left side stays where no solution on the right, valid at that instant, is compatible with
@@ -114,7 +112,7 @@ class Minus:
 
 
 @dataclass(frozen=True, slots=True)
-class Extend:
+class Extend(Solutions):
     """Solutions with one more variable.
 
     Meaning  the variable gets the value of the expression; it stays unbound where that is an error.
@@ -136,7 +134,7 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Values(Solutions):
     """Solutions written down in the query.
 
     Meaning  every row is a solution, always valid; None in a row is unbound.
@@ -145,7 +143,7 @@ class Values:
     State    none.
     """
 
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...] = field()
     rows: tuple[tuple[Term | None, ...], ...]
 
     def __post_init__(self) -> None:
@@ -156,7 +154,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
+class Aggregation(Solutions):
     """One solution per group, with the aggregates of the group.
 
     Meaning  at each instant, solutions with equal keys are a group; a key that is an error is unbound, and so is an
@@ -185,7 +183,7 @@ class Aggregation:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(Solutions):
     """Some variables of the solutions.
 
     Meaning  every solution without its other variables; solutions that become equal add up (R7). An order stays.
@@ -195,7 +193,7 @@ class Project:
     """
 
     input: Solutions
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...] = field()
 
     def __post_init__(self) -> None:
         if len(set(self.variables)) != len(self.variables):
@@ -203,7 +201,7 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Solutions):
     """Every solution once.
 
     Meaning  at each instant n := 1; an order stays, by the first of equal solutions (R16).
@@ -220,7 +218,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(Solutions):
     """Every solution at least once and at most as often as it comes.
 
     Meaning  the reference engine takes n := 1, as Distinct does (R16).
@@ -237,7 +235,7 @@ class Reduced:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderBy:
+class OrderBy(Solutions):
     """The solutions of each instant as a sequence.
 
     Meaning  sorted by the keys, in SPARQL's order of terms; ties by the terms of `ties`, variable by variable (R16).
@@ -256,7 +254,7 @@ class OrderBy:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Solutions):
     """A part of the sequence of each instant.
 
     Meaning  without the first `offset` solutions, and at most `limit` of the others.

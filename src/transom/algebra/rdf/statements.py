@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from transom.algebra.rdf.expressions import Variable
+from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.patterns import TriplePattern
+from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
-
-if TYPE_CHECKING:
-    from transom.algebra.rdf.patterns import TriplePattern
-    from transom.algebra.rdf.tree import Statements
 
 
 @dataclass(frozen=True, slots=True)
-class RdfStream:
+class RdfStream(Statements):
     """A stream of statements, each valid at the one instant at which it came.
 
     Meaning  every statement of the extent with the interval [t, t + 1), in order of time, then of arrival (R1).
@@ -27,7 +24,7 @@ class RdfStream:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredGraph:
+class StoredGraph(Statements):
     """A stored graph, or several merged into one: a set of statements that are always valid.
 
     Meaning  every statement once, with the interval [0, inf) (R13); blank nodes of two graphs are two nodes.
@@ -40,7 +37,7 @@ class StoredGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Statements):
     """Several streams and graphs of statements as one.
 
     Meaning  all elements of all parts with their intervals, in order of their start, then in the order of the parts
@@ -53,9 +50,13 @@ class Merge:
 
     parts: tuple[Statements, ...]
 
+    @property
+    def gives_statements(self) -> bool:
+        return all(part.gives_statements for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
-class RangeWindow:
+class RangeWindow(Statements, Solutions):
     """Each element of a stream valid for a length of time.
 
     Meaning  an element of instant c gets [c, floor((c + width) / slide) * slide): at t those elements are there with
@@ -76,12 +77,16 @@ class RangeWindow:
         check_unwindowed(self.input)
 
     @property
+    def gives_statements(self) -> bool:
+        return not isinstance(self.input, TriplePattern)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         return variables_below(self.input)
 
 
 @dataclass(frozen=True, slots=True)
-class ElementWindow:
+class ElementWindow(Statements, Solutions):
     """The last so many elements of a stream.
 
     Meaning  an element gets [c, start of the count-th later element); the last ones are valid for ever (R5, R6).
@@ -100,37 +105,25 @@ class ElementWindow:
         check_unwindowed(self.input)
 
     @property
+    def gives_statements(self) -> bool:
+        return not isinstance(self.input, TriplePattern)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         return variables_below(self.input)
 
 
 def check_unwindowed(op: Statements | TriplePattern) -> None:
     """What a window stands on is a stream, or a pattern over streams: nothing with an interval of its own yet."""
-    if isinstance(op, RdfStream):
-        return
-    if isinstance(op, Merge):
-        for part in op.parts:
-            check_unwindowed(part)
-    elif isinstance(op, RangeWindow | ElementWindow | StoredGraph):
-        raise PlanError(f"a window stands on streams, not on a {type(op).__name__}")
-    else:
+    if isinstance(op, TriplePattern):
         check_unwindowed(op.input)
-
-
-def check_statements(op: Statements) -> None:
-    """A pattern reads statements, not solutions."""
-    if isinstance(op, RangeWindow | ElementWindow):
-        if hasattr(op.input, "variables") and not isinstance(op.input, RangeWindow | ElementWindow):
-            raise PlanError("a pattern matches statements, and this window holds solutions")
     elif isinstance(op, Merge):
         for part in op.parts:
-            check_statements(part)
-    elif not isinstance(op, RdfStream | StoredGraph):
-        raise PlanError(f"a pattern matches statements, not a {type(op).__name__}")
+            check_unwindowed(part)
+    elif not isinstance(op, RdfStream):
+        raise PlanError(f"a window stands on streams, not on a {type(op).__name__}")
 
 
 def variables_below(op: Statements | TriplePattern) -> tuple[Variable, ...]:
     """The variables of a pattern below a window; statements have none."""
-    if isinstance(op, RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow):
-        return ()
-    return op.variables
+    return op.variables if isinstance(op, TriplePattern) else ()

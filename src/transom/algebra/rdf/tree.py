@@ -1,14 +1,18 @@
-"""The closed unions of operators on statements and solutions, and walking them; nothing here names a field."""
+"""The closed unions of operators on statements and solutions, and walking them; nothing here names a field.
+
+A `match` over `closed(operator)` is checked by mypy to know every operator.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import TypeAlias, get_args
+from typing import TypeAlias, get_args, overload
 
 from transom.algebra.rdf.expressions import Call, Exists
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.functions import FUNCTIONS
+from transom.algebra.rdf.operator import Operator, Solutions, Statements
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -27,10 +31,10 @@ from transom.algebra.rdf.solutions import (
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
 
-Statements: TypeAlias = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow
-"""Operators that give statements with intervals."""
+StatementsOperator: TypeAlias = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow
+"""Every operator that gives statements with intervals."""
 
-Solutions: TypeAlias = (
+SolutionsOperator: TypeAlias = (
     TriplePattern
     | PathPattern
     | BasicGraphPattern
@@ -50,7 +54,7 @@ Solutions: TypeAlias = (
     | OrderBy
     | Slice
 )
-"""Operators that give solutions with intervals; the windows are here too, where they stand on a pattern."""
+"""Every operator that gives solutions with intervals; the windows are here too, where they stand on a pattern."""
 
 Form: TypeAlias = Construct | Describe | Ask
 """Operators that end a query with something else than solutions."""
@@ -58,12 +62,22 @@ Form: TypeAlias = Construct | Describe | Ask
 Question: TypeAlias = Solutions | Form
 """What a query over RDF is."""
 
-Operator: TypeAlias = Question | Statements
-"""Every operator."""
-
 OPERATORS: tuple[type[Operator], ...] = tuple(
-    dict.fromkeys((*get_args(Statements), *get_args(Solutions), *get_args(Form)))
+    dict.fromkeys((*get_args(StatementsOperator), *get_args(SolutionsOperator), *get_args(Form)))
 )
+
+
+@overload
+def closed(operator: Statements) -> StatementsOperator: ...
+@overload
+def closed(operator: Solutions) -> SolutionsOperator: ...
+@overload
+def closed(operator: Operator) -> StatementsOperator | SolutionsOperator | Form: ...
+def closed(operator: Operator) -> Operator:
+    """The operator itself, as one of a closed union."""
+    if not isinstance(operator, OPERATORS):
+        raise TypeError(f"{type(operator).__name__} is not in the unions of operators")
+    return operator
 
 
 def nodes(value: object) -> Iterator[Operator | Call]:
@@ -71,8 +85,8 @@ def nodes(value: object) -> Iterator[Operator | Call]:
     if isinstance(value, tuple):
         for part in value:
             yield from nodes(part)
-    elif isinstance(value, (*OPERATORS, Call)):
-        yield value  # type: ignore[misc]
+    elif isinstance(value, Operator | Call):
+        yield value
     elif is_dataclass(value):
         for field in fields(value):
             yield from nodes(getattr(value, field.name))
@@ -119,7 +133,7 @@ def patterns_of(operator: Operator) -> list[Solutions]:
     found: list[Solutions] = []
     for field in fields(operator):
         value = getattr(operator, field.name)
-        if not isinstance(value, OPERATORS):
+        if not isinstance(value, Operator):
             found += _asked(value)
     return found
 
@@ -131,6 +145,6 @@ def _asked(value: object) -> Iterator[Solutions]:
     elif isinstance(value, tuple):
         for part in value:
             yield from _asked(part)
-    elif is_dataclass(value) and not isinstance(value, OPERATORS):
+    elif is_dataclass(value) and not isinstance(value, Operator):
         for field in fields(value):
             yield from _asked(getattr(value, field.name))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from transom.algebra.expressions import TRUE, Cast, Column, Expression, Item, call, columns, rewrite
+from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationExcept,
     RelationIntersect,
@@ -15,7 +16,7 @@ from transom.algebra.relations import (
     WindowMerge,
     WindowProject,
 )
-from transom.algebra.tree import Windows, keyed
+from transom.algebra.tree import keyed
 from transom.errors import LanguageRule
 from transom.languages.cql.syntax import Combination, Combine
 from transom.languages.sql.scope import unused

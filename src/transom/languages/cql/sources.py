@@ -8,9 +8,10 @@ from typing import TypeAlias, assert_never
 
 from transom.algebra.cql_windows import stored
 from transom.algebra.expressions import TRUE, Expression
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import RelationJoin, RelationLeftJoin
 from transom.algebra.sources import StoredTable
-from transom.algebra.tree import Stream, Windows, is_stream
+from transom.algebra.tree import is_stream
 from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Window
 from transom.errors import LanguageRule
 from transom.languages.cql.scope import Located

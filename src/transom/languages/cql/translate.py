@@ -9,6 +9,7 @@ from typing import assert_never
 from transom.algebra.bounds import extent_of
 from transom.algebra.expressions import Column, Expression, call, unchanged
 from transom.algebra.expressions import Item as Output
+from transom.algebra.operator import Operator, Plan, Stream, Windows
 from transom.algebra.relations import (
     RelationAntiJoin,
     RelationSemiJoin,
@@ -23,8 +24,9 @@ from transom.algebra.relations import (
 )
 from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
 from transom.algebra.tracks import TrackFunction
-from transom.algebra.tree import Operator, Plan, Stream, Windows, is_stream, keyed
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.algebra.tree import is_stream, keyed
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.errors import LanguageRule, Span, TypeProblem
 from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
 from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of

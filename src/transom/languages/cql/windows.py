@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import assert_never
 
 from transom.algebra.cql_windows import inside, inside_lately, last_rows, last_way, recent, recent_by_way
+from transom.algebra.operator import Stream
 from transom.algebra.streams import Renumber, is_dense
-from transom.algebra.tree import Stream
 from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Everything, Window
 from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem, Span

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transom.algebra.expressions import Expression, Item, unchanged
+from transom.algebra.operator import Plan, Stream, Windows
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
-from transom.algebra.tree import Plan, Stream, Windows, is_stream
+from transom.algebra.tree import is_stream
 from transom.algebra.windows import Window, row_window, scan, time_window
-from transom.catalog.extents import Catalog, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Kind
 from transom.errors import LanguageRule, Span, UsageError
 from transom.languages.sneeql.syntax import (
     Convert,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from transom.algebra.rdf.operator import Solutions, Statements
 from transom.algebra.rdf.patterns import Place, TriplePattern
 from transom.algebra.rdf.solutions import Union
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Solutions, Statements
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Binding, Call, Expression, SortKey, Variable
+from transom.algebra.rdf.expressions import Binding, Call, Expression, SortKey
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -25,8 +26,9 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.tree import Question, Solutions
-from transom.catalog.extents import Catalog
+from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.variable import Variable
+from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of

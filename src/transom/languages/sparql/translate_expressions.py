@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Aggregate, Call, Constant, Exists, Expression, Variable
+from transom.algebra.rdf.expressions import Aggregate, Call, Constant, Exists, Expression
 from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.tree import Solutions
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.variable import Variable
 from transom.catalog.wording import did_you_mean
 from transom.errors import NameProblem
 from transom.languages.sparql import syntax, terms

@@ -9,8 +9,8 @@ from itertools import count
 from typing import NamedTuple, assert_never
 
 from transom.algebra.rdf import patterns
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.variable import Variable
 from transom.languages.sparql import terms
 from transom.languages.sparql.names import Names
 from transom.model.rdf.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, IRI, RDF, BlankNode, Literal, Term

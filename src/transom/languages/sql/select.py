@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from transom.algebra.expressions import Column, Expression, Item
+from transom.algebra.operator import Plan, Stream
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import WithoutJumps
-from transom.algebra.tree import Plan, Stream
-from transom.catalog.extents import Catalog, Extent, Kind
+from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent, Kind
 from transom.catalog.sources import FromQuery
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem, Unsupported
 from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused

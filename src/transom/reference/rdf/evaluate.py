@@ -8,6 +8,7 @@ from typing import TypeAlias, assert_never
 
 from transom.algebra.rdf.expressions import Aggregate, Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.operator import Operator, Solutions, Statements
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -26,7 +27,7 @@ from transom.algebra.rdf.solutions import (
     ordered,
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Operator, Question, Solutions, Statements, reads_streams, volatile_calls, walk
+from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls, walk
 from transom.errors import Unsupported
 from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
@@ -93,7 +94,7 @@ def elements(op: Statements | TriplePattern, inputs: Inputs) -> list[Valid[Tripl
 
 def facts(op: Statements, inputs: Inputs) -> list[Valid[Triple]]:
     """Statements with their intervals, in order of their start."""
-    match op:
+    match op := closed(op):
         case RdfStream():
             return statements.rdf_stream(op, inputs)
         case StoredGraph():
@@ -135,7 +136,7 @@ class Moment:
 
     def solutions(self, op: Solutions) -> list[Solution]:
         """The solutions that are valid, as a sequence where the operator gives one."""
-        match op:
+        match op := closed(op):
             case TriplePattern() | RangeWindow() | ElementWindow():
                 valid = [e.payload for e in self.known[op] if e.at(self.t)]
                 return self._inside([one for one in valid if isinstance(one, Solution)])

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, Variable
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression
 from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.tree import Solutions
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported, UsageError
 from transom.model.rdf.compare import equal, truth
 from transom.model.rdf.solutions import Solution

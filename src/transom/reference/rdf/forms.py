@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.forms import Construct, Describe
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 

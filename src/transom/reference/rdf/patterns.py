@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TypeAlias, assert_never
 
-from transom.algebra.rdf.expressions import Variable
 from transom.algebra.rdf.patterns import (
     Either,
     Inverse,
@@ -21,6 +20,7 @@ from transom.algebra.rdf.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple
 from transom.reference.rdf.solutions import join

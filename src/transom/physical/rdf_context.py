@@ -1,0 +1,29 @@
+"""What the functions that arrange joins of solutions ask of the planner, which calls them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from transom.algebra.rdf.operator import Solutions, Statements
+from transom.physical.node import Physical
+
+
+class RdfPlanning(Protocol):
+    """The planner of queries over RDF."""
+
+    @property
+    def slack(self) -> int:
+        """The event time in ticks that may be open at once."""
+
+    @property
+    def local(self) -> frozenset[str]:
+        """The streams whose messages hold all statements about their subjects."""
+
+    def statements(self, op: Statements) -> Physical:
+        """Statements as they come and go, or as they are stored."""
+
+    def solutions(self, op: Solutions) -> Physical:
+        """Solutions as they come and go, or as they follow from what is stored."""
+
+    def moving(self, node: Physical) -> Physical:
+        """Something stored as changes."""
