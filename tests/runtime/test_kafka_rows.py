@@ -20,11 +20,14 @@ def topic(size, **more):
     ("options", "settings", "expected"),
     [
         ({}, {}, Limit(MIB, "max.request.size")),
-        ({}, topic(1000), Limit(1000, "max.message.bytes")),
+        ({}, topic(1000), Limit(1000, "max.message.bytes", producer={"batch.size": "1000"})),
+        ({}, topic(20_000), Limit(20_000, "max.message.bytes")),
+        ({"batch.size": "30000"}, topic(20_000), Limit(20_000, "max.message.bytes", producer={"batch.size": "20000"})),
+        ({"batch.size": "500"}, topic(1000), Limit(1000, "max.message.bytes")),
         ({}, topic(2 * MIB), Limit(2 * MIB, "max.message.bytes", producer={"max.request.size": f"{2 * MIB}"})),
-        ({"max.request.size": "3000"}, topic(2 * MIB), Limit(3000, "max.request.size")),
-        ({"max.request.size": "3000"}, {}, Limit(3000, "max.request.size")),
-        ({"max.request.size": "3000"}, topic(2000), Limit(2000, "max.message.bytes")),
+        ({"max.request.size": "30000"}, topic(2 * MIB), Limit(30_000, "max.request.size")),
+        ({"max.request.size": "30000"}, {}, Limit(30_000, "max.request.size")),
+        ({"max.request.size": "30000"}, topic(20_000), Limit(20_000, "max.message.bytes")),
         ({"buffer.memory": "50000"}, {}, Limit(50_000, "buffer.memory")),
         (
             {},

@@ -95,12 +95,12 @@ def test_topic_takes_2_mb(spark, kafka, tmp_path, monkeypatch):
 
 
 def test_largest_message_of_topic(spark, kafka, tmp_path):
-    """A message of exactly the largest size arrives; Kafka itself takes a little more, so the limit is a safe one."""
+    """A message of exactly the largest size arrives, and so do small ones that could share its record batch."""
     place = f"127.0.0.1:{kafka}"
     make(place, "narrow", 5000)
     letters = SinkDeadLetters(tmp_path, "kafka")
     frame = spark.createDataFrame([(NOW, "")], "tick timestamp, text string")
-    send = delivery(Sink.read(f"kafka://{place}/narrow?linger.ms=0&max.request.size=3000000"), "run", letters)
+    send = delivery(Sink.read(f"kafka://{place}/narrow?linger.ms=300&max.request.size=3000000"), "run", letters)
     send(frame, 0)
     [(key, value)] = messages(place, "narrow").items()
     room = 5000 - OVERHEAD - len(key) - len(value)
@@ -110,11 +110,12 @@ def test_largest_message_of_topic(spark, kafka, tmp_path):
         computed.add(1)
         return row
 
-    rows = [(NOW, "x" * room), (NOW, "ä" * (room // 2) + "xy"), (NOW, "y")]
+    small = range(1, 9)
+    rows = [(NOW, "x" * room), (NOW, "ä" * (room // 2) + "xy"), *((NOW, "y" * length) for length in small)]
     send(spark.createDataFrame(spark.sparkContext.parallelize(rows, 2).map(count), frame.schema), 1)
     assert computed.value == len(rows)  # to compute the frame again would run its state again
     found = sorted(len(one) for one in messages(place, "narrow").values())
-    assert found == [len(value), len(value) + 1, len(value) + room]
+    assert found == [len(value) + more for more in (0, *small, room)]
     [letter] = letters_of(tmp_path)
     assert letter["row"]["text"][-3:] == "äxy"
 

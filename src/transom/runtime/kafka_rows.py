@@ -21,7 +21,8 @@ INCOMPRESSIBLE = 1000
 """Compression makes a message that cannot be compressed larger by less than one byte in so many."""
 MAX_REQUEST_SIZE = 1 << 20
 BUFFER_MEMORY = 32 << 20
-"""What the producer allows unless it is told otherwise."""
+BATCH_SIZE = 16 << 10
+"""The producer's defaults."""
 LARGEST_REQUEST = (100 << 20) - (1 << 16)
 """What a broker takes in one request by default, `socket.request.max.bytes`, less the request's own header."""
 
@@ -41,7 +42,9 @@ def limit_of(options: Mapping[str, str], topic: Mapping[str, str]) -> Limit:
 
     A producer without a limit of its own is given that of the topic. A message is measured before compression.
     """
-    limits = {name: _bytes(name, options[name]) for name in ("max.request.size", "buffer.memory") if name in options}
+    names = ("max.request.size", "buffer.memory", "batch.size")
+    own = {name: _bytes(name, options[name]) for name in names if name in options}
+    limits = {name: size for name, size in own.items() if name != "batch.size"}
     if "max.message.bytes" in topic:
         limits["max.message.bytes"] = min(int(topic["max.message.bytes"]), LARGEST_REQUEST)
     else:
@@ -49,9 +52,19 @@ def limit_of(options: Mapping[str, str], topic: Mapping[str, str]) -> Limit:
     setting, largest = min(limits.items(), key=lambda one: one[1])
     compressed = {options.get("compression.type", "none"), topic.get("compression.type", "producer")}
     slack = 0 if compressed <= {"none", "producer", "uncompressed"} else largest // INCOMPRESSIBLE
+    return Limit(largest, setting, OVERHEAD + slack, _producer(own, largest))
+
+
+def _producer(own: Mapping[str, int], largest: int) -> dict[str, str]:
+    """What a producer with these sizes needs to be told for messages of at most `largest` bytes.
+
+    A topic's limit is one on record batches. A producer that may build larger ones does not end: it splits a batch that
+    the broker refuses by `batch.size`, which gives the same batch again (KAFKA-8350).
+    """
     defaults = {"max.request.size": MAX_REQUEST_SIZE, "buffer.memory": BUFFER_MEMORY}
-    told = {name: str(largest) for name, size in defaults.items() if name not in options and largest > size}
-    return Limit(largest, setting, OVERHEAD + slack, told)
+    raised = [name for name, size in defaults.items() if name not in own and largest > size]
+    lowered = ["batch.size"] if own.get("batch.size", BATCH_SIZE) > largest else []
+    return dict.fromkeys([*raised, *lowered], str(largest))
 
 
 def _bytes(name: str, text: str) -> int:
