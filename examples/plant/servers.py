@@ -68,8 +68,8 @@ def detached(command: list[str], log: Path, **more: Any) -> subprocess.Popen[byt
         )
 
 
-def mosquitto(folder: Path, port: int, user: str, word: str) -> subprocess.Popen[bytes]:
-    """An MQTT broker that asks for a password and keeps sessions."""
+def mosquitto(folder: Path, port: int, user: str, word: str, more: str = "") -> subprocess.Popen[bytes]:
+    """An MQTT broker that asks for a password and keeps sessions; `more` are further lines of its settings."""
     command = program("mosquitto")
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run([program("mosquitto_passwd"), "-b", "-c", str(folder / "passwd"), user, word], check=True)
@@ -78,6 +78,7 @@ def mosquitto(folder: Path, port: int, user: str, word: str) -> subprocess.Popen
         f"{me}listener {port} 127.0.0.1\nallow_anonymous false\npassword_file {folder}/passwd\npersistence true\n"
         f"persistence_location {folder}/\nmax_queued_messages 0\nmax_inflight_messages 200\n"
         + "".join(f"log_type {kind}\n" for kind in ("error", "warning", "notice", "information", "subscribe"))
+        + more
     )
     broker = detached([command, "-c", str(folder / "conf")], folder / "log")
     wait_for(lambda: listens(port), 10, "mosquitto")

@@ -40,11 +40,11 @@ def ended(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def mosquitto(folder: Path, user: str, word: str) -> Iterator[int]:
-    """An MQTT broker that asks for a password and keeps sessions; its port."""
+def mosquitto(folder: Path, user: str, word: str, more: str = "") -> Iterator[int]:
+    """An MQTT broker that asks for a password and keeps sessions; its port. `more` are further settings."""
     port = free_port()
     with installed():
-        broker = servers.mosquitto(folder, port, user, word)
+        broker = servers.mosquitto(folder, port, user, word, more)
     try:
         yield port
     finally:

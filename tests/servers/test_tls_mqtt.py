@@ -19,6 +19,8 @@ from tests.servers.start import wait_for
 from transom.catalog import Catalog
 from transom.errors import UsageError
 from transom.runtime import deliver
+from transom.runtime.mqtt_rows import Broker
+from transom.runtime.sink_dead_letters import SinkDeadLetters
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """paho leaves the socket of a failed handshake to the garbage collector."""
@@ -84,11 +86,15 @@ def test_broker_is_verified(secure_broker, certificates, tmp_path, monkeypatch):
 ROWS = [("id-1", '{"n":1}'), ("id-2", '{"n":2}')]
 
 
-def test_sink_verifies_the_broker(secure_broker, certificates, monkeypatch):
+def test_sink_verifies_the_broker(secure_broker, certificates, tmp_path, monkeypatch):
     """What is delivered goes over TLS; an attempt that cannot succeed is not repeated."""
     monkeypatch.setenv("RIGHT", WORD)
     monkeypatch.setenv("NO", "wrong")
     heard: list[str] = []
+    letters = SinkDeadLetters(tmp_path, "mqtt")
+
+    def send(address: str) -> None:
+        deliver._to_mqtt(Broker(address), ROWS, 0, letters)
 
     def sink(case: str) -> str:
         word, port = "NO" if case == "stranger" else "RIGHT", secure_broker.get(case, secure_broker["right"])
@@ -104,21 +110,22 @@ def test_sink_verifies_the_broker(secure_broker, certificates, monkeypatch):
         started = time.monotonic()
         for case, words in CASES.items():
             if case == "right":
-                deliver._to_mqtt(sink(case), ROWS)
+                send(sink(case))
                 continue
             with pytest.raises(UsageError) as refused:
-                deliver._to_mqtt(sink(case), ROWS)
+                send(sink(case))
             said = str(refused.value)
             assert (words or "the broker 127.0.0.1 refuses") in said
             assert WORD not in said
         assert time.monotonic() - started < 30
         mutual = f"mqtts://127.0.0.1:{secure_broker['mutual']}/tls/answers?ca={certificates.ca}"
         files = f"certificate={certificates.client.with_suffix('.crt')}&key={certificates.client.with_suffix('.key')}"
-        deliver._to_mqtt(f"{mutual}&{files}", ROWS)
+        send(f"{mutual}&{files}")
         end = time.monotonic() + 20
         while len(heard) < 4 and time.monotonic() < end:
             time.sleep(0.05)
     assert sorted(heard) == ["id-1", "id-1", "id-2", "id-2"]
+    assert not letters.folder.exists()
 
 
 def test_collector_shows_a_certificate(secure_broker, certificates, collector):

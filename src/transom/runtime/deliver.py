@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import json
 import re
-import ssl
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from queue import Empty, Queue
 from typing import Any
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.catalog.addresses import broker_tls, database, hook_tls, is_refusal, kafka_topic, read_address
+from transom.catalog.addresses import database, hook_tls, is_refusal, kafka_topic, read_address
 from transom.catalog.extras import needed
 from transom.catalog.references import resolved
+from transom.catalog.servers import Topic
 from transom.catalog.tls import client_context, refused_certificate, told
 from transom.connectors.kafka.client import check_access
-from transom.connectors.kafka.settings import java_settings
+from transom.connectors.kafka.topic_settings import topic_settings
 from transom.errors import CheckpointError, Unavailable, UsageError
+from transom.runtime.kafka_rows import Limit, limit_of, write_messages
+from transom.runtime.mqtt_rows import ID, Broker, Outbox
 from transom.runtime.postgresql_rows import copy_rows
 from transom.runtime.sink_dead_letters import Refused, SinkDeadLetters
 from transom.runtime.sinks import Sink
@@ -44,9 +45,6 @@ _SQL = {
     "boolean": "boolean",
     "timestamp": "timestamptz",
 }
-_ID = "_id"
-_UNKNOWN = ("Not authorized", "Bad user name or password", "Bad authentication method")
-"""What a broker says to somebody whom it does not know."""
 _JSON = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 Deliver = Callable[[DataFrame, int], None]
@@ -62,10 +60,11 @@ def delivery(sink: Sink, run: str, letters: SinkDeadLetters) -> Deliver:
         case "kafka":
             place = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
             check_access(place, str(place), place.topic)
-            return lambda frame, batch: _to_kafka(address, messages(frame, run, batch))
+            limit = limit_of(dict(place.options), topic_settings(place))
+            return lambda frame, batch: _to_kafka(place, limit, frame, run, batch, letters)
         case "mqtt":
-            needed("paho.mqtt.publish", "mqtt")
-            return lambda frame, batch: _to_mqtt(address, _collected(messages(frame, run, batch, (_ID,))))
+            broker = Broker(address)
+            return lambda frame, batch: _to_mqtt(broker, _collected(messages(frame, run, batch, (ID,))), batch, letters)
         case "webhook":
             needed("httpx", "webhook")
             return lambda frame, batch: _to_webhook(address, _collected(messages(frame, run, batch)), batch, letters)
@@ -106,67 +105,15 @@ def patiently(what: str, action: Callable[[], None], attempts: int = ATTEMPTS) -
             time.sleep(min(0.5 * 2**attempt, 30.0))
 
 
-def _to_kafka(address: str, frame: DataFrame) -> None:
-    place = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
-    settings = {f"kafka.{name}": value for name, value in java_settings(place).items()}
-    writer = frame.select(F.col("id").alias("key"), "value").write.format("kafka").options(**settings)
-    writer.option("topic", resolved(place.topic)).option("kafka.acks", "all").save()
+def _to_kafka(place: Topic, limit: Limit, frame: DataFrame, run: str, batch: int, letters: SinkDeadLetters) -> None:
+    write_messages(messages(frame, run, batch), place, limit, batch, letters)
 
 
-def _to_mqtt(address: str, found: list[tuple[str, str]]) -> None:
-    if not found:
-        return
-    client_of = needed("paho.mqtt.client", "mqtt")
-    parts = read_address(address, "mqtt://HOST:PORT/TOPIC")
-    tls, (user, password) = broker_tls(parts), parts.login()
-    topic, host = resolved(parts.name), resolved(parts.host)
-    rest = list(found)
-
-    def send() -> None:
-        client = client_of.Client(client_of.CallbackAPIVersion.VERSION2)
-        answered: Queue[Any] = Queue()
-        client.on_connect = lambda _, __, ___, code, ____: answered.put(code)
-        if user is not None:
-            client.username_pw_set(user, password)
-        if tls is not None:
-            client.tls_set_context(client_context(tls))
-        try:
-            client.connect(host, parts.port or (1883 if tls is None else 8883))
-        except ssl.SSLCertVerificationError as error:
-            raise UsageError(f"no connection to the broker {host}", detail=told(error)) from None
-        client.loop_start()
-        try:
-            _welcomed(answered, host)
-            while rest:
-                some = rest[:100]
-                for sent in [client.publish(topic, _with_id(*one), qos=1) for one in some]:
-                    sent.wait_for_publish(10)
-                    if not sent.is_published():
-                        raise TimeoutError("the broker does not acknowledge")
-                del rest[: len(some)]
-        finally:
-            client.disconnect()
-            client.loop_stop()
-
-    patiently(f"the broker {host}", send)
-
-
-def _welcomed(answered: Queue[Any], host: str) -> None:
-    """Wait until a broker has let us in; UsageError if it does not know us."""
-    try:
-        code = answered.get(timeout=10)
-    except Empty:
-        raise TimeoutError("the broker does not answer") from None
-    if str(code) in _UNKNOWN:
-        hint = f"look at user and password: mqtt://USER:${{NAME}}@{host}"
-        raise UsageError(f"the broker {host} refuses", detail=str(code), hint=hint)
-    if code.is_failure:
-        raise ConnectionRefusedError(str(code))
-
-
-def _with_id(name: str, value: str) -> str:
-    """The JSON object of a row with its id in front."""
-    return f'{{"{_ID}":"{name}",{value[1:]}'
+def _to_mqtt(broker: Broker, found: list[tuple[str, str]], batch: int, letters: SinkDeadLetters) -> None:
+    outbox = Outbox(found)
+    if found:
+        patiently(f"the broker {broker.host}", lambda: outbox.send(broker))
+    letters.write(batch, outbox.refused)
 
 
 def _to_webhook(address: str, found: list[tuple[str, str]], batch: int, letters: SinkDeadLetters) -> None:
@@ -185,7 +132,7 @@ def _to_webhook(address: str, found: list[tuple[str, str]], batch: int, letters:
             try:
                 patiently("the webhook", lambda name=name, value=value: _post(httpx, client, url, name, value))  # type: ignore[misc]
             except _NotTaken as problem:
-                refused.append(Refused({_ID: name, **json.loads(value)}, str(problem)))
+                refused.append(Refused({ID: name, **json.loads(value)}, str(problem)))
     letters.write(batch, refused)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +38,35 @@ class SinkDeadLetters:
         self.kind = kind
         self._batch, self._last, self._before = -1, 0, 0
 
-    def write(self, batch: int, refused: Sequence[Refused]) -> None:
-        """Keep what was refused of a micro-batch, in place of what was kept of it before."""
+    def write(self, batch: int, refused: Iterable[Refused]) -> None:
+        """Keep what was refused of a micro-batch, one row after the other, in place of what was kept of it before."""
         file = self.folder / f"batch-{batch:09}.jsonl"
         if batch != self._batch:
             self._before += self._last
-        self._batch, self._last = batch, len(refused)
-        if not refused:
+        self._batch, self._last = batch, 0
+        rows = iter(refused)
+        first = next(rows, None)
+        if first is None:
             file.unlink(missing_ok=True)
             return
         make_folder(self.folder)
         half = file.with_name(f".{file.name}.{os.getpid()}")
-        with open_private(half) as written:
-            for one in refused:
+        try:
+            self._last = self._write(half, batch, chain([first], rows))
+            os.replace(half, file)
+        finally:
+            half.unlink(missing_ok=True)
+
+    def _write(self, file: Path, batch: int, refused: Iterable[Refused]) -> int:
+        """Write rows to a file; how many they are."""
+        count = 0
+        with open_private(file) as written:
+            for count, one in enumerate(refused, 1):  # noqa: B007
                 letter = {"sink": self.kind, "batch": batch, "reason": one.reason, "row": one.row}
                 written.write(json.dumps(_plain(letter), ensure_ascii=True).encode() + b"\n")
             written.flush()
             os.fsync(written.fileno())
-        os.replace(half, file)
+        return count
 
     def counts(self) -> dict[str, int]:
         """How many rows were refused since the start, in the words of a progress report."""
