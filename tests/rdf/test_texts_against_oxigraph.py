@@ -13,7 +13,7 @@ from tests.rdf.met import features
 from tests.rdf.test_against_oxigraph import check
 from tests.rdf.texts import asked, worded
 
-BLOCK = 20
+BLOCK, LARGE = 20, 200
 CHOSEN = range(200)
 NIGHTLY = range(10_000, 13_800)
 FEATURES = {
@@ -39,9 +39,9 @@ def test_texts(block: int) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("block", range(0, len(NIGHTLY), BLOCK))
+@pytest.mark.parametrize("block", range(0, len(NIGHTLY), LARGE))
 def test_more_texts(block: int) -> None:
-    for seed in NIGHTLY[block : block + BLOCK]:
+    for seed in NIGHTLY[block : block + LARGE]:
         check(seed, asked)
 
 
