@@ -12,16 +12,11 @@ Exists = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Level:
-    """A pattern that is grouped: its variables, and whether Oxigraph makes no others of it; the keys of the groups.
-
-    `steady` are keys that are variables of the pattern. Whether the argument of an aggregate sees a key that GROUP BY
-    gives a name to, W3C 18.2.4.1 does not say.
-    """
+    """A pattern that is grouped: its variables, and whether Oxigraph makes no others of it; the keys of the groups."""
 
     names: Sequence[str]
     plain: bool
     keys: Sequence[str] = ()
-    steady: Sequence[str] = ()
 
 
 def grouped(draw: Draw, below: Level, exists: Exists) -> tuple[str, str, tuple[str, ...]]:
@@ -42,13 +37,11 @@ def grouped(draw: Draw, below: Level, exists: Exists) -> tuple[str, str, tuple[s
 def keyed(draw: Draw, below: Level) -> tuple[list[str], Level]:
     """Keys: variables, expressions with names, expressions."""
     keys: list[str] = []
-    steady: list[str] = []
     said: list[str] = []
     for _ in range(draw.chance.choice([0, 1, 1, 2]) if below.names else 0):
         key = draw.of(*below.names)
         if draw.now(0.6):
             said.append(f"?{key}")
-            steady.append(key)
         elif draw.now(0.6):
             key = draw.unused(merged(below.names, keys))
             said.append(f"({named(draw, scalar(draw, below.names))} AS ?{key})")
@@ -56,7 +49,7 @@ def keyed(draw: Draw, below: Level) -> tuple[list[str], Level]:
             said.append(f"STR(?{key})")
             continue
         keys.append(key)
-    return said, Level(below.names, below.plain, merged(keys), merged(steady))
+    return said, Level(below.names, below.plain, merged(keys))
 
 
 def named(draw: Draw, value: str) -> str:
@@ -111,9 +104,9 @@ def aggregate(draw: Draw, level: Level) -> str:
         case 4 | 5:
             return f"{draw.of('MIN', 'MAX')}({distinct}{like(draw, value)})"
         case 6:
-            return f"SAMPLE({distinct}{scalar(draw, level.steady)})"
+            return f"SAMPLE({distinct}{scalar(draw, level.keys)})"
         case 7:
-            return f'GROUP_CONCAT({distinct}STR({scalar(draw, level.steady)}); SEPARATOR="|")'
+            return f'GROUP_CONCAT({distinct}STR({scalar(draw, level.keys)}); SEPARATOR="|")'
         case _:
             return f'STRLEN(GROUP_CONCAT({distinct}STR({value}); SEPARATOR="|"))'
 
