@@ -12,7 +12,7 @@ from transom.errors import QueryError
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.rules import check
 
-from . import on_spark
+from . import as_stream, on_spark
 from .evaluation import evaluation_tests, exclusions, failure
 from .manifests import MISSING, Entry, available, entries
 
@@ -75,6 +75,9 @@ def main() -> int:
             total[f"{version} {kind}"] = len(tests)
             for folder, number in Counter(entry.name.partition("/")[0] for entry in tests).items():
                 print(f"{version:9} {kind:11} {folder:25} {folders[folder]:4} of {number}")
+    streams = as_stream.possible()
+    over_streams = as_stream.failures(streams, as_stream.simulated)
+    broken += [f"{entry.name} (stream): {why}" for entry, why in zip(streams, over_streams, strict=True) if why]
     judged = evaluation_tests(entries("sparql10"))[:: 5 if "--some" in sys.argv[1:] else 1]
     ours = on_spark.failures(judged)
     for entry, why in zip(judged, ours, strict=True):
@@ -83,6 +86,7 @@ def main() -> int:
     print(*broken, sep="\n" if broken else "")
     for name, number in total.items():
         print(f"{name}: {passed[name]} of {number}")
+    print(f"evaluation over streams: {over_streams.count(None)} of {len(streams)} (reference)")
     ten = f"{passed['sparql10 evaluation']} of {total['sparql10 evaluation']} (reference)"
     both = sum(passed[f"{version} syntax"] for version in VERSIONS), sum(total[f"{v} syntax"] for v in VERSIONS)
     spark = f"{ours.count(None)} of {len(ours)} (spark)"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ RESULTS = {
     "srx": ox.QueryResultsFormat.XML,
     "srj": ox.QueryResultsFormat.JSON,
     "tsv": ox.QueryResultsFormat.TSV,
-    "csv": ox.QueryResultsFormat.CSV,
 }
 Row = tuple[tuple[str, Term], ...]
 """The bindings of a solution, by name."""
@@ -29,7 +29,10 @@ Row = tuple[tuple[str, Term], ...]
 
 @dataclass(frozen=True)
 class Expected:
-    """A truth value, a graph, or rows; rows are in order where the file numbers them."""
+    """A truth value, a graph, or rows; rows are in order where the file numbers them.
+
+    An untyped answer has the words of IRIs and literals, and does not say what they are.
+    """
 
     truth: bool | None = None
     graph: frozenset[Triple] | None = None
@@ -56,13 +59,40 @@ def read(path: Path) -> Expected:
             return Expected(truth=bool(found))
         names = [variable.value for variable in found.variables]  # type: ignore[union-attr]
         rows = [{name: one[name] for name in names if one[name] is not None} for one in found]  # type: ignore[union-attr,index]
-        return Expected(rows=tuple(_row(row) for row in rows), untyped=ending == "csv")
+        return Expected(rows=tuple(_row(row) for row in rows))
+    if ending == "csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return Expected(rows=tuple(map(_words, csv.DictReader(file))), untyped=True)
     statements = list(ox.parse(path=str(path), format=GRAPHS[ending], base_iri=path.as_uri()))
     return _described(statements)
 
 
 def _row(bindings: dict[str, Any]) -> Row:
     return tuple(sorted((name, term(found)) for name, found in bindings.items()))
+
+
+def _words(row: dict[str, str]) -> Row:
+    """A row of CSV; an empty cell is unbound, a blank node has its label."""
+    cells = (
+        (name, BlankNode(cell[2:]) if cell.startswith("_:") else Literal(cell)) for name, cell in row.items() if cell
+    )
+    return tuple(sorted(cells))
+
+
+def without_types(answer: Expected) -> Expected:
+    """An answer as CSV has it."""
+    rows = (tuple((name, _untyped(found)) for name, found in row) for row in answer.rows)
+    return replace(answer, rows=tuple(rows), untyped=True)
+
+
+def _untyped(found: Term) -> Term:
+    match found:
+        case IRI(value=value):
+            return Literal(value)
+        case Literal(lexical=lexical):
+            return Literal(lexical)
+        case BlankNode():
+            return found
 
 
 def _described(statements: list[Any]) -> Expected:
@@ -103,6 +133,8 @@ def of(answer: RdfAnswer) -> Expected:
 
 def same(ours: Expected, theirs: Expected, *, lax: bool = False) -> bool:
     """Whether two answers are the same; a lax one may have fewer of equal rows."""
+    if theirs.untyped and not ours.untyped:
+        ours = without_types(ours)
     if theirs.truth is not None or ours.truth is not None:
         return ours.truth == theirs.truth
     if theirs.graph is not None or ours.graph is not None:

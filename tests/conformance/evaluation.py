@@ -88,4 +88,4 @@ def shown(answer: answers.Expected) -> str:
 
 def evaluation_tests(entries: Iterable[Entry]) -> list[Entry]:
     """The tests with an answer to compare."""
-    return [entry for entry in entries if entry.kind == "QueryEvaluationTest"]
+    return [entry for entry in entries if entry.kind in ("QueryEvaluationTest", "CSVResultFormatTest")]

@@ -43,12 +43,16 @@ class Piece:
 
 @dataclass
 class Case:
-    """A question with its inputs; `graphs` says for each named graph what is in it at an instant."""
+    """A question with its inputs; `graphs` says for each graph what is in it at an instant; one has no name.
+
+    `text` is for Oxigraph; `ours` is the text of a question that was drawn as one.
+    """
 
     inputs: Inputs
     graphs: dict[str, Callable[[int], list[Triple]]]
     plan: Question = field(init=False)
     text: str = ""
+    ours: str = ""
     names: tuple[str, ...] = ()
     ordered: bool = False
     made: int = 0
@@ -136,9 +140,10 @@ def oxigraph(case: Case, t: int) -> list[tuple[Any, ...]] | bool:
     """What Oxigraph answers at an instant; rows in its order."""
     store = ox.Store()
     for name, at in case.graphs.items():
-        store.add_graph(ox.NamedNode(name))
+        graph = ox.NamedNode(name) if name else ox.DefaultGraph()
+        store.add_graph(graph)
         for one in at(t):
-            store.add(ox.Quad(theirs(one.subject), theirs(one.predicate), theirs(one.object), ox.NamedNode(name)))
+            store.add(ox.Quad(theirs(one.subject), theirs(one.predicate), theirs(one.object), graph))
     found = store.query(case.text)
     if isinstance(found, ox.QueryBoolean):
         return bool(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -22,9 +22,9 @@ from transom.reference.rdf.evaluate import Moment, changes, evaluate, timed
 CASES, BLOCK = 600, 20
 
 
-def check(seed: int) -> None:
+def check(seed: int, draw: Callable[[int], Case] = case_of) -> None:
     """One question, instant by instant, a little beyond the last thing that came."""
-    case = case_of(seed)
+    case = draw(seed)
     answer = evaluate(case.plan, case.inputs)
     known: dict[object, object] = {}
     for t in range(LAST + 16):
@@ -53,7 +53,7 @@ def snapshot(case: Case, answer: RdfAnswer, t: int) -> object:
 def told(seed: int, case: Case, t: int, here: object, there: object) -> str:
     """What to look at when two answers differ."""
     data = "\n".join(f"{name}: {' '.join(map(str, at(t)))}" for name, at in case.graphs.items())
-    return f"seed {seed} at {t}\n{case.text}\n{data}\nours {here}\ntheirs {there}"
+    return f"seed {seed} at {t}\n{case.ours}\n{case.text}\n{data}\nours {here}\ntheirs {there}"
 
 
 @pytest.mark.parametrize("block", range(CASES // BLOCK))

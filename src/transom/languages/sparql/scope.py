@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from transom.languages.sparql import syntax, terms
@@ -72,8 +73,15 @@ def children(tree: Any) -> Iterator[Any]:
     """What a tree directly holds."""
     if isinstance(tree, tuple):
         yield from tree
-    elif is_dataclass(tree):
-        yield from (getattr(tree, field.name) for field in fields(tree))
+    else:
+        kind: Any = type(tree)
+        yield from (getattr(tree, name) for name in _parts(kind))
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a node that may hold nodes; of anything else none."""
+    return tuple(field.name for field in fields(kind) if field.compare) if is_dataclass(kind) else ()
 
 
 def outside_aggregates(expression: Expression) -> Iterator[terms.Variable]:

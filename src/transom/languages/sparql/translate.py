@@ -162,11 +162,13 @@ class _Translator:
         return solutions
 
     def grouped(self, form: syntax.Form, below: Solutions, words: Expressions) -> Solutions:
-        """GROUP BY and the aggregates that the expressions of a query ask for."""
+        """GROUP BY and the aggregates that the expressions of a query ask for; those see a key that has a name."""
         keys: dict[Variable, Binding] = {}
         for place, key in enumerate(form.modifiers.group_by):
             if isinstance(key, syntax.Named):
-                variable, expression = Variable(key.variable.name), words.one(key.expression)
+                variable = Variable(key.variable.name)
+                expression: Expression = variable
+                below = Extend(below, Binding(variable, words.one(key.expression)))
             else:
                 expression = words.one(key)
                 variable = expression if isinstance(expression, Variable) else Variable(f".key{place}")
