@@ -17,10 +17,11 @@ from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.statements import RdfStream, StoredGraph
 from transom.algebra.rdf.tree import OPERATORS, Question, walk
-from transom.algebra.state import Formula, Knowledge, bounded, rows, text
+from transom.algebra.state import Formula, text
 from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
+from transom.catalog_bounds import bound_of
 from transom.connectors.rdf_files import open_stream
 from transom.connectors.statements import graph_statements, open_graph, stream_statements
 from transom.errors import QueryWarning, Unsupported, UsageError
@@ -323,9 +324,7 @@ class RdfQuery:
         return self._state(show.total(self.physical(kernel=kernel != "off")))
 
     def _state(self, formula: Formula) -> StateBound:
-        known = Knowledge()
-        calendar = self.catalog.calendar
-        return StateBound(text(formula, calendar), rows(formula, known), bounded(formula, known), ())
+        return bound_of(formula, self.catalog)
 
     def picture(
         self, inputs: Mapping[str, Iterable[object]] | None = None, until: int | None = None, *, start: int = 0

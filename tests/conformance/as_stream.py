@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from transom import compile
 from transom.algebra.rdf.tree import reads_streams
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, rdf_stream
 from transom.errors import QueryWarning, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.names import resolve
@@ -94,12 +94,12 @@ def streamed(entry: Entry) -> Streamed:
     """A test as a query over streams."""
     query = parse(entry.text)
     default, named = dataset(entry, query)
-    extents = {"s": RdfExtent("s", DEFAULT, is_stream=True)}
+    extents = {"s": rdf_stream("s", DEFAULT)}
     streams = {"s": at_once(default)}
     sources = [syntax.StreamSource(terms.Iri(DEFAULT), WINDOW)]
     for number, (iri, path) in enumerate(named.items()):
         name = f"n{number}"
-        extents[name], streams[name] = RdfExtent(name, iri, is_stream=True), at_once([path])
+        extents[name], streams[name] = rdf_stream(name, iri), at_once([path])
         sources.append(syntax.StreamSource(terms.Iri(iri), WINDOW, named=True))
     prologue = (syntax.Base(entry.query.as_uri()), *query.prologue)
     text = unparse(replace(query, prologue=prologue, form=replace(query.form, sources=tuple(sources))))

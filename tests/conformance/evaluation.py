@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, stored_graph
 from transom.languages.sparql import syntax
 from transom.languages.sparql.names import resolve
 from transom.languages.sparql.parse import parse
@@ -57,7 +57,7 @@ def ours(entry: Entry) -> answers.Expected:
     """Our answer to a test."""
     query = parse(entry.text)
     graphs = files(entry, query)
-    extents = {name: RdfExtent(name, iri, is_stream=False) for name, (iri, _) in graphs.items()}
+    extents = {name: stored_graph(name, iri) for name, (iri, _) in graphs.items()}
     catalog = Catalog(Calendar(1000), rdf=Rdf(extents))
     plan = translate(query, catalog, entry.query.as_uri()).plan
     return answers.of(evaluate(plan, Inputs({}, {name: graph(path) for name, (_, path) in graphs.items()}, NOW)))

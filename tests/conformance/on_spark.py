@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.spark.classes import options
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, stored_graph
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
@@ -60,7 +60,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)
-    extents = {name: RdfExtent(name, iri, is_stream=False) for name, (iri, _) in graphs.items()}
+    extents = {name: stored_graph(name, iri) for name, (iri, _) in graphs.items()}
     catalog = Catalog(Calendar(1000), rdf=Rdf(extents))
     plan = translate(syntax, catalog, entry.query.as_uri()).plan
     query = RdfQuery(entry.text, "sparql", catalog, syntax, plan)

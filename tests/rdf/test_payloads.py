@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import RdfExtent
+from transom.catalog.rdf import RdfExtent, rdf_stream
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.statements import read_message
 from transom.connectors.payloads import Dead
@@ -179,7 +180,7 @@ def of_topic(more: str) -> RdfExtent:
 def test_a_topic_in_the_catalog() -> None:
     found = of_topic("format: ttl, lateness: 1500 ms, kafka: {servers: 'a:1', topic: t, options: {x: y}}")
     topic = Kafka("a:1", "t", (), None, (("x", "y"),), None)
-    assert found == RdfExtent("s", "http://ex/s", is_stream=True, format="ttl", topic=topic, lateness=2)
+    assert found == replace(rdf_stream("s", "http://ex/s", topic), format="ttl", lateness=2)
 
 
 @pytest.mark.parametrize(

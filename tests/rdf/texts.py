@@ -13,7 +13,7 @@ from tests.rdf.text_parts import LINKS, LITERALS, NODES, Draw, condition, merged
 from transom.algebra.rdf.operator import Statements
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, rdf_stream, stored_graph
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.rdf.terms import Triple
@@ -23,10 +23,10 @@ from transom.reference.rdf.statements import Inputs
 Text = tuple[str, tuple[str, ...]]
 """A pattern, and the variables that are in scope after it."""
 EXTENTS = {
-    "s": RdfExtent("s", "http://ex/s", is_stream=True),
-    "g": RdfExtent("g", "http://ex/g", is_stream=False),
-    "n0": RdfExtent("n0", "http://ex/n0", is_stream=True),
-    "n1": RdfExtent("n1", "http://ex/n1", is_stream=True),
+    "s": rdf_stream("s", "http://ex/s"),
+    "g": stored_graph("g", "http://ex/g"),
+    "n0": rdf_stream("n0", "http://ex/n0"),
+    "n1": rdf_stream("n1", "http://ex/n1"),
 }
 CATALOG = Catalog(Calendar(1000), rdf=Rdf(EXTENTS, {"": "http://ex/"}))
 

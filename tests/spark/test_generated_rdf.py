@@ -21,7 +21,7 @@ from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.rdf.tree import Question, reads_streams
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, rdf_stream, stored_graph
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.model.rdf.answer import RdfAnswer
@@ -38,9 +38,9 @@ CATALOG = Catalog(
     Calendar(1000),
     rdf=Rdf(
         {
-            "s": RdfExtent("s", "http://ex/s", is_stream=True),
-            "u": RdfExtent("u", "http://ex/u", is_stream=True),
-            "g": RdfExtent("g", "http://ex/g", is_stream=False),
+            "s": rdf_stream("s", "http://ex/s"),
+            "u": rdf_stream("u", "http://ex/u"),
+            "g": stored_graph("g", "http://ex/g"),
         }
     ),
 )

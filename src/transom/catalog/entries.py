@@ -206,7 +206,10 @@ class RdfEntry(Entry):
     kafka: TopicEntry | None = None
     format: str | None = None
     time: str | None = None
+    rate: str | None = None
     lateness: str | None = None
+    idle_after: str | None = None
+    rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     subjects: Literal["local"] | None = None
     predicates: list[str] | None = None
 

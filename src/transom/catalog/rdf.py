@@ -6,32 +6,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from transom.catalog.extents import Extent, Kind
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
+
 if TYPE_CHECKING:
     from transom.catalog.servers import Kafka
 
+TERMS = ("s", "p", "o")
+"""The columns of a statement: its subject, predicate and object."""
+
 
 @dataclass(frozen=True, slots=True)
-class RdfExtent:
-    """A stream of statements, or a stored graph, and the IRI by which queries name it.
+class RdfExtent(Extent):
+    """A pushed extent of statements, or a stored graph, with the IRI by which queries name it.
 
     A graph without an IRI is part of the default graph, which queries without FROM read. `files` hold the statements;
-    those of a stream may be in the messages of a `topic` instead.
-    `format` is how messages of a stream are written, `time` the IRI of the predicate that states their times.
-    `local` says of a stream that all statements about a subject come in one message, at one instant. `lateness` is how
-    many ticks a statement may come behind the latest one in a live run. `predicates` are all that statements have,
-    None where nobody says so.
+    those of a stream may be in the messages of a topic instead, which is the `source`. `format` is how messages of a
+    stream are written, `time` the IRI of the predicate that states their times. `local` says of a stream that all
+    statements about a subject come in one message, at one instant. `predicates` are all that statements have, None
+    where nobody says so.
     """
 
-    name: str
-    iri: str | None
-    is_stream: bool
+    iri: str | None = None
     files: tuple[str, ...] = ()
     format: str | None = None
     time: str | None = None
     local: bool = False
-    topic: Kafka | None = None
-    lateness: int = 0
     predicates: tuple[str, ...] | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether statements come while a query runs."""
+        return self.kind is not Kind.STORED
+
+    @property
+    def topic(self) -> Kafka | None:
+        """The topic whose messages hold the statements."""
+        return self.source  # type: ignore[return-value]
+
+
+def statements_of(name: str) -> Schema:
+    """The schema of an extent of statements."""
+    return Schema(tuple(Attribute(term, Type.TERM, name) for term in TERMS))
+
+
+def rdf_stream(name: str, iri: str, topic: Kafka | None = None) -> RdfExtent:
+    """A stream of statements, perhaps in the messages of a topic."""
+    return RdfExtent(name, Kind.PUSHED, statements_of(name), source=topic, iri=iri)
+
+
+def stored_graph(name: str, iri: str | None, files: tuple[str, ...] = ()) -> RdfExtent:
+    """A stored graph; one without an IRI is part of the default graph."""
+    return RdfExtent(name, Kind.STORED, statements_of(name), iri=iri, files=files)
 
 
 @dataclass(frozen=True, slots=True)

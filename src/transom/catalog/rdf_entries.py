@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from transom.catalog.checked import RATE, worded
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry
 from transom.catalog.extent_entries import _ticks
 from transom.catalog.places import At, Misfit
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.rdf import Rdf, RdfExtent, rdf_stream, stored_graph
+from transom.catalog.ticks import read_rate
 from transom.catalog.wording import quoted, show
 from transom.model.time import Calendar
 
@@ -64,33 +66,26 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar, folder: Path
     if entry.stream is not None:
         _check_stream(entry, at)
         iri = _absolute(entry.stream, at.then("stream"))
-        local = entry.subjects == "local"
-        time = None if entry.time is None else _absolute(entry.time, at.then("time"))
-        return RdfExtent(
-            name,
-            iri,
-            is_stream=True,
+        rate = None if entry.rate is None else worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
+        return replace(
+            rdf_stream(name, iri, _topic(entry.kafka, at.then("kafka"), folder)),
             files=files,
             format=entry.format,
-            time=time,
-            local=local,
-            topic=_topic(entry.kafka, at.then("kafka"), folder),
+            time=None if entry.time is None else _absolute(entry.time, at.then("time")),
+            local=entry.subjects == "local",
+            rate=rate,
             lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
+            idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
         )
-    for key, value in (
-        ("format", entry.format),
-        ("time", entry.time),
-        ("kafka", entry.kafka),
-        ("lateness", entry.lateness),
-    ):
-        if value is not None:
+    for key in ("format", "time", "kafka", "rate", "lateness", "idle_after"):
+        if getattr(entry, key) is not None:
             raise Misfit(f"a graph has no {key}", at.then(key).at_key(), "streams have one")
     if entry.subjects is not None:
         raise Misfit("a graph has no messages", at.then("subjects").at_key(), "leave out subjects")
     _check_endings(files, ENDINGS, at)
     graph = entry.graph or ""
     iri_of_graph = None if graph == "default" else _absolute(graph, at.then("graph"))
-    return RdfExtent(name, iri_of_graph, is_stream=False, files=files)
+    return replace(stored_graph(name, iri_of_graph, files), rows=entry.rows)
 
 
 def _predicates(entry: RdfEntry, prefixes: Mapping[str, str], at: At) -> tuple[str, ...] | None:
@@ -115,6 +110,8 @@ def _topic(entry: TopicEntry | None, at: At, folder: Path | None) -> Kafka | Non
 
 def _check_stream(entry: RdfEntry, at: At) -> None:
     """Messages have a format and a time: beside them in a table, or stated in them."""
+    if entry.rows is not None:
+        raise Misfit("a stream has no rows", at.then("rows").at_key(), "write rate: and how many statements come")
     _check_endings(entry.files or (), (*TABLES, *ENDINGS), at)
     if entry.kafka is not None and entry.files is not None:
         raise Misfit("a stream has either files or a topic", at.then("kafka").at_key(), "leave out one of the two")

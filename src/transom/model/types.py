@@ -66,6 +66,8 @@ class Type(Enum):
     TIMESTAMP = "timestamp"
     POINT = "point"
     LINE = "line"
+    TERM = "term"
+    """A term of RDF: an IRI, a blank node or a literal, spelled as in N-Triples."""
     NULL = "null"
 
     def __str__(self) -> str:
@@ -77,7 +79,7 @@ class Type(Enum):
         return self in (Type.INTEGER, Type.FLOAT, Type.DECIMAL, Type.NULL)
 
 
-DECLARABLE = tuple(t for t in Type if t not in (Type.NULL, Type.POINT, Type.LINE))
+DECLARABLE = tuple(t for t in Type if t not in (Type.NULL, Type.POINT, Type.LINE, Type.TERM))
 """The types that a catalog may give to an attribute."""
 
 TYPE_SYNONYMS = {
@@ -124,7 +126,7 @@ def fits(value: Value, kind: Type) -> bool:
             return type(value) is float and math.isfinite(value)
         case Type.DECIMAL:
             return isinstance(value, Decimal) and value.is_finite() and _in_reach(value)
-        case Type.STRING:
+        case Type.STRING | Type.TERM:
             return isinstance(value, str)
         case Type.BOOLEAN:
             return isinstance(value, bool)

@@ -19,7 +19,7 @@ from transom.model.types import Type
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Clock, Physical
 
-STATEMENT = Schema(tuple(Attribute(name, Type.STRING) for name in ("s", "p", "o")))
+STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o")))
 MESSAGE = Schema((Attribute("statements", Type.STRING),))
 """A message: its statements as one value."""
 
@@ -31,7 +31,7 @@ def messages(extent: str) -> str:
 
 def solutions(names: tuple[str, ...]) -> Schema:
     """The columns of solutions: a text per variable."""
-    return Schema(tuple(Attribute(name, Type.STRING) for name in names))
+    return Schema(tuple(Attribute(name, Type.TERM) for name in names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import Kafka
 from transom.connectors import spark as connectors
@@ -16,9 +15,9 @@ from transom.errors import UsageError
 from transom.physical.node import Physical
 from transom.physical.plan import Read, ReadScans
 from transom.physical.walk import walk
+from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
 from transom.runtime.rdf_dataframe import rdf_dataframe
-from transom.spark import clock
 from transom.spark.balance import CountRead, RowCounts, uncounted
 from transom.spark.frames import LoweringContext
 from transom.spark.given import stream_frame, table_frame, with_ties
@@ -76,7 +75,7 @@ def dataframe(
     until = options.until
     if until is None and not live:
         until = _last_tick(options.start, streams, tables)
-    delays = {e.name: _delay_ms(e, catalog) for e in job.extents if e.kind is not Kind.STORED}
+    delays = {e.name: delay_ms(e, catalog.calendar) for e in job.extents if e.kind is not Kind.STORED}
     streamed = [e for e in job.extents if e.name in {*streams, *followed}]
     run = LoweringContext(
         spark,
@@ -87,7 +86,7 @@ def dataframe(
         options.start,
         until,
         delays,
-        _beats(job, spark, streamed, frames) if live else {},
+        heartbeats(job, spark, streamed, frames) if live else {},
         options.approximate_sums,
         job.kernel.used,
         rejected or Rejected(),
@@ -135,39 +134,3 @@ def _last_tick(start: int, streams: Mapping[str, DataFrame], tables: Mapping[str
         if found is not None and found[0] is not None:
             last = max(last, found[0])
     return last
-
-
-def _delay_ms(extent: Extent, catalog: Catalog) -> int:
-    """How far the watermark of a source stays behind its latest tick: its lateness in whole ticks."""
-    return -(-extent.lateness * catalog.calendar.length // 1000)
-
-
-def _beats(job: Job, spark: SparkSession, streamed: Sequence[Extent], given: Mapping[str, Any]) -> dict[str, DataFrame]:
-    """Rows that only move a watermark: of sources that may fall silent (E12), and of sources that come to an end."""
-    calendar, options = job.catalog.calendar, job.options
-    beats: dict[str, DataFrame] = {}
-    for extent in streamed:
-        if options.once and options.until is not None and extent.name not in given:
-            beats[extent.name] = _shown(job, spark, options.until + 1 + extent.lateness)
-        elif extent.grows:
-            beats[extent.name] = _shown(job, spark, connectors.scanned_up_to(extent, job.catalog.folder))
-        elif extent.idle_after is not None:
-            beats[extent.name] = clock.beats(
-                spark,
-                behind=extent.idle_after,
-                calendar=calendar,
-                live=True,
-                first=options.start,
-                kernel=job.kernel.used,
-            )
-    return beats
-
-
-def _shown(job: Job, spark: SparkSession, tick: int) -> DataFrame:
-    """A tick and the one after it, shown at every start.
-
-    After a restart Spark knows the watermark of a source only from rows that come again, and the next scan of a table
-    may be hours away. All segments of its log that are there now will be in the first micro-batch.
-    """
-    calendar = job.catalog.calendar
-    return clock.ticks(spark, first=tick, periods=(), until=tick, live=True, calendar=calendar, kernel=job.kernel.used)

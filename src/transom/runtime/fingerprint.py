@@ -82,9 +82,7 @@ def _of_rows(extent: Extent, job: Job, *, own: bool) -> dict[str, Any]:
 def _of_statements(extent: RdfExtent, job: Job, *, own: bool) -> dict[str, Any]:
     """The same of a stream or graph of RDF."""
     name = extent.name
-    found: dict[str, Any] = {f"extent {name}": [extent.iri, extent.is_stream]}
-    if extent.lateness:
-        found[f"the lateness of {name}"] = extent.lateness
+    found: dict[str, Any] = {f"extent {name}": [extent.iri, extent.is_stream, extent.lateness, extent.idle_after]}
     if own and extent.is_stream:
         found[f"the files of {name}"] = [extent.format, extent.time]
         topic = extent.topic

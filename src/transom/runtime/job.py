@@ -21,8 +21,6 @@ from transom.runtime.kernel import KernelChoice
 from transom.runtime.options import RunOptions
 from transom.spark.lateness import Lateness
 
-Source = Extent | RdfExtent
-
 
 @dataclass(frozen=True)
 class Job:
@@ -31,7 +29,7 @@ class Job:
     text: str = field(repr=False)
     name: str | None
     catalog: Catalog = field(repr=False)
-    sources: tuple[Source, ...]
+    sources: tuple[Extent, ...]
     plan: Physical = field(repr=False)
     columns: tuple[str, ...]
     result_kind: AnswerKind | RdfAnswerKind
@@ -52,7 +50,7 @@ class Job:
     @property
     def extents(self) -> tuple[Extent, ...]:
         """The sources of rows."""
-        return tuple(source for source in self.sources if isinstance(source, Extent))
+        return tuple(source for source in self.sources if not isinstance(source, RdfExtent))
 
     @property
     def rdf_extents(self) -> tuple[RdfExtent, ...]:
@@ -70,7 +68,7 @@ def lateness_of(job: Job, *, live: bool) -> Lateness | None:
     return Lateness(job.options.checkpoint, job.catalog.calendar, job.kernel.used)
 
 
-SourceType = TypeVar("SourceType", Extent, RdfExtent, covariant=True)
+SourceType = TypeVar("SourceType", bound=Extent, covariant=True)
 
 
 class Plannable(Protocol[SourceType]):

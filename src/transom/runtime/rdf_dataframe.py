@@ -6,8 +6,8 @@ A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -25,8 +25,8 @@ from transom.physical.plan import Form, Read
 from transom.physical.rdf_plan import Sequence as Ordered
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
+from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
-from transom.spark import clock
 from transom.spark.balance import RowCounts, uncounted
 from transom.spark.columns import quoted, told_apart
 from transom.spark.frames import LoweringContext
@@ -36,6 +36,7 @@ from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
 from transom.spark.session import allow_depth, check_session
 from transom.spark.sources import ROWS
 
+Value = TypeVar("Value")
 OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 _WHOLE = ("byte", "short", "integer", "long")
 _WORDS = ("place", "file", "row")
@@ -80,6 +81,7 @@ def rdf_dataframe(
         streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
         if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
+    streamed = [extent for extent in job.rdf_extents if extent.is_stream]
     run = LoweringContext(
         spark,
         catalog.calendar,
@@ -88,8 +90,8 @@ def rdf_dataframe(
         live,
         0,
         options.until if live else None,  # a replay gives intervals, which are not cut
-        _delays(job.rdf_extents, catalog.calendar),
-        _ends(job, spark, [e for e in job.rdf_extents if e.is_stream and e.name not in frames]),
+        _of_both({e.name: delay_ms(e, catalog.calendar) for e in streamed}),
+        _of_both(heartbeats(job, spark, streamed, frames)) if live else {},
         kernel=job.kernel.used,
         shared=dict.fromkeys(_several(plan)) if live else {},
         counts=counts,
@@ -106,24 +108,9 @@ def _statement_count(frame: DataFrame) -> Column:
     return F.coalesce(F.size(MESSAGES), F.lit(1)) if MESSAGES in frame.columns else F.lit(1)
 
 
-def _delays(reads: Sequence[RdfExtent], calendar: Calendar) -> dict[str, int]:
-    """How many milliseconds the watermark of a stream stays behind its latest tick."""
-    late = {extent.name: -(-extent.lateness * calendar.length // 1000) for extent in reads if extent.is_stream}
-    return late | {messages(name): delay for name, delay in late.items()}
-
-
-def _ends(job: Job, spark: SparkSession, own: Sequence[RdfExtent]) -> dict[str, DataFrame]:
-    """Rows that only move a watermark: what is read once is complete up to the last tick."""
-    until = job.options.until
-    if not job.options.once or until is None:
-        return {}
-    calendar, kernel = job.catalog.calendar, job.kernel.used
-    last = {extent.name: until + 1 + extent.lateness for extent in own}
-    return {
-        name: clock.ticks(spark, first=end, periods=(), until=end, live=True, calendar=calendar, kernel=kernel)
-        for extent, end in last.items()
-        for name in (extent, messages(extent))
-    }
+def _of_both(found: Mapping[str, Value]) -> dict[str, Value]:
+    """What is known of streams, also by the names of their messages."""
+    return {**found, **{messages(name): value for name, value in found.items()}}
 
 
 def _several(plan: Physical) -> list[str]:

@@ -22,7 +22,7 @@ from transom.runtime.dataframe import dataframe
 from transom.runtime.deliver import check_ledger, delivery
 from transom.runtime.fingerprint import check, fingerprint
 from transom.runtime.folder import Folder, is_sparks
-from transom.runtime.job import Job, Source
+from transom.runtime.job import Job
 from transom.runtime.lock import Lock
 from transom.runtime.running import Gate, Running
 from transom.runtime.sink_dead_letters import SinkDeadLetters
@@ -83,7 +83,7 @@ def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | 
     return Running(stream, job, resumed, checkpoint, gate, lock, counts, letters)
 
 
-def _streams(source: Source) -> bool:
+def _streams(source: Extent) -> bool:
     """Whether a source brings rows while a query runs, or is a table that a query of rows scans."""
     return source.is_stream if isinstance(source, RdfExtent) else True
 

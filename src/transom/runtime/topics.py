@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Collected, Kafka, Topic
 from transom.errors import CheckpointError, RunWarning
 
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
     from transom.runtime.checkpoint import Checkpoint
 
 
-def topics_of(reads: Sequence[Extent | RdfExtent], given: Mapping[str, Any]) -> list[Kafka | Topic]:
+def topics_of(reads: Sequence[Extent], given: Mapping[str, Any]) -> list[Kafka | Topic]:
     """The topics that extents without a given DataFrame are read from, each once."""
     found: dict[str, Kafka | Topic] = {}
     for extent in reads:
         if extent.name in given:
             continue
-        source = extent.topic if isinstance(extent, RdfExtent) else extent.source
+        source = extent.source
         place = source.log if isinstance(source, Collected) else source
         if isinstance(place, Kafka | Topic):
             found[place.topic] = place

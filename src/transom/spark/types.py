@@ -55,7 +55,7 @@ def spark_type(kind: Type) -> DataType:
             return DoubleType()
         case Type.DECIMAL:
             return DecimalType(PRECISION, SCALE)
-        case Type.STRING:
+        case Type.STRING | Type.TERM:
             return StringType()
         case Type.BOOLEAN:
             return BooleanType()
@@ -100,7 +100,7 @@ def read_text(column: Column, kind: Type) -> Column:
     """A text as a value of a type, NULL where it says no such value."""
     words = F.btrim(column, F.lit(_BLANKS))
     match kind:
-        case Type.STRING:
+        case Type.STRING | Type.TERM:
             return column
         case Type.INTEGER | Type.TIME:
             return F.when(F.rlike(words, F.lit(_WHOLE)), words.try_cast("bigint"))
