@@ -6,8 +6,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql import types as T
+
 from transom.errors import UsageError
-from transom.runtime.kafka_rows import LARGEST_REQUEST, Limit, limit_of
+from transom.runtime.kafka_rows import LARGEST_REQUEST, Limit, largest_message, limit_of
 
 MIB = 1 << 20
 
@@ -52,3 +54,15 @@ def test_limit_in_the_address(monkeypatch):
     assert limit_of({"max.request.size": "${SIZE}"}, {}).largest == 7000
     with pytest.raises(UsageError, match=r"max\.request\.size is a number of bytes"):
         limit_of({"max.request.size": "7k"}, {})
+
+
+def test_numbers_are_never_too_large():
+    """So their rows need not be cached to look for large ones; texts have no bound."""
+    numbers = T.StructType().add("tick", "timestamp").add("n", "long").add("mean", "double").add("d", "decimal(38,18)")
+    largest = largest_message(numbers)
+    written = '{"tick":"2026-01-01T00:00:00.000000+00:00","n":-9223372036854775808,"mean":-2.2250738585072014E-308,'
+    written += '"d":-12345678901234567890.123456789012345678}'
+    assert len(written) + 60 < largest < 1000
+    assert largest_message(T.StructType().add("é" * 50, "boolean")) > 100 * 3
+    for kind in (T.StringType(), T.ArrayType(T.IntegerType()), T.StructType(), T.BinaryType()):
+        assert largest_message(T.StructType([*numbers, T.StructField("x", kind)])) is None

@@ -26,7 +26,7 @@ from transom.catalog.tls import client_context, refused_certificate, told
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.topic_settings import topic_settings
 from transom.errors import CheckpointError, Unavailable, UsageError
-from transom.runtime.kafka_rows import Limit, limit_of, write_messages
+from transom.runtime.kafka_rows import Limit, largest_message, limit_of, write_messages
 from transom.runtime.mqtt_rows import ID, Broker, Outbox
 from transom.runtime.postgresql_rows import copy_rows
 from transom.runtime.sink_dead_letters import Refused, SinkDeadLetters
@@ -106,7 +106,8 @@ def patiently(what: str, action: Callable[[], None], attempts: int = ATTEMPTS) -
 
 
 def _to_kafka(place: Topic, limit: Limit, frame: DataFrame, run: str, batch: int, letters: SinkDeadLetters) -> None:
-    write_messages(messages(frame, run, batch), place, limit, batch, letters)
+    largest = largest_message(frame.schema)
+    write_messages(messages(frame, run, batch), place, limit, batch, letters, largest)
 
 
 def _to_mqtt(broker: Broker, found: list[tuple[str, str]], batch: int, letters: SinkDeadLetters) -> None:

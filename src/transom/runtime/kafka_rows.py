@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from transom.catalog.references import resolved
 from transom.catalog.servers import Topic
@@ -19,6 +20,13 @@ OVERHEAD = 100
 """Bytes of a record batch that has one record, beside its key and value: 61 of the batch, at most 32 of the record."""
 INCOMPRESSIBLE = 1000
 """Compression makes a message that cannot be compressed larger by less than one byte in so many."""
+ID_BYTES = 100
+"""More than the id of a message has."""
+WIDTHS = {"long": 20, "integer": 11, "short": 6, "byte": 4, "double": 26, "float": 26, "boolean": 5} | {
+    "timestamp": 64,
+    "decimal": 64,
+}
+"""The most bytes that a value takes in JSON, by Spark's name for its type; what is not here has no bound."""
 MAX_REQUEST_SIZE = 1 << 20
 BUFFER_MEMORY = 32 << 20
 BATCH_SIZE = 16 << 10
@@ -74,21 +82,44 @@ def _bytes(name: str, text: str) -> int:
         raise UsageError(f"the option {name} is a number of bytes", hint=f"write {name}={MAX_REQUEST_SIZE}") from None
 
 
-def write_messages(frame: DataFrame, place: Topic, limit: Limit, batch: int, letters: SinkDeadLetters) -> None:
+def largest_message(schema: StructType) -> int | None:
+    """The most bytes that a row takes as a JSON object, with its id; None where a column has no bound, as text has."""
+    total = ID_BYTES
+    for column in schema:
+        width = WIDTHS.get(column.dataType.typeName())
+        if width is None:
+            return None
+        total += width + 6 * len(column.name.encode("utf-8")) + len('"":,')
+    return total
+
+
+def write_messages(
+    frame: DataFrame, place: Topic, limit: Limit, batch: int, letters: SinkDeadLetters, largest: int | None = None
+) -> None:
     """Write the messages that the topic takes; those that are too large become dead letters.
 
-    The frame is computed once and cached: to compute it again would run its state again, and count its rows twice.
+    If no message can be too large, since it has at most `largest` bytes, all are written as they are. Otherwise the
+    frame is computed once and cached: to compute it again would run its state again, and count its rows twice.
     """
+    if largest is not None and largest + limit.overhead <= limit.largest:
+        _write(frame, place, limit)
+        letters.write(batch, ())
+        return
     size = (F.octet_length("id") + F.octet_length("value") + F.lit(limit.overhead)).cast("long")
     rows = frame.select("tick", "id", "value", size.alias("size"), (size > limit.largest).alias("large")).persist()
     try:
-        settings = {f"kafka.{name}": value for name, value in {**java_settings(place), **limit.producer}.items()}
-        writer = rows.where("NOT large").select(F.col("id").alias("key"), "value").write.format("kafka")
-        writer.options(**settings).option("topic", resolved(place.topic)).option("kafka.acks", "all").save()
+        _write(rows.where("NOT large"), place, limit)
         large = rows.where("large")
         letters.write(batch, _refused(large, limit) if large.count() else ())
     finally:
         rows.unpersist()
+
+
+def _write(rows: DataFrame, place: Topic, limit: Limit) -> None:
+    """Write messages with Spark's connector."""
+    settings = {f"kafka.{name}": value for name, value in {**java_settings(place), **limit.producer}.items()}
+    writer = rows.select(F.col("id").alias("key"), "value").write.format("kafka")
+    writer.options(**settings).option("topic", resolved(place.topic)).option("kafka.acks", "all").save()
 
 
 def _refused(large: DataFrame, limit: Limit) -> Iterator[Refused]:
