@@ -139,6 +139,8 @@ def sql_meaning(spec: GroupSpec, kind: Type, values: Sequence[Value]) -> list[Va
         assert result is not None
         op = SqlAggregate(function, Column(attribute), Attribute("n", result))
         value = sql_aggregate(op, Schema((attribute,)), [(value,) for value in kept])
+        if one.function == "sum" and isinstance(value, Decimal):
+            value = str(value)  # the machine emits its digits
         found.append(value + 0.0 if isinstance(value, float) and math.isfinite(value) else value)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -40,8 +41,9 @@ class Total:
                 self.total += count * units(cells[0])
 
     def value(self) -> tuple[Value, ...]:
-        """The aggregate."""
-        return (total_value(self.function, self.kind or Type.INTEGER, self.count, self.total),)
+        """The aggregate; a sum of decimals is text, as its digits may not fit into a column of decimals."""
+        found = total_value(self.function, self.kind or Type.INTEGER, self.count, self.total)
+        return (str(found) if isinstance(found, Decimal) else found,)
 
     def pack(self) -> Any:
         """The sum, for JSON."""

@@ -28,6 +28,7 @@ from transom.physical.forms import Path as Path
 from transom.physical.schedule import Schedule
 
 if TYPE_CHECKING:
+    from transom.physical.change_aggregate import ChangeAggregate
     from transom.physical.change_join import ChangeJoin
     from transom.physical.lines import LineNode
     from transom.physical.rdf_plan import RdfNode
@@ -315,7 +316,7 @@ RowNode: TypeAlias = (
 )
 """Nodes over rows that every language needs."""
 
-Physical: TypeAlias = "RowNode | ChangeJoin | LineNode | RdfNode"
+Physical: TypeAlias = "RowNode | ChangeJoin | ChangeAggregate | LineNode | RdfNode"
 """All nodes. A plan imports the nodes of `lines` and of `rdf_plan` only where it has some."""
 
 

@@ -68,6 +68,7 @@ abstract class GroupTotal {
             row.add(value());
         }
 
+        /** The aggregate; a sum of decimals is text, as its digits may not fit into a column of decimals. */
         private Object value() {
             if (function.equals("count")) {
                 return count;
@@ -83,7 +84,7 @@ abstract class GroupTotal {
                     return finite(sum.doubleValue());
                 case "decimal":
                     BigDecimal number = Values.oneForm(sum.round(ALL_DIGITS));
-                    return Math.abs(number.scale()) <= DIGITS ? number : null;
+                    return Math.abs(number.scale()) <= DIGITS ? number.toString() : null;
                 default:
                     return sum.toBigIntegerExact().bitLength() < Long.SIZE ? (Object) sum.longValueExact() : null;
             }
