@@ -155,7 +155,9 @@ def _narrow(value: Value) -> Value:
     return None if isinstance(value, Decimal) and abs(value) >= Decimal(10) ** 20 else value
 
 
-@pytest.mark.parametrize("java", [False, True], ids=["python", "java"])
+@pytest.mark.parametrize(
+    "java", [pytest.param(False, marks=pytest.mark.nightly, id="python"), pytest.param(True, id="java")]
+)
 def test_changes_add_up_to_the_aggregates(spark: Any, java: bool) -> None:
     if java and (why := kernel.refusal(spark)):
         pytest.skip(why)
