@@ -122,8 +122,6 @@ def test_what_spark_does_not_run_is_underlined(verb: str, park: Path) -> None:
     """Before a session is started."""
     stored = "FROM <http://src.net/graph.rdf> WHERE"
     texts = {
-        f"SELECT (COUNT(*) AS ?n) {stored} {{ ?w my:name ?x }}": ("GROUP BY and aggregates", "COUNT(*)"),
-        f"SELECT ?w {stored} {{ ?w my:name ?x }} GROUP BY ?w": ("GROUP BY and aggregates", "?w"),
         f"SELECT ?w {stored} {{ ?w my:name* ?x }}": ("a property path with *, + or ?", "my:name*"),
         f"SELECT ?w {stored} {{ ?w ?p ?x FILTER (EXISTS {{ ?w ?p 1 }} || ?x = 1) }}": (
             "EXISTS inside",

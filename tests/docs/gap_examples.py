@@ -48,7 +48,6 @@ ROWS: dict[Gap, str] = {
 """In CQL where there is a converter, else in SNEEql."""
 
 RDF: dict[Gap, str] = {
-    gaps.AGGREGATES: f"SELECT (MAX(?t) AS ?most) {STREAM} WHERE {{ ?s :temp ?t }}",
     gaps.REPEATED_PATH: f"SELECT ?part {STREAM} WHERE {{ ?part :within+ ?whole }}",
     gaps.NEW_BLANK_NODES: f"CONSTRUCT {{ [] :about ?s }} {STREAM} WHERE {{ ?s :temp ?t }}",
     gaps.EXISTS_IN_CONDITION: f"SELECT ?s {STREAM} "

@@ -19,7 +19,9 @@ from typing import Any
 
 import pytest
 
-from tests.machines.twin_cases import CASES, Case
+from tests.machines.group_cases import group_case
+from tests.machines.twin_cases import CASES as OTHERS
+from tests.machines.twin_cases import Case
 from transom.errors import DataError
 from transom.machines import encoding
 from transom.machines.steps import in_order, step
@@ -28,6 +30,7 @@ from transom.model.bag import Bag
 
 pytestmark = pytest.mark.kernel
 
+CASES = {**OTHERS, "groups": (2000, group_case)}
 KERNEL = Path(__file__).resolve().parents[2] / "kernel" / "src"
 SPECS: dict[str, dict[str, Any]] = {
     "order": {"machine": "order"},
@@ -36,6 +39,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "product": {"machine": "product", "left": "stays", "right": "windows"},
     "join": {"machine": "join", "emit": "inner", "widths": [1, 1]},
     "matches": {"machine": "matches", "emit": "distinct", "padding": 0},
+    "groups": {"machine": "groups", "keys": 0, "whole": False, "aggregates": []},
 }
 
 Twins = Callable[[Sequence[str]], list[Any]]
@@ -176,7 +180,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     assert told["restarts"] > count // 3
     assert told["held"] > count // 3 or machine == "order"
     assert told["several"] > count // 20 or machine not in ("window", "product")
-    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches"))
+    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches", "groups"))
     assert told["refused"] < count // 5
 
 

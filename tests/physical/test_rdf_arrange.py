@@ -6,6 +6,7 @@ import pytest
 
 from tests.rdf.build import bgp, call, path, select, v
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -25,10 +26,12 @@ from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
+from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin, JoinType
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
+from transom.physical.rdf_known import bound
 from transom.physical.rdf_plan import Fan, Graph, Match, Stand, Unfold, Within
 from transom.physical.walk import walk
 
@@ -148,7 +151,7 @@ def test_paths_without_repetitions_are_patterns() -> None:
     ("plan", "operator"),
     [
         (path("?x", OneOrMore(Link(P)), "?y", RangeWindow(RdfStream("s"), 5, 1)), "PathPattern"),
-        (Aggregation(bgp("?x :p ?y"), (), (Aggregate(Variable("n"), "COUNT"),), whole=True), "Aggregation"),
+        (Aggregation(bgp("?x :p ?y"), (), (Aggregate(Variable("n"), "SUM", Exists(STORED)),), whole=True), "Exists"),
         (Filter(bgp("?x :p ?y"), Call("||", (Exists(STORED), call(">", "?y", 1)))), "Exists"),
         (Filter(bgp("?x :p ?y"), Exists(LeftJoin(STORED, STORED))), "Exists"),
         (Extend(bgp("?x :p ?y"), Binding(Variable("e"), Exists(STORED))), "Exists"),
@@ -167,3 +170,42 @@ def test_values_are_stored() -> None:
     assert isinstance(plan, ChangeJoin)
     assert (plan.keys, plan.residual.variables) == ((), ("x",))
     assert machines(plan) == []
+
+
+def grouped(below: Solutions, *aggregates: Aggregate, whole: bool = False) -> Aggregation:
+    x = Variable("x")
+    return Aggregation(below, () if whole else (Binding(x, x),), aggregates, whole)
+
+
+def test_groups_are_aggregates_of_changes() -> None:
+    counted = Aggregate(Variable("n"), "COUNT")
+    plan = arrange(grouped(bgp("?x :p ?y"), counted))
+    assert isinstance(plan, ChangeAggregate)
+    assert (plan.form, plan.start) == (Form.CHANGES, None)
+    assert plan.choice.reason.endswith("by group")
+    assert machines(plan) == ["ChangeAggregate"]
+
+
+def test_the_group_of_all_solutions_exists_from_tick_0_on() -> None:
+    plan = arrange(grouped(bgp("?x :p ?y"), Aggregate(Variable("n"), "COUNT"), whole=True))
+    assert isinstance(plan, ChangeAggregate)
+    assert isinstance(plan.start, Stand)
+    assert plan.choice.reason.endswith("in one task, as there is one group")
+
+
+def test_groups_of_stored_solutions_are_stored_unless_there_are_streams() -> None:
+    counted = Aggregate(Variable("n"), "COUNT")
+    alone = arrange(grouped(STORED, counted))
+    assert isinstance(alone, ChangeAggregate)
+    assert alone.form is Form.TABLE
+    plan = arrange(Join(bgp("?x :p ?y"), grouped(STORED, counted)))
+    assert isinstance(plan, ChangeJoin)
+    assert plan.right is not None
+    assert (plan.right.form, plan.keys) == (Form.CHANGES, ("x",))
+
+
+def test_what_a_group_always_binds() -> None:
+    below = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
+    keys = (Binding(Variable("x"), Variable("x")), Binding(Variable("z"), Variable("z")))
+    both = Aggregation(below, keys, (Aggregate(Variable("n"), "COUNT"), Aggregate(Variable("m"), "MAX", Variable("y"))))
+    assert bound(both) == {"x", "n"}

@@ -19,6 +19,7 @@ from tests.rdf.oracle import (
 )
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression, SortKey
 from transom.algebra.rdf.forms import Ask
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     BasicGraphPattern,
     Either,
@@ -264,6 +265,32 @@ def counted(chance: random.Random, case: Case, left: Piece) -> Piece:
     plan = Aggregation(left.plan, (Binding(Variable(key), Variable(key)),), (one,))
     text = f"{{ SELECT ?{key} {said} {{ {left.text} }} GROUP BY ?{key} }}"
     return Piece(Project(plan, (Variable(key), Variable(name))), text, (key, name))
+
+
+def aggregated(seed: int) -> Solutions:
+    """Groups with several aggregates, also of what Oxigraph takes in another order, a condition on them and a value."""
+    chance = random.Random(f"aggregated {seed}")
+    case = Case(streams(chance), {})
+    piece = group(chance, case, 2)
+
+    def value() -> Expression:
+        return Variable(chance.choice(piece.names)) if piece.names and chance.random() < 0.8 else scalar(chance, (), 1)
+
+    keys = tuple(Binding(Variable(f"k{number}"), value()) for number in range(chance.choice([0, 1, 1, 2])))
+    aggregates = [Aggregate(Variable("n"), "COUNT", None, chance.random() < 0.5)]
+    for number in range(chance.randint(1, 4)):
+        function = chance.choice(["COUNT", "SUM", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
+        argument = value()
+        if function in ("SUM", "AVG"):
+            argument = Call("COALESCE", (Call(chance.choice(["ABS", "xsd:double", "xsd:float"]), (argument,)), value()))
+        aggregates.append(Aggregate(Variable(f"a{number}"), function, argument, chance.random() < 0.4, "; "))
+    found: Solutions = Aggregation(piece.plan, keys, tuple(aggregates), whole=not keys)
+    names = tuple(variable.name for variable in found.variables)
+    if chance.random() < 0.3:
+        found = Filter(found, test(chance, names, 1))
+    if chance.random() < 0.5:
+        found = Extend(found, Binding(Variable("more"), scalar(chance, names, 2)))
+    return found
 
 
 def scalar(chance: random.Random, names: tuple[str, ...], depth: int) -> Expression:

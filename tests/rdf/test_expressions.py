@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 
 import pytest
 
@@ -12,7 +13,7 @@ from transom.algebra.rdf.functions import FUNCTIONS
 from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported, UsageError
 from transom.model.rdf.solutions import Solution
-from transom.model.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from transom.model.rdf.terms import FLOAT, IRI, XSD, BlankNode, Literal, Term
 from transom.reference.rdf.aggregates import aggregate
 from transom.reference.rdf.expressions import Scope, value
 
@@ -180,3 +181,29 @@ def test_aggregate(function: str, given: list[str | None], wanted: str | None, d
     for once, found in ((False, wanted), (True, distinct)):
         op = Aggregate(Variable("n"), function, Variable("x"), once, ";")
         assert aggregate(op, terms) == (None if found is None else lit(found))
+
+
+SUMS = [
+    (["1e16e", "1e0e", "1e0e", "-1e16e"], "2.0E0e"),
+    (["1e38e", "1e0e", "-1e38e", "1i"], "2.0E0e"),
+    (["9" * 38 + "i", "1i", "-1i"], "9" * 38 + "i"),
+    (["9" * 38 + "i", "1i", "0i"], None),
+    (["0.1d", "0.2e0e"], "3.0000000000000004E-1e"),
+    (["NaNe", "INFe", "1i"], "NaNe"),
+    (["INFe", "-INFe"], "NaNe"),
+    (["1e308e", "1e308e", "-1e308e"], "1.0E308e"),
+]
+
+
+@pytest.mark.parametrize(("given", "wanted"), SUMS)
+def test_a_sum_does_not_depend_on_the_order(given: list[str], wanted: str | None) -> None:
+    op = Aggregate(Variable("n"), "SUM", Variable("x"))
+    found = {aggregate(op, [lit(one) for one in order]) for order in permutations(given)}
+    assert found == {None if wanted is None else lit(wanted)}
+
+
+def test_a_sum_of_floats_is_rounded_once() -> None:
+    """Half-way between two floats but for a bit beyond 64 bits: rounded twice, it would go down."""
+    terms = [Literal(text, FLOAT) for text in ("1.0", "5.9604645e-08", "1e-30")]
+    op = Aggregate(Variable("n"), "SUM", Variable("x"))
+    assert aggregate(op, terms) == Literal("1.0000001E0", FLOAT)

@@ -19,7 +19,7 @@ from tests.spark.trying import ONE_ROW, patiently, plain, side_by_side
 from tests.sparql.test_golden import catalog_of
 from transom import Catalog
 from transom.connectors.statements import graph_statements, stream_statements
-from transom.machines import delta_join, match_counter, steps
+from transom.machines import delta_join, group_aggregate, match_counter, multiset, steps, totals
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.rdf_query import RdfQuery
@@ -28,7 +28,7 @@ from transom.reference.rdf.statements import Inputs
 from transom.runtime.rdf_harness import replay_answer, stream_answer
 from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
-IN_WORKERS = (delta_join, match_counter, steps, runner)
+IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, steps, runner)
 """Modules that run inside Spark's Python workers; a fault there travels by value."""
 
 SMALL_CATALOG = Catalog.from_dict(
@@ -87,6 +87,14 @@ SMALL = {
         "SELECT * FROM STREAM :s WINDOW RANGE 5 SLIDE FROM NAMED :g "
         "WHERE { ?x :p ?y OPTIONAL { GRAPH :g { ?x :q ?z } } }",
         {"s": [(0, ":a", ":p", 1), (1, ":b", ":p", 2)], "g": [(":a", ":q", 3)]},
+    ),
+    "groups": Small(
+        f"SELECT ?x (SUM(?y) AS ?sum) (MIN(?y) AS ?least) {OF_S} {{ ?x :p ?y }} GROUP BY ?x",
+        {"s": [(0, ":a", ":p", 1), (2, ":a", ":p", 5), (5, ":b", ":p", 2), (6, ":b", ":p", '"word"')]},
+    ),
+    "one-group": Small(
+        f"SELECT (COUNT(*) AS ?n) (MAX(?y) AS ?most) {OF_S} {{ ?x :p ?y }}",
+        {"s": [(3, ":a", ":p", 1), (5, ":b", ":p", 2), (5, ":b", ":q", 2)]},
     ),
     "one-message": Small(
         "SELECT * FROM STREAM :m WINDOW RANGE 5 SLIDE WHERE { ?x :p ?y ; :q ?y }",
@@ -175,6 +183,20 @@ SOWN = [
         ("r34", "replay"),
     ),
     sow(
+        "what goes is added again",
+        totals,
+        "self.sums[0] += count * whole",
+        "self.sums[0] += abs(count) * whole",
+        ("groups", "replay"),
+    ),
+    sow(
+        "there is no group without solutions",
+        group_aggregate,
+        "if self.rows or self.spec.whole:",
+        "if self.rows:",
+        ("one-group", "replay"),
+    ),
+    sow(
         "values are terms",
         term_functions,
         '"=": lambda one, other: truths(equal(one, other))',
@@ -190,6 +212,27 @@ SOWN = [
     ),
 ]
 MORE = [
+    sow(
+        "an error is left out of a sum",
+        totals,
+        "if self.counts[0]:",
+        "if False:",
+        ("groups", "replay"),
+    ),
+    sow(
+        "the least value stays when it goes",
+        multiset,
+        "        del self.order[place]\n",
+        "",
+        ("groups", "replay"),
+    ),
+    sow(
+        "the row of a group is forgotten between batches",
+        group_aggregate,
+        "machine.key, machine.emitted = map(encoding.unpack_deep, rows)",
+        "machine.key, _ = map(encoding.unpack_deep, rows)",
+        ("one-group", "stream"),
+    ),
     sow(
         "the window of Algorithm 2",
         rdf_patterns,

@@ -151,6 +151,41 @@ def test_generated(spark: Any) -> None:
     assert told["answered"] > 800
 
 
+def aggregated(count: int, first: int) -> list[tuple[int, Question]]:
+    """Questions with aggregates that have answers; no seed is a multiple of three, so that statements come once."""
+    found: list[tuple[int, Question]] = []
+    seed = first * 3
+    while len(found) < count:
+        seed += 2 if seed % 3 == 2 else 1
+        plan = questions.aggregated(seed)
+        try:
+            arrange(plan)
+            refuse_functions(plan)
+        except Unsupported:
+            continue
+        if reads_streams(plan) and len(rows(evaluate(plan, joined(drawn(seed, 8))))) > 2:
+            found.append((seed, plan))
+    return found
+
+
+@pytest.mark.nightly
+def test_generated_aggregates(spark: Any) -> None:
+    told: Counter[str] = Counter()
+    for number, (seed, plan) in enumerate(aggregated(8, 100)):
+        kernel: Kernel = "off" if number % 4 == 3 else "on"
+        told += check(spark, seed, plan, WAYS[number % len(WAYS)], kernel)
+    assert told["answered"] > 800
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(SOAK_PARTS))
+def test_many_generated_aggregates(spark: Any, part: int) -> None:
+    for number, (seed, plan) in enumerate(aggregated(40, SEED * 10_000)):
+        if number % SOAK_PARTS == part:
+            way = ["uneven-8", "replay", "all-at-once", "uneven-3", "replay"][number % 5]
+            check(spark, seed, plan, way, "off" if number % 4 == 3 else "on")
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(SOAK_PARTS))
 def test_many_generated(spark: Any, part: int) -> None:

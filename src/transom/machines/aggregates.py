@@ -153,20 +153,25 @@ class _TotalWindow:
         self.total -= content[1]
 
     def value(self) -> Value:
-        if self.function == "count":
-            return self.count
-        if not self.count:
-            return None
-        if self.function == "avg":
-            return _nearest(self.total, self.kind, self.count)
-        match self.kind:
-            case Type.INTEGER:
-                return self.total if INTEGER_MIN <= self.total <= INTEGER_MAX else None
-            case Type.DECIMAL:
-                number = one_form(_DECIMALS.divide(Decimal(self.total), Decimal(_UNITS)))
-                return number if fits(number, Type.DECIMAL) else None
-            case _:
-                return _nearest(self.total, self.kind)
+        return total_value(self.function, self.kind, self.count, self.total)
+
+
+def total_value(function: str, kind: Type, count: int, total: int) -> Value:
+    """A count, a sum or a mean of values of a type, from their number and their sum in units; NULL of no value."""
+    if function == "count":
+        return count
+    if not count:
+        return None
+    if function == "avg":
+        return _nearest(total, kind, count)
+    match kind:
+        case Type.INTEGER:
+            return total if INTEGER_MIN <= total <= INTEGER_MAX else None
+        case Type.DECIMAL:
+            number = one_form(_DECIMALS.divide(Decimal(total), Decimal(_UNITS)))
+            return number if fits(number, Type.DECIMAL) else None
+        case _:
+            return _nearest(total, kind)
 
 
 def units(value: Value) -> int:

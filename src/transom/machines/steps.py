@@ -13,6 +13,7 @@ from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
 from transom.machines.delta_join import DeltaJoin
 from transom.machines.encoding import sort_key
+from transom.machines.group_aggregate import GroupAggregate, GroupSpec
 from transom.machines.match_counter import MatchCounter
 from transom.machines.order import OrderMachine
 from transom.machines.pairs import PairsMachine
@@ -225,13 +226,37 @@ class JoinStep:
         return self.machine.save()
 
 
-FORGETFUL = ("join", "matches")
+class GroupStep:
+    """Changes of the aggregates of a group; the place of a change is its signed count."""
+
+    def __init__(self, machine: GroupAggregate) -> None:
+        self.machine = machine
+
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+        return self.machine.held
+
+    def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
+        """The changes of a tick, and a window marker if one came."""
+        if not all(a.present for a in arrivals):
+            yield Departure(1, False, 0, None)
+        for count, row in self.machine.take([(a.sign, a.row) for a in arrivals if a.present]):
+            yield Departure(1, True, count, row)
+
+    def save(self) -> bytes:
+        """The state as bytes."""
+        return self.machine.save()
+
+
+FORGETFUL = ("join", "matches", "groups")
 """Machines that are as good as new when they hold nothing: the state of a key may go."""
 
 
 def forgets(specification: str) -> bool:
-    """Whether a machine that holds nothing needs no state."""
-    return json.loads(specification)["machine"] in FORGETFUL
+    """Whether a machine that holds nothing needs no state; a group that exists without rows does."""
+    entries = json.loads(specification)
+    return entries["machine"] in FORGETFUL and not entries.get("whole")
 
 
 def step(specification: str, state: bytes | None = None) -> Step:
@@ -257,5 +282,8 @@ def step(specification: str, state: bytes | None = None) -> Step:
         case "matches":
             emit, more = entries["emit"], entries["padding"]
             return JoinStep(MatchCounter(emit, more) if state is None else MatchCounter.load(state, emit, more))
+        case "groups":
+            groups = GroupSpec.from_entries(entries)
+            return GroupStep(GroupAggregate(groups) if state is None else GroupAggregate.load(state, groups))
         case other:
             raise PlanError(f"no machine is called {other}")

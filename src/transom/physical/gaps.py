@@ -74,7 +74,6 @@ RDF_SOURCE = Gap(
 
 # --- SPARQL ----------------------------------------------------------------------------------------
 
-AGGREGATES = Gap("GROUP BY and aggregates", "Aggregation", "Spark has no operator for aggregates of solutions")
 REPEATED_PATH = Gap(
     "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
 )

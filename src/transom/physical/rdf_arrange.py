@@ -27,12 +27,13 @@ from transom.algebra.rdf.solutions import (
     ordered,
 )
 from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question, closed, volatile_calls
+from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls
 from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
 from transom.physical import choices, gaps, rdf_choices, rdf_join
+from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.lines import Lines
@@ -72,7 +73,7 @@ def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: 
     """
     if calls := volatile_calls(question):
         raise gaps.VOLATILE.refusal(calls[0].function)
-    found = Planner(slack, frozenset(local)).question(question)
+    found = Planner(slack, frozenset(local), reads_streams(question)).question(question)
     return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
 
@@ -82,6 +83,7 @@ class Planner:
 
     slack: int
     local: frozenset[str] = frozenset()
+    streams: bool = True
 
     def question(self, op: Question) -> Physical:
         """What a query hands out."""
@@ -228,11 +230,24 @@ class Planner:
             case PathPattern():
                 raise gaps.REPEATED_PATH.refusal()
             case Aggregation():
-                raise gaps.AGGREGATES.refusal()
+                return self.aggregation(op)
             case RangeWindow() | ElementWindow() | Slice():
                 raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
             case _:
                 assert_never(op)
+
+    def aggregation(self, op: Aggregation) -> Physical:
+        """Groups of solutions; the group of all solutions exists from tick 0 on."""
+        keys, arguments = [key.expression for key in op.keys], [one.argument for one in op.aggregates]
+        if any(map(has_exists, [*keys, *arguments])):
+            raise gaps.EXISTS_AS_VALUE.refusal()
+        below = self.solutions(op.input)
+        start: Physical | None = Written(((),), solutions(()), rdf_choices.STORED) if op.whole else None
+        if self.streams:
+            below, start = self.moving(below), None if start is None else self.moving(start)
+        choice = rdf_choices.aggregate(op, self.slack)
+        schema = solutions(names(op.variables))
+        return ChangeAggregate(below, start, op.keys, op.aggregates, schema, choice, below.form)
 
     def match(self, op: TriplePattern, below: Physical) -> Physical:
         """The solutions of a pattern."""

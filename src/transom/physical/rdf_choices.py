@@ -7,8 +7,9 @@ from typing import Any
 
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.operator import Operator, Solutions, Statements
+from transom.algebra.rdf.solutions import Aggregation
 from transom.algebra.rdf.statements import ElementWindow, RangeWindow
-from transom.algebra.state import NOTHING, Formula, Number, plus, times
+from transom.algebra.state import NOTHING, ONE, Formula, Number, plus, times
 from transom.physical.forms import Choice, Path
 
 MATCHED = Choice(Path.NATIVE, "pattern", "each statement by itself", NOTHING)
@@ -37,6 +38,13 @@ def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack
     if asks:
         state = plus(state, times(Number(2), times(*(within(side, slack) for side in sides))))
     return Choice(Path.MACHINE, "solutions that come and go", f"{star}, {where}{again}", state)
+
+
+def aggregate(op: Aggregation, slack: int) -> Choice:
+    """Groups of solutions."""
+    where = "by group" if op.keys else "in one task, as there is one group"
+    why = f"solutions go in any order: each changes the counts, sums and values of its group, {where}"
+    return Choice(Path.MACHINE, "aggregates of changes", why, times(Number(3), plus(within(op.input, slack), ONE)))
 
 
 def once(op: Solutions, slack: int) -> Choice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, parts
+from transom.algebra.rdf.expressions import Binding, Call, Constant, Exists, Expression, parts
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
@@ -59,10 +59,17 @@ def bound(op: Solutions) -> frozenset[str]:
             | Slice(input=input)
         ):
             return bound(input)
-        case Aggregation():
-            return frozenset()
+        case Aggregation(input=input, keys=keys, aggregates=aggregates):
+            known = bound(input)
+            found = [key.variable for key in keys if isinstance(key.expression, Constant) or _is_bound(key, known)]
+            return frozenset(names((*found, *(one.variable for one in aggregates if one.function == "COUNT"))))
         case _:
             assert_never(op)
+
+
+def _is_bound(key: Binding, known: frozenset[str]) -> bool:
+    """Whether a key is a variable that is always bound."""
+    return isinstance(key.expression, Variable) and key.expression.name in known
 
 
 def conjuncts(condition: Expression) -> list[Expression]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import LineNode
 from transom.physical.node import Physical
 from transom.physical.plan import RowNode
 from transom.physical.rdf_plan import RdfNode
 
-AnyNode: TypeAlias = RowNode | ChangeJoin | LineNode | RdfNode
+AnyNode: TypeAlias = RowNode | ChangeJoin | ChangeAggregate | LineNode | RdfNode
 """Every node."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
 from transom.physical.node import Clock, Physical
@@ -31,6 +32,7 @@ from transom.physical.plan import (
 )
 from transom.physical.tree import closed
 from transom.spark import lines, relate, relations, scans, sources, streams, windows
+from transom.spark.change_aggregate import change_aggregate
 from transom.spark.change_join import change_join
 from transom.spark.frames import LoweringContext
 from transom.spark.pairs import pairs
@@ -107,6 +109,9 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
             return relate.distinct(node, lower(node.input, run), run)
         case First():
             return relate.first(node, lower(node.input, run), run)
+        case ChangeAggregate():
+            start = None if node.start is None else lower(node.start, run)
+            return change_aggregate(node, lower(node.input, run), start, run)
         case ChangeJoin():
             other = None if node.right is None else lower(node.right, run)
             return change_join(node, lower(node.left, run), other, run)

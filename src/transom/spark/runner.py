@@ -173,7 +173,7 @@ class BucketRunner(MachineRunner):
 def arrivals(body: str) -> Iterator[Arrival]:
     """The rows of one tick that wait in a list entry."""
     for side, seq, present, sign, order, key, row in encoding.undump(body):
-        yield Arrival(side, seq, present, sign, encoding.deep_tuple(order), tuple(key), tuple(row))
+        yield Arrival(side, seq, present, sign, encoding.deep_tuple(order), tuple(key), encoding.deep_tuple(row))
 
 
 def _plain(value: Any) -> Any:

@@ -30,7 +30,8 @@ def _literals(body: Callable[[Sql], Sql]) -> Callable[[Sql], Sql]:
     return lambda term: F.when(is_literal(term), body(end(term)))
 
 
-def _characters(term: Sql) -> Sql:
+def characters(term: Sql) -> Sql:
+    """The characters of an IRI or a literal; NULL for a blank node."""
     return F.when(is_name(term), name_of(term)).when(is_literal(term), lexical(term, end(term)))
 
 
@@ -69,7 +70,7 @@ LOWERINGS: dict[str, Lowering] = {
     "isBLANK": _on_term(Shape.TRUTH, is_node),
     "isLITERAL": _on_term(Shape.TRUTH, is_literal),
     "isNUMERIC": _numeric,
-    "STR": _on_term(Shape.CHARACTERS, _characters),
+    "STR": _on_term(Shape.CHARACTERS, characters),
     "LANG": _on_term(Shape.CHARACTERS, _literals(tag)),
     "DATATYPE": _on_term(Shape.TERM, _literals(datatype)),
     "IRI": strings.name,

@@ -13,6 +13,7 @@ import struct
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal, localcontext
 from enum import IntEnum
+from fractions import Fraction
 from typing import TypeAlias
 
 from transom.model.rdf.terms import (
@@ -149,6 +150,23 @@ def single(value: float) -> float:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
         return math.copysign(math.inf, value)
+
+
+def nearest(exact: Fraction, kind: Kind) -> float:
+    """The number of 32 or 64 bits that is nearest to an exact one; beyond their reach, infinity.
+
+    On the way to 32 bits, what 64 bits cannot hold is kept as an odd last bit, so that the number is rounded once.
+    """
+    try:
+        value = float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+    if kind is Kind.DOUBLE:
+        return value
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+    if value != exact and bits % 2 == 0:
+        value = math.nextafter(value, math.inf if exact > value else -math.inf)
+    return single(value)
 
 
 def in_reach(number: Number) -> Number | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from transom.algebra.rdf.expressions import Aggregate
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.solutions import Solution
-from transom.model.rdf.terms import BlankNode, Literal, Term, in_order, integer
-from transom.reference.rdf.numbers import add, divide
+from transom.model.rdf.terms import BlankNode, Literal, Term, integer
+from transom.reference.rdf.numbers import divide, total
 
 
 def aggregate(op: Aggregate, given: Sequence[Solution] | Sequence[Term | None]) -> Term | None:
@@ -17,7 +17,7 @@ def aggregate(op: Aggregate, given: Sequence[Solution] | Sequence[Term | None]) 
     found: list[Term] = [m for m in members if m is not None and not isinstance(m, Solution)]
     if op.function == "COUNT":
         return integer(len([m for m in members if m is not None]))
-    in_fixed_order = sorted(found, key=lambda term: (sort_key(term), in_order(term)))
+    in_fixed_order = sorted(found, key=lambda term: (sort_key(term), str(term)))
     if op.function == "SAMPLE":
         return in_fixed_order[0] if found else None
     if len(found) < len(members):
@@ -38,16 +38,9 @@ def aggregate(op: Aggregate, given: Sequence[Solution] | Sequence[Term | None]) 
             raise NotImplementedError(op.function)
 
 
-def total(terms: Sequence[Term]) -> Term | None:
-    """The sum; 0 of nothing."""
-    found: Term | None = integer(0)
-    for term in terms:
-        found = None if found is None else add(found, term)
-    return found
-
-
 def concatenated(terms: Sequence[Term], separator: str) -> Term | None:
     """The characters of names and literals, one after the other."""
-    if any(isinstance(term, BlankNode) for term in terms):
+    named = [term for term in terms if not isinstance(term, BlankNode)]
+    if len(named) < len(terms):
         return None
-    return Literal(separator.join(t.lexical if isinstance(t, Literal) else str(t)[1:-1] for t in terms))
+    return Literal(separator.join(term.lexical if isinstance(term, Literal) else term.value for term in named))

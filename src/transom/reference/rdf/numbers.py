@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 
 from transom.model.rdf.terms import Literal, Term
-from transom.model.rdf.values import DIGITS, Kind, Number, in_reach, number_literal, value_of
+from transom.model.rdf.values import DIGITS, Kind, Number, in_reach, nearest, number_literal, value_of
 
 
 def number(term: Term) -> Number | None:
@@ -53,6 +55,29 @@ def _by(one: Term, other: Term, sign: str) -> Literal | None:
 def add(one: Term, other: Term) -> Literal | None:
     """`+`."""
     return _by(one, other, "+")
+
+
+def total(terms: Sequence[Term]) -> Literal | None:
+    """The sum; 0 of nothing.
+
+    All numbers become the kind of the sum. Their exact sum is rounded once, so their order does not matter.
+    """
+    found = [number(term) for term in terms]
+    numbers = [one for one in found if one is not None]
+    if len(numbers) < len(found):
+        return None
+    kind = max((one.kind for one in numbers), default=Kind.INTEGER)
+    values = [one.to(kind).value for one in numbers]
+    endless = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
+    if endless:
+        return literal(Number(kind, sum(endless)))
+    exact = sum(map(Fraction, values), Fraction(0))
+    if kind >= Kind.FLOAT:
+        return literal(Number(kind, nearest(exact, kind)))
+    with localcontext() as context:
+        context.prec = 6 * DIGITS
+        found_exactly = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return literal(Number(kind, exact.numerator if kind is Kind.INTEGER else found_exactly))
 
 
 def subtract(one: Term, other: Term) -> Literal | None:

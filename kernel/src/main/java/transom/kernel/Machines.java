@@ -80,6 +80,9 @@ public final class Machines {
                 String emit = entries.path("emit").asText();
                 int padding = entries.path("padding").asInt();
                 return maker(() -> new MatchCounter(emit, padding), state -> MatchCounter.load(emit, padding, state));
+            case "groups":
+                GroupAggregate.Plan groups = new GroupAggregate.Plan(entries);
+                return maker(() -> new GroupAggregate(groups), state -> GroupAggregate.load(groups, state));
             case "pairs":
                 return maker(Pairs::new, Pairs::load);
             default:

@@ -2,6 +2,7 @@ package transom.kernel;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -30,9 +31,12 @@ import java.util.Set;
  * changed, or, for the place -1, a state of no bytes.
  */
 public final class Twins {
-    private static final ObjectMapper JSON = new ObjectMapper();
-    private static final JsonFactory PLAIN =
-            JsonFactory.builder().configure(JsonWriteFeature.ESCAPE_NON_ASCII, true).build();
+    private static final ObjectMapper JSON = new ObjectMapper(
+            JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build());
+    private static final JsonFactory PLAIN = JsonFactory.builder()
+            .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
+            .disable(JsonWriteFeature.WRITE_NAN_AS_STRINGS)
+            .build();
 
     private Twins() {}
 
