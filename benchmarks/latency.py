@@ -32,8 +32,8 @@ from pyspark.sql import functions as F
 import transom
 from benchmarks import topics
 from benchmarks.measure import options, say, session
-from transom.runtime.dataframe import Options, dataframe
-from transom.runtime.kernel import use_kernel
+from transom.runtime.dataframe import dataframe
+from transom.runtime.options import RunOptions
 
 KEYS = 10
 WIDE = 10
@@ -78,10 +78,7 @@ class Race:
 
     def our_rows(self, folder: Path) -> Any:
         """The same rows, handed to Spark's sink."""
-        query, fast = self.query(), use_kernel(self.spark, "auto")
-        run = Options(live=True, kernel=fast)
-        rows = dataframe(query.physical(kernel=fast), query.catalog, query.reads, self.spark, None, run)
-        return self.sent(rows, folder)
+        return self.sent(dataframe(self.query().job(self.spark, RunOptions()), self.spark, live=True), folder)
 
     def by_hand(self, folder: Path) -> Any:
         """The same with Spark's own operators, source and sink."""
