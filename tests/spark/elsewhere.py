@@ -21,7 +21,7 @@ from transom.errors import UsageError
 from transom.physical.plan import Kernel
 from transom.runtime.answers import difference
 from transom.runtime.harness import replay_answer, stream_answer
-from transom.runtime.kernel import use_kernel
+from transom.runtime.kernel import choose_kernel
 from transom.runtime.micro_batches import Split
 from transom.spark.session import SETTINGS
 
@@ -73,7 +73,7 @@ def ways(spark: SparkSession, where: str) -> tuple[Kernel, ...]:
     if where != "connect":
         return ("on", "off")
     try:
-        use_kernel(spark, "on")
+        choose_kernel(spark, "on")
     except UsageError as refusal:
         if "has no JVM of its own" in (refusal.detail or ""):
             return ("auto",)

@@ -19,7 +19,7 @@ from tests.spark.trying import side_by_side
 from transom.catalog.catalog import Catalog
 from transom.errors import CheckpointError
 from transom.rdf_query import RdfQuery
-from transom.runtime.kernel import use_kernel
+from transom.runtime.kernel import choose_kernel
 from transom.runtime.rdf_answers import answer, plain
 
 STAR = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
@@ -74,7 +74,7 @@ def source(spark: Any, path: str) -> Any:
 
 def run(spark: Any, asked: RdfQuery, given: Any, folder: Path) -> tuple[Any, Any, list[Any]]:
     """A stream to its end: its answer, Spark's own plan, and its reports."""
-    physical = asked.physical(kernel=use_kernel(spark, "on"))
+    physical = asked.physical(kernel=choose_kernel(spark, "on").used)
     frame = plain(physical, asked.to_df(spark, {"s": given}, kernel="on"), asked.catalog.calendar)
     running = (
         frame.writeStream.format("memory").queryName(folder.name).option("checkpointLocation", str(folder)).start()

@@ -75,11 +75,6 @@ def choose_kernel(spark: SparkSession, kernel: Kernel) -> KernelChoice:
     return KernelChoice(False, why, avoidable=has_jvm(spark))
 
 
-def use_kernel(spark: SparkSession, kernel: Kernel) -> bool:
-    """Whether stateful operators run in Java."""
-    return choose_kernel(spark, kernel).used
-
-
 def planned(spark: SparkSession, kernel: Kernel, plan: Callable[[bool], Physical]) -> tuple[KernelChoice, Physical]:
     """The choice for a session, and the plan for it, made once.
 
