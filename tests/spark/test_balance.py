@@ -89,7 +89,7 @@ def test_statement_that_is_lost_stops_the_run(
     spark.sql(
         f"SELECT id AS tick, cast(array(named_struct('s', '<urn:x:a>', 'p', '<urn:x:p>', 'o', '<urn:x:b>'), "
         f"named_struct('s', '<urn:x:b>', 'p', '<urn:x:q>', 'o', '<urn:x:c>')) AS array<{statement}>) AS statements "
-        "FROM range(10)"
+        f"FROM range(10) UNION ALL SELECT 10, cast(NULL AS array<{statement}>)"
     ).write.parquet(str(folder))
     for lossy in (False, True):
         given = {"s": spark.readStream.schema(spark.read.parquet(str(folder)).schema).parquet(str(folder))}

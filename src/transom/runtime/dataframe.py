@@ -92,10 +92,15 @@ def dataframe(
         rejected or Rejected(),
         counts=counts,
         lateness=lateness_of(job, live=live),
-        settled=frozenset(e.name for e in job.extents if isinstance(e.source, Kafka) and e.source.dead is not None),
+        settled=frozenset(e.name for e in job.extents if e.name not in frames and _keeps_dead_letters(e)),
     )
     check_session(spark, plan, catalog.calendar, live)
     return result(plan, lower(plan, run))
+
+
+def _keeps_dead_letters(extent: Extent) -> bool:
+    """Whether the reader of a source tells its late rows itself, and keeps them."""
+    return isinstance(extent.source, Kafka) and extent.source.dead is not None
 
 
 def _opened(job: Job, spark: SparkSession, extent: Extent, *, live: bool, count: CountRead) -> DataFrame:

@@ -104,8 +104,11 @@ def rdf_dataframe(
 
 
 def _statement_count(frame: DataFrame) -> Column:
-    """How many statements a row of a given frame holds; a message that gave none counts as one."""
-    return F.coalesce(F.size(MESSAGES), F.lit(1)) if MESSAGES in frame.columns else F.lit(1)
+    """How many statements a row of a given frame holds; a message that was rejected counts as one."""
+    if MESSAGES not in frame.columns:
+        return F.lit(1)
+    rejected = F.col(DEAD).isNotNull() if DEAD in frame.columns else F.lit(False)
+    return F.when(rejected, F.lit(1)).otherwise(F.coalesce(F.size(MESSAGES), F.lit(0)))
 
 
 def _of_both(found: Mapping[str, Value]) -> dict[str, Value]:
