@@ -167,12 +167,11 @@ def once(raw: bytes) -> bool:
     return True
 
 
-def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> list[object]:
+def found(spark, catalog: Catalog, payloads: list[bytes]) -> list[object]:
     rows = [(place, raw, STAMP) for place, raw in enumerate(payloads)]
     frame = spark.createDataFrame(rows, "offset long, value binary, timestamp timestamp")
-    monkeypatch.setattr(on_spark, "_messages", lambda *_, **__: frame)
     extent = catalog.extent("it")
-    read = on_spark._read(spark, extent, extent.source, catalog.calendar, live=False)
+    read = on_spark._read(frame, extent, extent.source, catalog.calendar)
     values = [f"v{place}" for place in range(len(extent.schema))]
     cells = [
         F.unix_micros(name).alias(name) if attribute.type is Type.TIMESTAMP else name
@@ -185,13 +184,13 @@ def found(spark, monkeypatch, catalog: Catalog, payloads: list[bytes]) -> list[o
 
 
 @pytest.mark.parametrize("time", ["t", None])
-def test_spark_reads_what_the_plain_reader_reads(spark, monkeypatch, mutations, time):
+def test_spark_reads_what_the_plain_reader_reads(spark, mutations, time):
     fields = {"f": "body.f", "d": "body.list.1"}
     kafka = {"servers": "h:1", "topic": "x", "fields": fields, **({"time": time} if time else {})}
     entry = {"declare": DECLARED, "source": {"kafka": kafka}}
     catalog = Catalog.from_dict({"epoch": "2024-06-01", "extents": {"it": entry}})
     payloads = [*PAYLOADS, *filter(once, mutations)]
-    answers = found(spark, monkeypatch, catalog, payloads)
+    answers = found(spark, catalog, payloads)
     differing = [
         (raw, wanted, given)
         for raw, given in zip(payloads, answers, strict=True)
@@ -207,7 +206,7 @@ def test_spark_reads_what_the_plain_reader_reads(spark, monkeypatch, mutations, 
     }
 
 
-def test_objects_without_others_in_them(spark, monkeypatch):
+def test_objects_without_others_in_them(spark):
     kafka = {"servers": "h:1", "topic": "x", "time": "t"}
     entry = {"declare": "pushed (s:string, i:integer)", "source": {"kafka": kafka}}
     catalog = Catalog.from_dict({"epoch": "2024-06-01", "extents": {"it": entry}})
@@ -215,4 +214,4 @@ def test_objects_without_others_in_them(spark, monkeypatch):
     payloads = [row, row + b" ", b" " + row, row + b"}", row + row, row + b",null", row + b"x", row[:-1], b"{" + row]
     payloads += [row.replace(b"a", text) for text in (b"}", b"{", b"{}", "é".encode(), b'\\"', b'"')]
     payloads += [b"{}", b"{}}", b"}", b"{", b"{}{}", b"[{}]", b"{},null", b"null", b"1,2", b"[],null", b"{}]"]
-    assert found(spark, monkeypatch, catalog, payloads) == [expected(catalog, raw) for raw in payloads]
+    assert found(spark, catalog, payloads) == [expected(catalog, raw) for raw in payloads]

@@ -89,7 +89,8 @@ def watermark_delay(delay_ms: int) -> str:
 
     A row at the watermark itself is late, so a row that is late by exactly the delay needs the millisecond as well.
     """
-    return f"{delay_ms + LEAST_DELAY_MS} milliseconds"
+    delay = delay_ms + LEAST_DELAY_MS
+    return f"{delay} milliseconds"
 
 
 def with_table(stream: DataFrame, table: DataFrame, condition: Column, found: str, name: str) -> DataFrame:
