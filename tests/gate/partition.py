@@ -15,7 +15,14 @@ SLICE_SECONDS = 6 * 60
 UNKNOWN_SECONDS = 20.0
 """Assumed for a test that no recorded run has timed yet."""
 
-UNKNOWN_LONG = {"tests/nightly/": 900.0, "::test_soak": 600.0, "::test_many_generated[": 600.0, "test_chaos": 200.0}
+UNKNOWN_LONG = {
+    "tests/nightly/": 900.0,
+    "::test_soak": 600.0,
+    "::test_many_generated[": 600.0,
+    "::test_many_generated_aggregates[": 600.0,
+    "::test_generated_aggregates": 400.0,
+    "test_chaos": 200.0,
+}
 """Assumed for tests whose ids contain these texts: they are longer than a slice, or nearly."""
 
 
