@@ -88,6 +88,14 @@ class LimitedBroker(FakeBroker):
         return b"\x40\x03" + number + b"\x00", True
 
 
+class LosingBroker(LimitedBroker):
+    """The client never reads the answers on the first connection, as when TCP resets it."""
+
+    def publish(self, number, payload):
+        answer, goes_on = super().publish(number, payload)
+        return answer if len(self.versions) > 1 else b"", goes_on
+
+
 @contextmanager
 def serving(kind: type[FakeBroker]) -> Iterator[FakeBroker]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -114,17 +122,18 @@ def test_broker_that_does_not_know_version_5(kind, versions, monkeypatch):
         assert old.versions == versions
 
 
-def test_broker_that_refuses_a_message_as_too_large():
+@pytest.mark.parametrize("kind", [LimitedBroker, LosingBroker])
+def test_broker_that_refuses_a_message_as_too_large(kind):
     """MQTT does not have this answer to a message, so paho alone takes it for a malformed packet."""
     large = [("b", json.dumps({"text": "x" * 200})), ("d", json.dumps({"text": "y" * 200}))]
     rows = [("a", '{"n": 0}'), large[0], ("c", '{"n": 1}'), large[1], ("e", '{"n": 2}')]
-    with serving(LimitedBroker) as limited:
+    with serving(kind) as limited:
         outbox = Outbox(rows)
         outbox.send(Broker(limited.address))
         assert [(one.row["_id"], one.reason) for one in outbox.refused] == [
             (name, "the broker says: Packet too large") for name in "bd"
         ]
-        assert [one["_id"] for one in limited.heard] == ["a", "c", "e"]
+        assert list(dict.fromkeys(one["_id"] for one in limited.heard)) == ["a", "c", "e"], "QoS 1 may repeat a row"
 
 
 def test_topic_with_wildcard():

@@ -161,8 +161,11 @@ class Connection:
         if isinstance(sent, str):
             return sent
         end = time.monotonic() + PATIENCE
-        while not sent.is_published():
-            if self._lost:
+        while True:
+            lost = self._lost  # read first: an answer that comes before the end of the connection counts
+            if sent.is_published():
+                break
+            if lost:
                 raise ConnectionResetError("the broker hangs up")
             if time.monotonic() > end:
                 raise TimeoutError("the broker does not acknowledge")
@@ -188,7 +191,11 @@ class Outbox:
         self._rest = dict(enumerate(rows))
         self._refused: dict[int, Refused] = {}
         self._alone = 0
-        """How many rows are sent one by one: a broker that hangs up after a row it refuses loses the rows behind it."""
+        """How many rows are sent one by one: a broker that hangs up after a row it refuses loses the rows behind it.
+
+        Rows in front of it can be lost, too: when a host closes a connection with unread packets, TCP discards the
+        answers that the other host has not read yet.
+        """
 
     @property
     def refused(self) -> list[Refused]:
@@ -196,15 +203,15 @@ class Outbox:
         return [self._refused[place] for place in sorted(self._refused)]
 
     def send(self, broker: Broker) -> None:
-        """One attempt: it fails if the broker neither takes nor refuses any row of it."""
+        """One attempt: it fails if the broker neither takes nor refuses a row that is sent alone."""
         while self._rest:
-            before = len(self._rest)
+            before, was_alone = len(self._rest), self._alone > 0
             try:
                 with broker.connected() as connection:
                     self._send_over(connection)
             except (OSError, RuntimeError):
                 self._alone = AT_ONCE
-                if len(self._rest) == before:
+                if was_alone and len(self._rest) == before:
                     raise
 
     def _send_over(self, connection: Connection) -> None:
