@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import explain
+from transom.algebra.operator import Operator
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
-from transom.algebra.rdf.statements import RdfStream, StoredGraph
-from transom.algebra.rdf.tree import OPERATORS, Question, walk
+from transom.algebra.rdf.statements import StoredGraph
+from transom.algebra.rdf.tree import Question, walk
+from transom.algebra.sources import StreamReceive
 from transom.algebra.state import Formula, text
 from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
@@ -97,7 +99,7 @@ class RdfQuery:
         """The streams and graphs that the query reads, each once."""
         names: list[str] = []
         for op in walk(self.algebra):
-            if isinstance(op, RdfStream):
+            if isinstance(op, StreamReceive):
                 names.append(op.extent)
             elif isinstance(op, StoredGraph):
                 names += op.extents
@@ -346,4 +348,4 @@ class RdfQuery:
 
 
 def _is_operator(content: Any) -> bool:
-    return isinstance(content, OPERATORS)
+    return isinstance(content, Operator)

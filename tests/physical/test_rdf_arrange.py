@@ -21,7 +21,7 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported
@@ -123,7 +123,7 @@ def test_what_is_stored_needs_no_machine() -> None:
 def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
     for plan in (LeftJoin(STORED, bgp("?x :p ?y")), Union(STORED, bgp("?x :p ?y")), Minus(STORED, bgp("?x :p ?y"))):
         assert any(isinstance(node, Stand) for node in walk(arrange(plan)))
-    both = Merge((StoredGraph(("g",)), RangeWindow(RdfStream("s"), 5, 1)))
+    both = union_of((StoredGraph(("g",)), range_window(rdf_stream("s"), 5, 1)))
     assert any(isinstance(node, Stand) for node in walk(arrange(bgp("?x :p ?y", None, on=both))))
 
 
@@ -144,13 +144,13 @@ def test_a_part_of_an_order_inside_a_query_is_unfolded() -> None:
 
 def test_paths_without_repetitions_are_patterns() -> None:
     way = Steps(Link(P), Either(Inverse(Link(P)), Link(P)))
-    assert scans(arrange(path("?x", way, "?y", RangeWindow(RdfStream("s"), 5, 1)))) == 3
+    assert scans(arrange(path("?x", way, "?y", range_window(rdf_stream("s"), 5, 1)))) == 3
 
 
 @pytest.mark.parametrize(
     ("plan", "operator"),
     [
-        (path("?x", OneOrMore(Link(P)), "?y", RangeWindow(RdfStream("s"), 5, 1)), "PathPattern"),
+        (path("?x", OneOrMore(Link(P)), "?y", range_window(rdf_stream("s"), 5, 1)), "PathPattern"),
         (Aggregation(bgp("?x :p ?y"), (), (Aggregate(Variable("n"), "SUM", Exists(STORED)),), whole=True), "Exists"),
         (Filter(bgp("?x :p ?y"), Call("||", (Exists(STORED), call(">", "?y", 1)))), "Exists"),
         (Filter(bgp("?x :p ?y"), Exists(LeftJoin(STORED, STORED))), "Exists"),

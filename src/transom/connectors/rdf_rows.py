@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.statements import RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.rdf.tree import walk
+from transom.algebra.sources import StreamReceive
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
 from transom.catalog.ticks import accepted
@@ -38,7 +39,9 @@ def read_solutions(extent: Extent, catalog: Catalog, until: int | None = None) -
 def _inputs(plan: Solutions, catalog: Catalog) -> Inputs:
     """What the catalog's files hold of all that a query reads."""
     known = catalog.rdf.extents
-    streams = {op.extent: open_stream(known[op.extent], catalog)[0] for op in walk(plan) if isinstance(op, RdfStream)}
+    streams = {
+        op.extent: open_stream(known[op.extent], catalog)[0] for op in walk(plan) if isinstance(op, StreamReceive)
+    }
     names = dict.fromkeys(name for op in walk(plan) if isinstance(op, StoredGraph) for name in op.extents)
     graphs = {name: open_graph(known[name], catalog.folder) for name in names}
     return Inputs(streams, graphs, Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), DATE_TIME))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import assert_never
 
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.expressions import Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -26,26 +28,30 @@ from transom.algebra.rdf.solutions import (
     Values,
     ordered,
 )
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
 from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StoredTable
+from transom.algebra.streams import StreamUnion
+from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
+from transom.physical import arrange as rows
 from transom.physical import choices, gaps, rdf_choices, rdf_join
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import JoinType
-from transom.physical.choices import STATELESS
+from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
-from transom.physical.plan import Choice, Form, Read
+from transom.physical.plan import Choice, Form, UnionAll
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
 from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
     After,
     Bind,
-    Both,
     Choose,
     Cut,
     Graph,
@@ -121,57 +127,43 @@ class Planner:
 
     # --- statements --------------------------------------------------------------------------------
 
-    def statements(self, op: Statements) -> Physical:
+    def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
         match op := closed(op):
-            case RdfStream():
-                return Last(self.stream(op, order=False), 1, 1, rdf_choices.WINDOW)
             case StoredGraph(extents=extents):
-                return Graph(extents, rdf_choices.STORED)
-            case Merge(parts=parts):
-                found: Physical | None = None
-                for part in parts:
-                    more = self.statements(part)
-                    found = more if found is None else self.both(found, more)
-                return found or Written((), STATEMENT, rdf_choices.STORED)
-            case RangeWindow(input=Merge(parts=parts), width=width, slide=slide):
-                return self.statements(Merge(tuple(RangeWindow(part, width, slide) for part in parts)))
-            case RangeWindow(input=RdfStream() as stream, width=width, slide=slide):
-                return Last(self.stream(stream, order=False), width, slide, rdf_choices.WINDOW)
-            case ElementWindow(input=below):
-                if isinstance(below, TriplePattern):
-                    raise PlanError("an element window over a pattern holds solutions, not statements")
-                return self.elements(op, self.stream(below, order=True))
-            case RangeWindow():
-                raise PlanError("a range window over something that is no stream")
+                return Graph(extents, rdf_choices.STORED) if extents else Written((), STATEMENT, rdf_choices.STORED)
+            case RelationUnion(left=left, right=right):
+                return self.both(self.statements(left), self.statements(right))
+            case Window():
+                return self.window(op)
             case _:
                 assert_never(op)
 
-    def stream(self, op: Statements, *, order: bool) -> Physical:
-        """The statements of streams with their ticks, before any window."""
-        match op:
-            case RdfStream(extent=extent):
-                return Read(extent, STATEMENT, order, choices.read(extent))
-            case Merge(parts=(first, *others)):
-                found = self.stream(first, order=order)
-                for part in others:
-                    found = Both(found, self.stream(part, order=order), STATEMENT, Form.STREAM, order, STATELESS)
-                return found
-            case _:
-                raise PlanError(f"a window over {type(op).__name__}, which is no stream")
-
-    def elements(self, op: ElementWindow, below: Physical) -> Physical:
-        """The last so many elements: they are counted in order (R5, R6, R8)."""
-        spec = LineageSpec("arrival", (Reach("index", (1, 1 - op.count), (1, 0)),), output="changes")
-        choice = rdf_choices.elements(op, self.slack)
+    def window(self, op: Window) -> Physical:
+        """A window over streams: of time, which needs no order, or of the last statements, which are counted (R5)."""
+        if isinstance(op.input, StreamUnion) and range_and_slide(op):
+            return reduce(self.both, (self.window(replace(op, input=part)) for part in op.input.parts))
+        if isinstance(op.input, StoredTable):
+            raise PlanError("statements are read from streams and stored graphs, not from tables")
+        if (size := range_and_slide(op)) is not None:
+            return Last(self.stream(op.input, order=False), *size, rdf_choices.WINDOW)
+        if (count := element_count(op)) is None:
+            raise PlanError("a window of statements holds a length of time or a number of them", detail=str(op))
+        below = self.stream(op.input, order=True)
+        spec = LineageSpec("arrival", (Reach("index", (1, 1 - count), (1, 0)),), output="changes")
+        choice = rdf_choices.elements(op, op.input, self.slack)
         return Lines(below, spec, (), None, None, (), below.schema, False, choice, Form.CHANGES)
+
+    def stream(self, op: Stream, *, order: bool) -> Physical:
+        """The statements of streams with their ticks, before any window."""
+        return rows.Planner(0, Span(self.slack), False, {}).stream(op, rows.Want(order=order))
 
     def both(self, left: Physical, right: Physical) -> Physical:
         """The rows of two sides, both stored or both as changes."""
         if left.form is not right.form:
             left, right = self.moving(left), self.moving(right)
         found = dict.fromkeys(a.name for side in (left, right) for a in side.schema)
-        return Both(left, right, solutions(tuple(found)), left.form, False, STATELESS)
+        return UnionAll(left, right, solutions(tuple(found)), left.form, False, STATELESS)
 
     def moving(self, node: Physical) -> Physical:
         """Something stored as changes."""
@@ -188,10 +180,6 @@ class Planner:
         match op := closed(op):
             case TriplePattern(input=facts):
                 return self.match(op, self.statements(facts))
-            case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
-                return self.solutions(rdf_join.window_below(pattern, width, slide))
-            case ElementWindow(input=TriplePattern() as pattern):
-                return self.elements(op, self.match(pattern, self.stream(pattern.input, order=True)))
             case BasicGraphPattern():
                 return rdf_join.pattern(self, op)
             case Filter(input=input, condition=condition):
@@ -231,7 +219,7 @@ class Planner:
                 raise gaps.REPEATED_PATH.refusal()
             case Aggregation():
                 return self.aggregation(op)
-            case RangeWindow() | ElementWindow() | Slice():
+            case Slice():
                 raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
             case _:
                 assert_never(op)

@@ -6,9 +6,11 @@ from transom.algebra.rdf.expressions import Binding, Call, Expression
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
 from transom.algebra.rdf.solutions import Filter
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
+from transom.algebra.rdf.statements import range_and_slide
 from transom.algebra.rdf.tree import reads_streams
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.sources import StreamReceive
+from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices
@@ -31,11 +33,6 @@ from transom.physical.rdf_plan import (
     messages,
     solutions,
 )
-
-
-def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePattern:
-    """A pattern over a window instead of a window over a pattern; for time windows both mean the same."""
-    return TriplePattern(RangeWindow(pattern.input, width, slide), pattern.subject, pattern.predicate, pattern.object)
 
 
 def only(node: Physical, name: str, called: str) -> Physical:
@@ -128,12 +125,7 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
     """The parts of a basic graph pattern: stars first, then what shares variables with what is there."""
     if not op.parts:
         return Written(((),), solutions(()), rdf_choices.STORED)
-    left = [
-        window_below(part.input, part.width, part.slide)
-        if isinstance(part, RangeWindow) and isinstance(part.input, TriplePattern)
-        else part
-        for part in op.parts
-    ]
+    left = list(op.parts)
     pieces: list[tuple[frozenset[str], Physical, tuple[Solutions, ...]]] = []
     while star := _star(left):
         pieces.append(_mate_all(planner, star))
@@ -227,9 +219,7 @@ def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
     match op:
         case TriplePattern():
             return op, []
-        case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
-            return window_below(pattern, width, slide), []
-        case BasicGraphPattern(parts=(part,)) if not isinstance(part, ElementWindow):
+        case BasicGraphPattern(parts=(part,)):
             return _simple(part)
         case Filter(input=input, condition=condition) if not has_exists(condition):
             below = _simple(input)
@@ -241,10 +231,8 @@ def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
 def _source(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
     """The one stream that a pattern reads through a time window, and the window."""
     match part.input:
-        case RdfStream(extent=extent):
-            return extent, (1, 1)
-        case RangeWindow(input=RdfStream(extent=extent), width=width, slide=slide):
-            return extent, (width, slide)
+        case Window(input=StreamReceive(extent=extent)) if window := range_and_slide(part.input):
+            return extent, window
         case _:
             return None, None
 

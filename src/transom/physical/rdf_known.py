@@ -22,7 +22,6 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow
 from transom.algebra.rdf.tree import closed
 from transom.algebra.rdf.variable import Variable
 
@@ -35,7 +34,7 @@ def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
 def bound(op: Solutions) -> frozenset[str]:
     """The variables that every solution binds."""
     match op := closed(op):
-        case TriplePattern() | PathPattern() | RangeWindow() | ElementWindow() | BasicGraphPattern():
+        case TriplePattern() | PathPattern() | BasicGraphPattern():
             return frozenset(names(op.variables))
         case Join(left=left, right=right):
             return bound(left) | bound(right)
@@ -118,7 +117,7 @@ def plain_pattern(op: Solutions) -> tuple[Solutions, list[Expression]] | None:
 
 def _plain(op: Solutions) -> bool:
     match op:
-        case TriplePattern() | RangeWindow() | ElementWindow() | Values():
+        case TriplePattern() | Values():
             return True
         case BasicGraphPattern(parts=several):
             return all(map(_plain, several))

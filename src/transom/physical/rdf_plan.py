@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from transom.algebra.rdf.expressions import Binding, Expression, SortKey
 from transom.algebra.rdf.forms import Template
+from transom.algebra.rdf.operator import STATEMENT as STATEMENT
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
@@ -19,7 +20,6 @@ from transom.model.types import Type
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Clock, Physical
 
-STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o")))
 MESSAGE = Schema((Attribute("statements", Type.STRING),))
 """A message: its statements as one value."""
 
@@ -167,18 +167,6 @@ class Choose(Physical):
 
 
 @dataclass(frozen=True, slots=True)
-class Both(Physical):
-    """The rows of two sides; in order, those of the left come first."""
-
-    left: Physical
-    right: Physical
-    schema: Schema
-    form: Form
-    ordered: bool
-    choice: Choice
-
-
-@dataclass(frozen=True, slots=True)
 class Once(Physical):
     """Every solution once."""
 
@@ -259,19 +247,5 @@ class Make(Physical):
 
 
 RdfNode: TypeAlias = (
-    Graph
-    | Written
-    | Stand
-    | Last
-    | Match
-    | Fan
-    | Within
-    | Keep
-    | Bind
-    | Choose
-    | Both
-    | Once
-    | Sequence
-    | Unfold
-    | Make
+    Graph | Written | Stand | Last | Match | Fan | Within | Keep | Bind | Choose | Once | Sequence | Unfold | Make
 )

@@ -13,12 +13,13 @@ from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
 from transom.physical.node import Physical
-from transom.physical.plan import Form
-from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
+from transom.physical.plan import Form, UnionAll
+from transom.physical.rdf_plan import Bind, Choose, Keep, Make, Once
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, names, values
 from transom.spark.rdf_patterns import kept, spelled
 from transom.spark.stateful import machine_input, run_machine
+from transom.spark.types import nothing
 
 
 def columns_of(schema: Schema) -> dict[str, Column]:
@@ -45,29 +46,28 @@ def choose(node: Choose, frame: DataFrame) -> DataFrame:
 
 
 def _cells(schema: Schema, there: Mapping[str, Column]) -> list[Column]:
-    nothing = F.lit(None).cast("string")
-    return [there.get(a.name, nothing).alias(f"c{place}") for place, a in enumerate(schema)]
+    return [there.get(a.name, nothing(a.type)).alias(f"c{place}") for place, a in enumerate(schema)]
 
 
-def both(node: Both, left: DataFrame, right: DataFrame) -> DataFrame:
+def union_all(node: UnionAll, left: DataFrame, right: DataFrame) -> DataFrame:
     """The rows of both sides; in order, `o` says first of which side they are."""
     return _side(node, node.left, left, 0).unionByName(_side(node, node.right, right, 1))
 
 
-def _side(node: Both, below: Physical, frame: DataFrame, place: int) -> DataFrame:
+def _side(node: UnionAll, below: Physical, frame: DataFrame, place: int) -> DataFrame:
     cells = _cells(node.schema, columns_of(below.schema))
     if not node.ordered:
         return frame.select(*kept(frame), *cells)
-    several = isinstance(below, Both)
+    several = isinstance(below, UnionAll)
     order = F.col("o") if several else F.struct(F.lit(_number(node, place)).alias("part"), F.col("o"))
     return frame.select(*kept(frame.drop("o")), order.alias("o"), *cells)
 
 
-def _number(node: Both, place: int) -> int:
+def _number(node: UnionAll, place: int) -> int:
     """The number of a part: how many stand to the left of it."""
     count = 0
     left = node.left
-    while isinstance(left, Both):
+    while isinstance(left, UnionAll):
         count += 1
         left = left.left
     return count + 1 if place else count
