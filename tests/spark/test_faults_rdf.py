@@ -128,15 +128,15 @@ SOWN = [
     sow(
         "ELEMS of a pattern counts statements",
         rdf_arrange,
-        "return self.elements(op, self.match(pattern, self.stream(pattern.input, order=True)))",
-        "return self.match(pattern, self.elements(op, self.stream(pattern.input, order=True)))",
+        "below = self.stream(op.input, order=True)",
+        "below = self.stream(getattr(getattr(op.input, 'input', op.input), 'input', op.input), order=True)",
         ("r07", "replay"),
     ),
     sow(
         "one element too many",
         rdf_arrange,
-        'Reach("index", (1, 1 - op.count), (1, 0))',
-        'Reach("index", (1, -op.count), (1, 0))',
+        'Reach("index", (1, 1 - count), (1, 0))',
+        'Reach("index", (1, -count), (1, 0))',
         ("r06", "replay"),
     ),
     sow(
