@@ -50,14 +50,6 @@ ROWS: dict[Gap, str] = {
 RDF: dict[Gap, str] = {
     gaps.REPEATED_PATH: f"SELECT ?part {STREAM} WHERE {{ ?part :within+ ?whole }}",
     gaps.NEW_BLANK_NODES: f"CONSTRUCT {{ [] :about ?s }} {STREAM} WHERE {{ ?s :temp ?t }}",
-    gaps.EXISTS_IN_CONDITION: f"SELECT ?s {STREAM} "
-    "WHERE { ?s :temp ?t FILTER (?t > 30 || EXISTS { ?s :alarm ?a }) }",
-    gaps.EXISTS_AS_VALUE: f"SELECT ?s ?e {STREAM} WHERE {{ ?s :temp ?t BIND (EXISTS {{ ?s :alarm ?a }} AS ?e) }}",
-    gaps.EXISTS_IN_OPTIONAL: f"SELECT ?s ?t {STREAM} WHERE {{ ?s :in ?r OPTIONAL {{ ?s :temp ?t "
-    "FILTER EXISTS { ?s :alarm ?a } } }",
-    gaps.EXISTS_IN_ORDER: f"SELECT ?s {STREAM} WHERE {{ ?s :temp ?t }} ORDER BY EXISTS {{ ?s :alarm ?a }}",
-    gaps.NESTED_EXISTS: f"SELECT ?s {STREAM} "
-    "WHERE { ?s :temp ?t FILTER EXISTS { ?s :in ?r OPTIONAL { ?r :of ?h } } }",
     gaps.BNODE: f"SELECT ?s ?b {STREAM} WHERE {{ ?s :temp ?t BIND (BNODE() AS ?b) }}",
     gaps.VOLATILE: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
     gaps.VARIABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n ; :like ?p FILTER REGEX(?n, ?p) }}",

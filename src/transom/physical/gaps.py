@@ -82,27 +82,6 @@ NEW_BLANK_NODES = Gap(
     "Construct",
     "Spark does not number the blank nodes of solutions that come and go",
 )
-EXISTS_IN_CONDITION = Gap(
-    "EXISTS inside another condition, for example with ||",
-    "Exists",
-    "Spark joins the pattern of EXISTS, so EXISTS or NOT EXISTS must be a condition by itself",
-)
-EXISTS_AS_VALUE = Gap(
-    "EXISTS as a value, for example in BIND",
-    "Exists",
-    "Spark joins the pattern of EXISTS, and so has no value for it",
-)
-EXISTS_IN_OPTIONAL = Gap(
-    "EXISTS in the FILTER of an OPTIONAL",
-    "Exists",
-    "Spark evaluates this FILTER on pairs of solutions, where it cannot join a third pattern",
-)
-EXISTS_IN_ORDER = Gap("EXISTS in ORDER BY", "Exists", "Spark sorts by values, and has no value for EXISTS")
-NESTED_EXISTS = Gap(
-    "EXISTS around OPTIONAL, MINUS, BIND, a property path, a subquery or another EXISTS",
-    "Exists",
-    "inside EXISTS, Spark runs triple patterns, joins, UNION, VALUES and FILTER only",
-)
 BNODE = Gap(
     "BNODE()",
     "BNODE",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import assert_never
 
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.expressions import Expression
+from transom.algebra.rdf.expressions import Binding, Exists, Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
@@ -39,14 +40,14 @@ from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
 from transom.physical import arrange as rows
-from transom.physical import choices, gaps, rdf_choices, rdf_join
+from transom.physical import choices, gaps, rdf_choices, rdf_exists, rdf_join
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
 from transom.physical.plan import Choice, Form, UnionAll
-from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
+from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, is_outer, names
 from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
@@ -188,17 +189,18 @@ class Planner:
                 return self.both(self.solutions(left), self.solutions(right))
             case Join(left=left, right=right):
                 return rdf_join.join(self, left, right, JoinType.INNER, None)
+            case LeftJoin(condition=asking) if has_exists(asking):
+                return rdf_join.left_join_asking(self, op)
             case LeftJoin(left=left, right=right, condition=asking):
-                if has_exists(asking):
-                    raise gaps.EXISTS_IN_OPTIONAL.refusal()
                 return rdf_join.join(self, left, right, JoinType.LEFT, asking)
             case Minus(left=left, right=right):
                 return rdf_join.minus(self, left, right)
             case Extend(input=input, binding=binding):
-                if has_exists(binding.expression):
-                    raise gaps.EXISTS_AS_VALUE.refusal()
-                below = self.solutions(input)
-                return Bind(below, binding, schema, below.form, STATELESS)
+                below, (made,) = self.marked(input, self.solutions(input), [binding.expression])
+                found = Binding(binding.variable, made)
+                if made is binding.expression:
+                    return Bind(below, found, schema, below.form, STATELESS)
+                return Choose(rdf_join.bound_to(below, [found]), schema, below.form, STATELESS)
             case Values(rows=rows):
                 return Written(rows, schema, rdf_choices.STORED)
             case Project() | Distinct() | Reduced() | Slice() if _counts_order(op):
@@ -226,16 +228,20 @@ class Planner:
 
     def aggregation(self, op: Aggregation) -> Physical:
         """Groups of solutions; the group of all solutions exists from tick 0 on."""
-        keys, arguments = [key.expression for key in op.keys], [one.argument for one in op.aggregates]
-        if any(map(has_exists, [*keys, *arguments])):
-            raise gaps.EXISTS_AS_VALUE.refusal()
-        below = self.solutions(op.input)
+        asked = [one.argument for one in op.aggregates if one.argument is not None]
+        given = [*(key.expression for key in op.keys), *asked]
+        below, made = self.marked(op.input, self.solutions(op.input), given)
+        computed = iter(made)
+        keys = tuple(Binding(key.variable, next(computed)) for key in op.keys)
+        aggregates = tuple(
+            one if one.argument is None else replace(one, argument=next(computed)) for one in op.aggregates
+        )
         start: Physical | None = Written(((),), solutions(()), rdf_choices.STORED) if op.whole else None
         if self.streams:
             below, start = self.moving(below), None if start is None else self.moving(start)
         choice = rdf_choices.aggregate(op, self.slack)
         schema = solutions(names(op.variables))
-        return ChangeAggregate(below, start, op.keys, op.aggregates, schema, choice, below.form)
+        return ChangeAggregate(below, start, keys, aggregates, schema, choice, below.form)
 
     def match(self, op: TriplePattern, below: Physical) -> Physical:
         """The solutions of a pattern."""
@@ -244,27 +250,40 @@ class Planner:
 
     def filter(self, input: Solutions, condition: Expression) -> Physical:
         """Conditions on solutions by themselves, and patterns that must be there or must not."""
-        plain: list[Expression] = []
-        patterns: list[tuple[Solutions, bool]] = []
-        for one in conjuncts(condition):
-            found_pattern = asked(one)
-            if found_pattern is not None:
-                patterns.append(found_pattern)
-            elif has_exists(one):
-                raise gaps.EXISTS_IN_CONDITION.refusal()
-            else:
-                plain.append(one)
+        parts = conjuncts(condition)
+        plain = [one for one in parts if not has_exists(one)]
         found = self.solutions(input)
         wanted = conjunction(plain)
         if wanted is not None:
             found = Keep(found, wanted, found.schema, found.form, STATELESS)
-        for pattern, there in patterns:
-            inner = plain_pattern(pattern)
-            if inner is None:
-                raise gaps.NESTED_EXISTS.refusal()
-            how = JoinType.SEMI if there else JoinType.ANTI
-            found = rdf_join.with_pattern(self, (input, found), inner[0], how, conjunction(inner[1]))
-        return found
+        mixed: list[Expression] = []
+        for one in parts:
+            pattern = asked(one)
+            if pattern is not None:
+                how = JoinType.SEMI if pattern[1] else JoinType.ANTI
+                found = rdf_join.with_pattern(self, (input, found), pattern[0], how)
+            elif has_exists(one):
+                mixed.append(one)
+        wanted = conjunction(mixed)
+        if wanted is None:
+            return found
+        below, (wanted,) = self.marked(input, found, [wanted])
+        kept = Keep(below, wanted, below.schema, below.form, STATELESS)
+        return Choose(kept, found.schema, kept.form, STATELESS)
+
+    def marked(
+        self, op: Solutions, node: Physical, expressions: SequenceOf[Expression]
+    ) -> tuple[Physical, list[Expression]]:
+        """Solutions with a variable for every EXISTS in some expressions, and the expressions that read it."""
+        marks: dict[Exists, Variable] = {}
+
+        def change(one: Expression) -> Expression | None:
+            return marks.setdefault(one, Variable(f"exists {len(marks)}")) if isinstance(one, Exists) else None
+
+        found = [rdf_exists.replaced(one, change) if has_exists(one) else one for one in expressions]
+        for exists, mark in marks.items():
+            node = rdf_join.with_pattern(self, (op, node), exists.pattern, JoinType.MARK, mark.name)
+        return node, found
 
     def sequence(self, op: Solutions) -> Physical:
         """An order and what is taken of it."""
@@ -280,14 +299,14 @@ class Planner:
                 case _:
                     raise PlanError(f"{type(op).__name__} has no order")
             op = input
-        if any(has_exists(key.expression) for key in op.keys):
-            raise gaps.EXISTS_IN_ORDER.refusal()
-        below = self.solutions(op.input)
+        below, order = self.marked(op.input, self.solutions(op.input), [key.expression for key in op.keys])
+        keys = tuple(replace(key, expression=made) for key, made in zip(op.keys, order, strict=True))
         kept = next((step.names for step in after if isinstance(step, Pick)), names(op.variables))
         form = Form.TABLE if below.form is Form.TABLE else Form.WINDOWS
         choice = rdf_choices.STORED if form is Form.TABLE else rdf_choices.sequence(op, self.slack)
-        steps = tuple(reversed(after))
-        return Sequence(below, op.keys, names(op.ties), steps, solutions(kept), choice, form)
+        steps = (*([Pick(names(op.variables))] if keys != op.keys else []), *reversed(after))
+        per = tuple(name for name in names(op.variables) if is_outer(name))
+        return Sequence(below, keys, names(op.ties), steps, solutions(kept), choice, form, per=per)
 
     def _once(self, op: Solutions, form: Form) -> Choice:
         return rdf_choices.STORED if form is Form.TABLE else rdf_choices.once(op, self.slack)

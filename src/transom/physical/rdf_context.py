@@ -28,3 +28,6 @@ class RdfPlanning(Protocol):
 
     def moving(self, node: Physical) -> Physical:
         """Something stored as changes."""
+
+    def both(self, left: Physical, right: Physical) -> Physical:
+        """The rows of two sides, both stored or both as changes."""

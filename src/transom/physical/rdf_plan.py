@@ -211,7 +211,7 @@ After: TypeAlias = Cut | Pick | Single
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Physical):
-    """The solutions of each tick in order, and what is taken of the sequence."""
+    """The solutions of each tick in order, and what is taken of the sequence; for each value of `per` by itself."""
 
     input: Physical
     keys: tuple[SortKey, ...]
@@ -221,6 +221,7 @@ class Sequence(Physical):
     choice: Choice
     form: Form = Form.WINDOWS
     ordered: bool = True
+    per: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,19 +72,20 @@ Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]
 
 def timed(op: Operator, inputs: Inputs) -> Known:
     """The elements with intervals on which all snapshots of a question stand."""
-    known: dict[Operator, list[Valid[Triple]] | list[Valid[Solution]]] = {}
-    for part in walk(op):
-        if isinstance(part, Windows):
-            known[part] = facts(part, inputs)
-        elif isinstance(part, TriplePattern):
-            known[part] = patterns.triple_pattern(part, facts(part.input, inputs))
-    return known
+    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, Windows | TriplePattern)}
 
 
 def changes(known: Known) -> list[int]:
     """The instants at which a snapshot may differ from the one before: where some element begins or ends."""
     ends = (end for found in known.values() for one in found for end in (one.start, one.end) if end is not None)
     return sorted({0, *ends})
+
+
+def elements(op: Windows | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
+    """Windows and triple patterns: elements with their intervals, in order of their start."""
+    if isinstance(op, TriplePattern):
+        return patterns.triple_pattern(op, facts(op.input, inputs))
+    return facts(op, inputs)
 
 
 def facts(op: Windows, inputs: Inputs) -> list[Valid[Triple]]:
