@@ -69,14 +69,14 @@ def test_a_replay_says_it(
     count: int | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyspark")
-    from transom.runtime import dataframe, start
+    from transom.runtime import dataframe
     from transom.spark import printable
     from transom.spark.rejected import Rejected
 
     shown: list[Any] = []
     frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
     monkeypatch.setattr(printable, "printable", lambda frame: frame)
-    monkeypatch.setattr(start, "in_order", lambda made: made)
+    monkeypatch.setattr(dataframe, "in_order", lambda made: made)
     monkeypatch.setattr(dataframe, "dataframe", lambda *given, **more: frame)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
     job = SimpleNamespace(kernel=SimpleNamespace(line="kernel: off"))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -355,7 +355,7 @@ app.command()(cli_collecting.init)
 
 
 @contextmanager
-def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
+def progress(query: Query[Any]) -> Iterator[Callable[[str], None] | None]:
     """A bar while a query is answered, on a terminal only."""
     if not (sys.stderr.isatty() and sys.stdout.isatty()):
         yield None

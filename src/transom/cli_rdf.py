@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from transom.printable import escape, escape_json, escape_lines
 if TYPE_CHECKING:
     from transom.model.rdf.answer import RdfAnswer
     from transom.physical.plan import Kernel
-    from transom.rdf_query import RdfQuery
+    from transom.query import Query
     from transom.runtime.options import RunOptions
 
 KINDS = {
@@ -33,21 +32,19 @@ ONLY_RDF = ("json", "nq", "jsonld")
 """Formats that only answers over RDF have."""
 
 
-def explain(query: RdfQuery, stage: Any, format: Any, kernel: Any) -> None:
+def explain(query: Query[Any], stage: Any, format: Any, kernel: Any) -> None:
     """Show one stage, and with the algebra how much it remembers."""
     say(query.explain(stage, format, kernel=kernel), json=format == "json")
     if format == "text" and stage == "algebra":
         say(f"\nstate: {query.state} statements and solutions")
 
 
-def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> None:
+def simulate(query: Query[Any], format: str, start: int, until: int | None) -> None:
     """Answer a query and show what is valid between two instants."""
-    from transom.reference.rdf.evaluate import evaluate
-
-    found, aside = query.inputs()
-    for remark in query.unmatched(found):
+    found = query.inputs(None, until, start=start)
+    for remark in query.semantics.unmatched(found):
         say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)
-    whole = replace(evaluate(query.algebra, found), aside=aside)
+    whole = query.semantics.evaluate(found)
     answer = whole.during(start, until)
     show_aside(whole)
     if format == "table":
@@ -84,7 +81,7 @@ def say_aside(stream: str, counts: Mapping[str, int], first: str) -> None:
     say(f"warning: set aside of {stream}: {said}; the first is {first}", "yellow", err=True)
 
 
-def print_table(answer: RdfAnswer, query: RdfQuery) -> None:
+def print_table(answer: RdfAnswer, query: Query[Any]) -> None:
     """An answer for people: when it is valid, how often, and terms as the query's prefixes shorten them."""
     from rich import box
     from rich.console import Console
@@ -133,7 +130,7 @@ def refuse(options: Mapping[str, bool]) -> None:
             raise UsageError(f"{option} is not for SPARQL", detail=why[option], hint=f"leave out {option}")
 
 
-def run(query: RdfQuery, master: str | None, options: RunOptions, stop: Stop) -> None:
+def run(query: Query[Any], master: str | None, options: RunOptions, stop: Stop) -> None:
     """Run a query live, and say at the end what it did."""
     query.physical()
     running = cli_running.begun(query, master, options)
@@ -142,7 +139,7 @@ def run(query: RdfQuery, master: str | None, options: RunOptions, stop: Stop) ->
     cli_running.show_balances(running, done)
 
 
-def replay(query: RdfQuery, master: str | None, out: str, start: int, until: int | None, kernel: KernelUse) -> None:
+def replay(query: Any, master: str | None, out: str, start: int, until: int | None, kernel: KernelUse) -> None:
     """Answer over the data that is there as a batch: intervals, or what the formats of RDF make of them."""
     from transom.model.rdf.answer import RdfAnswer
     from transom.runtime.sinks import Sink
@@ -191,17 +188,17 @@ def write_lines(file: Path, lines: Iterator[str]) -> None:
         written.writelines(f"{line}\n" for line in lines)
 
 
-def _gathered(query: RdfQuery, rows: list[Any]) -> RdfAnswer:
+def _gathered(query: Any, rows: list[Any]) -> RdfAnswer:
     from transom.runtime.rdf_intervals import gathered
 
     return gathered(rows, query.gives, query.columns)
 
 
-def _order(query: RdfQuery) -> list[str]:
+def _order(query: Query[Any]) -> list[str]:
     return ["start", "place"] if query.gives == "sequences" else ["start"]
 
 
-def verify(query: RdfQuery, master: str | None, splits: str, start: int, until: int | None, kernel: KernelUse) -> bool:
+def verify(query: Any, master: str | None, splits: str, start: int, until: int | None, kernel: KernelUse) -> bool:
     """Whether all ways of running a query agree, said line by line."""
     query.physical()
     spark = cli_running.started(master)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from transom.algebra.state_bound import StateBound
     from transom.physical.plan import Kernel
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
     from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
     from transom.runtime.running import Running
@@ -137,7 +136,7 @@ def run_options(**options: Any) -> RunOptions:
     return RunOptions(**options)
 
 
-def begun(query: Query | RdfQuery, master: str | None, options: RunOptions) -> Running:
+def begun(query: Query[Any], master: str | None, options: RunOptions) -> Running:
     """A query that has just been started, and the line about the kernel."""
     from transom.runtime.start import start_query
 
@@ -307,12 +306,11 @@ def _behind(lag: float | None) -> str:
 
 
 def replay_query(
-    query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
+    query: Query[Any], spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
 ) -> None:
     """Answer over last month's data: the same text, as a batch."""
-    from transom.runtime.dataframe import dataframe
+    from transom.runtime.dataframe import dataframe, in_order
     from transom.runtime.options import RunOptions
-    from transom.runtime.start import in_order
     from transom.spark.printable import printable
     from transom.spark.rejected import Rejected
 
@@ -343,7 +341,7 @@ def new_folder(out: str) -> Sink:
     return sink
 
 
-def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
+def verify_query(query: Any, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
     """Whether all ways of running a query agree, said line by line."""
     from transom.runtime.options import RunOptions
     from transom.runtime.verify import late, verify

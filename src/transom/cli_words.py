@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from transom.cli_lines import say
 from transom.errors import UsageError
@@ -11,10 +11,9 @@ from transom.model.time import Calendar, read_duration
 
 if TYPE_CHECKING:
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
 
 
-def tick_of(words: str | None, option: str, query: Query | RdfQuery) -> int | None:
+def tick_of(words: str | None, option: str, query: Query[Any]) -> int | None:
     """The tick that `--until` or `--start` names."""
     calendar = query.catalog.calendar
     if words is None:
@@ -45,7 +44,7 @@ def length_or_instant(words: str, calendar: Calendar) -> int | None:
     return tick if tick >= 0 else None
 
 
-def show_warnings(query: Query | RdfQuery, *, err: bool = True) -> None:
+def show_warnings(query: Query[Any], *, err: bool = True) -> None:
     """What is legal and probably not meant."""
     for remark in query.warnings:
         say(remark.line(query.text, query.name, "warning: "), "yellow", err=err)

@@ -8,7 +8,6 @@ import transom
 from transom.physical import gaps
 from transom.physical.gaps import Gap
 from transom.query import Query
-from transom.rdf_query import RdfQuery
 
 CATALOG = """
 extents:
@@ -59,7 +58,7 @@ RDF: dict[Gap, str] = {
 """In SPARQL."""
 
 
-def compiled(gap: Gap, folder: Path) -> Query | RdfQuery:
+def compiled(gap: Gap, folder: Path) -> Query:
     """The example of a gap as a query, with the files of its catalog in a folder."""
     for name, text in FILES.items():
         (folder / name).write_text(text, "utf-8")

@@ -17,7 +17,7 @@ from tests.spark.shapes_cql import ALL as OTHERS
 from transom import Catalog
 from transom.connectors.statements import stream_statements
 from transom.model.rdf.answer import RdfAnswer
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.statements import Inputs
 from transom.runtime.micro_batches import Split
 from transom.runtime.rdf_answers import answer, plain
@@ -36,7 +36,7 @@ class Linked:
     text: str
     streams: tuple[str, ...] = ("s",)
 
-    def query(self) -> RdfQuery:
+    def query(self) -> Query:
         rdf = {name: {"stream": f"http://ex/{name}"} for name in ("s", "u")}
         catalog = Catalog.from_dict({"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf})
         return transom.compile(self.text, catalog, language="sparql")

@@ -18,8 +18,9 @@ from tests.spark.trying import SPLITS
 from transom.algebra.rdf.tree import reads_streams
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
+from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.evaluate import changes, evaluate, timed
 
 SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "1"))
@@ -43,8 +44,8 @@ def questions(word: str, count: int, first: int) -> list[tuple[int, Case]]:
     return found
 
 
-def query_of(case: Case) -> RdfQuery:
-    return RdfQuery(case.ours, "sparql", CATALOG, parse(case.ours), case.plan)
+def query_of(case: Case) -> Query[RdfAnswer]:
+    return Query(case.ours, "sparql", CATALOG, parse(case.ours), case.plan)
 
 
 def wrong(spark: Any, cases: list[tuple[int, Case]], way: str, kernel: Kernel) -> dict[str, str]:

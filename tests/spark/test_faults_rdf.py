@@ -21,7 +21,7 @@ from transom.connectors.statements import graph_statements, stream_statements
 from transom.machines import delta_join, group_aggregate, match_counter, multiset, steps, totals
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical import rdf_arrange, rdf_join, rdf_known
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.rdf.statements import Inputs
 from transom.runtime.rdf_harness import replay_answer, stream_answer
@@ -295,7 +295,7 @@ MORE = [
 class Asked(NamedTuple):
     """A question, what it reads, the reference's answer, and the last tick at which something happens."""
 
-    query: RdfQuery
+    query: Query
     inputs: Inputs
     expected: RdfAnswer
     until: int

@@ -53,7 +53,7 @@ def test_variables(spark: Any, capitals: bool) -> None:
     frame = spark.createDataFrame(STATEMENTS, "tick long, s string, p string, o string")
     replayed = gathered(query.replay(spark, {"s": frame}).collect(), query.gives, query.columns)
     assert difference(expected, replayed) is None
-    inputs, _ = query.inputs({"s": STATEMENTS})
+    inputs = query.inputs({"s": STATEMENTS})
     assert difference(expected, rdf_stream_answer(query, spark, inputs, Split(1), 20)) is None
 
 

@@ -39,7 +39,6 @@ from transom.model.time import Calendar
 from transom.physical.node import Physical
 from transom.physical.plan import Kernel
 from transom.physical.walk import walk
-from transom.rdf_query import RdfQuery
 from transom.runtime import answers, micro_batches, rdf_answers, rdf_harness
 from transom.runtime.rdf_dataframe import statements
 from transom.runtime.start import Running
@@ -104,7 +103,7 @@ def waits(plan: Physical) -> bool:
 
 
 def last_run(
-    spark: Any, folder: Path, query: transom.Query | RdfQuery, way: Way, frames: dict[str, Any], until: int | None
+    spark: Any, folder: Path, query: transom.Query, way: Way, frames: dict[str, Any], until: int | None
 ) -> tuple[Any, int | None]:
     """The answer of one run as a DataFrame, None if there are no files, and which tick it says is the last closed."""
     if way.by_start:
@@ -223,7 +222,7 @@ def outcomes(spark: Any, folder: Path, one: Any, group: Sequence[tuple[Case, Way
 def test_all_kinds_of_plans_run() -> None:
     """The chosen cases have every kind of node that any golden case over a stream has, with the kernel and without."""
 
-    def nodes(query: transom.Query | RdfQuery) -> set[str]:
+    def nodes(query: transom.Query) -> set[str]:
         plans = [query.physical(kernel=fast) for fast in (True, False)]
         return {type(node).__name__ for plan in plans for node in walk(plan)}
 

@@ -26,7 +26,7 @@ from tests.spark.trying import interpreted, patiently, side_by_side
 from transom.model.answer import Answer
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.statements import Inputs as RdfInputs
 from transom.reference.sources import Inputs
 from transom.runtime import answers, harness, micro_batches, rdf_answers, rdf_harness
@@ -83,7 +83,7 @@ class Relational(Asked):
 class OverRdf(Asked):
     """A query of Streaming SPARQL; a stream tells the changes up to a tick."""
 
-    query: RdfQuery
+    query: Query
     inputs: RdfInputs
     until: int
 

@@ -31,11 +31,18 @@ class Language:
     """A language: text to syntax, syntax to algebra, text to canonical text, and what its streams are called.
 
     Its package is `transom.languages.NAME`. Each module of it is imported on first use, so that a command line that
-    compiles one language does not pay for the others.
+    compiles one language does not pay for the others. `endings` are those of its files. A language over RDF, whose
+    answers are solutions, has no `stream`.
     """
 
     name: str
-    stream: AnswerKind
+    endings: tuple[str, ...]
+    stream: AnswerKind | None = None
+
+    @property
+    def optimized(self) -> bool:
+        """Whether the optimizer has rules for its algebra."""
+        return self.stream is not None
 
     def parse(self, text: str) -> Any:
         """The syntax tree of a text."""
@@ -43,7 +50,9 @@ class Language:
 
     def translate(self, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: Views) -> Translation:
         """The algebra of a syntax tree."""
-        translation: Translation = self._module("translate").translate(syntax, catalog, parameters, views)
+        translation: Translation = self._module("translate").translate(
+            syntax, catalog, parameters=parameters, views=views
+        )
         return translation
 
     def format_text(self, text: str, syntax: Any) -> str:
@@ -56,10 +65,13 @@ class Language:
 
 
 LANGUAGES = {
-    "sneeql": Language("sneeql", stream="tagged-tuples"),
-    "cql": Language("cql", stream="stream"),
+    "sneeql": Language("sneeql", ("sneeql",), stream="tagged-tuples"),
+    "cql": Language("cql", ("cql",), stream="stream"),
+    "sparql": Language("sparql", ENDINGS),
 }
-"""Every language by its name, which is also the ending of its files."""
+"""Every language by its name."""
+BY_ENDING = {ending: language for language in LANGUAGES.values() for ending in language.endings}
+"""Every language by the endings of its files."""
 
 
 def language_called(name: str) -> Language:
@@ -71,8 +83,8 @@ def language_called(name: str) -> Language:
 
 def language_of(file: str | None) -> Language:
     """The language that the ending of a file names; SNEEql where it names none."""
-    ending = "" if file is None else Path(file).suffix.removeprefix(".")
-    return LANGUAGES.get(ending, LANGUAGES["sneeql"])
+    ending = "" if file is None else Path(file).suffix.removeprefix(".").lower()
+    return BY_ENDING.get(ending, LANGUAGES["sneeql"])
 
 
 def translated(
@@ -138,8 +150,8 @@ def query_text(extent: Extent, catalog: Catalog) -> tuple[Path, str]:
     """The file of an extent's query and what is in it."""
     assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
     path = (catalog.folder or Path()) / extent.source.path
-    if path.suffix.removeprefix(".") not in LANGUAGES and not is_over_rdf(extent):
-        endings = ", ".join(f".{name}" for name in (*LANGUAGES, *ENDINGS))
+    if path.suffix.removeprefix(".").lower() not in BY_ENDING:
+        endings = ", ".join(f".{ending}" for ending in BY_ENDING)
         raise CatalogError(f"the ending of {extent.source.path} names no language", hint=f"endings are {endings}")
     try:
         return path, path.read_text("utf-8-sig")

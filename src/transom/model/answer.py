@@ -18,6 +18,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 AnswerKind = Literal["tagged-tuples", "stream", "windows"]
 """Tuples with tick and index; the stream of a relation, a bag per tick; windows, each a bag."""
+RdfAnswerKind = Literal["solutions", "triples", "sequences", "boolean"]
+"""What a query over RDF answers, with the intervals in which it is valid."""
 
 
 @dataclass(frozen=True, slots=True)

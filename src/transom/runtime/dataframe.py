@@ -139,3 +139,8 @@ def _last_tick(start: int, streams: Mapping[str, DataFrame], tables: Mapping[str
         if found is not None and found[0] is not None:
             last = max(last, found[0])
     return last
+
+
+def in_order(frame: DataFrame) -> DataFrame:
+    """The answer of a replay in the order of its ticks."""
+    return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))

@@ -88,7 +88,7 @@ def rdf_dataframe(
         streams,
         tables,
         live,
-        0,
+        options.start,
         options.until if live else None,  # a replay gives intervals, which are not cut
         _of_both({e.name: delay_ms(e, catalog.calendar) for e in streamed}),
         _of_both(heartbeats(job, spark, streamed, frames)) if live else {},

@@ -166,5 +166,5 @@ def frame_of(
         else:
             stored = [Arrival(0, 0, 0, ((0, triple),)) for triple in inputs.graphs.get(extent.name, ())]
             frames[extent.name] = spark.createDataFrame(_table(stored), _SCHEMA)
-    job = query.job(spark, RunOptions(until=until, kernel=kernel), tuple(frames), live=live)
+    job = query.job(spark, RunOptions(getattr(inputs, "start", 0), until, kernel=kernel), tuple(frames), live=live)
     return job, dataframe(job, spark, frames, live=live)

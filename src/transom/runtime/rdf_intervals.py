@@ -14,6 +14,7 @@ from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
 from transom.physical.node import Physical
+from transom.runtime.dataframe import dataframe, in_order
 from transom.runtime.job import Job
 from transom.runtime.rdf_answers import solution_of, triple_of, triple_order
 from transom.runtime.rdf_aside import SetAside
@@ -32,6 +33,8 @@ def replay(
 
     With `aside`, the files of the catalog are read once, and it knows which messages could not be read.
     """
+    if not job.over_rdf:
+        return in_order(dataframe(job, spark, given, live=False))
     frames = dict(given or {})
     if aside is not None:
         frames |= aside.open(spark, job.catalog, job.rdf_extents, frames)
@@ -61,9 +64,10 @@ def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAns
 
 
 def during(frame: DataFrame, start: int, until: int | None) -> DataFrame:
-    """What is valid at some instant from start to until; intervals are not cut."""
+    """What is valid at some instant from start to until: intervals begin at the start at the earliest."""
     met = F.col("end").isNull() | (F.col("end") > F.lit(start))
-    return frame.where(met if until is None else met & (F.col("start") <= F.lit(until)))
+    found = frame.where(met if until is None else met & (F.col("start") <= F.lit(until)))
+    return found.withColumn("start", F.greatest("start", F.lit(start))) if start else found
 
 
 def _never() -> Column:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from transom.algebra.rdf.tree import Question, volatile_calls
 from transom.catalog.rdf import RdfExtent
+from transom.connectors.rdf_gather import RdfInputs
 from transom.connectors.rdf_payloads import counts
 from transom.errors import UsageError
 from transom.model.rdf.answer import Aside, Ordered, RdfAnswer, Truth
@@ -18,7 +19,6 @@ from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple
 from transom.physical.plan import Kernel
 from transom.reference.rdf.evaluate import evaluate
-from transom.reference.rdf.statements import Inputs
 from transom.runtime.job import Plannable
 from transom.runtime.micro_batches import Split
 from transom.runtime.options import RunOptions
@@ -36,7 +36,7 @@ class Verifiable(Plannable[RdfExtent], Protocol):
         """What the text means."""
         ...
 
-    def inputs(self) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
+    def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> RdfInputs:
         """The statements of the catalog's sources, and the messages that could not be read."""
         ...
 
@@ -67,8 +67,9 @@ def verify(
     cuts = [Split.read(text) for text in splits]
     job = query.job(spark, RunOptions(start=start, until=until, kernel=kernel), live=False)
     tell("reading, and evaluating in the reference engine")
-    inputs, broken = query.inputs()
-    whole = evaluate(query.algebra, inputs)
+    inputs = query.inputs(None, until, start=start)
+    broken = inputs.aside
+    whole = evaluate(query.algebra, inputs).since(start)
     expected = whole.during(start, until)
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
@@ -87,7 +88,7 @@ def verify(
         pieces = fair(cut, sum(map(len, told.values())))
         tell(f"streaming, {pieces}")
         answer = stream_answer(query, spark, replace(inputs, streams=told), pieces, last, kernel)
-        found = answer.during(start, until)
+        found = answer.since(start).during(start, until)
         yield Check(f"stream, {pieces}", len(found), difference(expected, found))
 
 

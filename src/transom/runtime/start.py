@@ -135,11 +135,6 @@ def _check_whole(reads: Sequence[Extent]) -> None:
             )
 
 
-def in_order(frame: DataFrame) -> DataFrame:
-    """The answer of a replay in the order of its ticks."""
-    return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
-
-
 def spark_plan(job: Job, spark: SparkSession) -> str:
     """Spark's own plan for a live run over the catalog's sources."""
     frame = dataframe(job, spark, live=True)

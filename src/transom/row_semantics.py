@@ -1,0 +1,136 @@
+"""Queries over rows: streams of tuples and windows, in SNEEql and CQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transom.algebra import bounds
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.state import Formula
+from transom.algebra.tree import OPERATORS, is_stream, walk
+from transom.catalog.extents import Extent
+from transom.catalog.sources import FromQuery
+from transom.compiled import Compiled, ResultKind, Watch
+from transom.errors import Span, Unsupported
+from transom.languages.known import LANGUAGES
+from transom.model.answer import Answer
+from transom.shown import Engine, Map
+
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
+    from transom.physical.node import Physical
+    from transom.reference.sources import Inputs
+
+
+@dataclass(frozen=True)
+class RowSemantics:
+    """A query over rows. Planner, reference engine and connectors are imported by the methods that use them."""
+
+    query: Compiled
+    unit: ClassVar[str] = "rows"
+    operators: ClassVar[tuple[type, ...]] = OPERATORS
+    prefixes: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The labels of the plan's attributes."""
+        return tuple(attribute.label for attribute in self.query.plan.schema)
+
+    @property
+    def result_kind(self) -> ResultKind:
+        """A stream as the language calls it, or windows."""
+        stream = LANGUAGES[self.query.language].stream
+        return stream if stream is not None and is_stream(self.query.plan) else "windows"
+
+    @property
+    def sources(self) -> tuple[Extent, ...]:
+        """The extents at the leaves of the plan."""
+        leaves = [op for op in walk(self.query.plan) if isinstance(op, StreamAcquire | StreamReceive | StoredTable)]
+        return tuple(self.query.catalog.extents[name] for name in dict.fromkeys(op.extent for op in leaves))
+
+    @property
+    def state(self) -> Formula:
+        """The rows of all operators together (E8)."""
+        return bounds.total(self.query.plan)
+
+    def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
+        """The columns of an operator, and the rows that it holds."""
+        return {"columns": [str(attribute) for attribute in op.schema]}, bounds.remembered(op)
+
+    def place_of(self, operator: str, extents: Collection[str]) -> Span | None:
+        """Where the text has an operator, or one of some extents."""
+        from transom.languages.places import place_of
+
+        return place_of(self.query.syntax, operator, extents)
+
+    def refusals(self) -> Mapping[Engine, Unsupported]:
+        """Spark reads no extent that is a query over RDF."""
+        from transom.physical import gaps
+
+        from_rdf = [extent.name for extent in self.sources if isinstance(extent.source, FromQuery)]
+        if not from_rdf:
+            return {}
+        gap = gaps.RDF_SOURCE.refusal()
+        gap.span = self.place_of(gap.operator, from_rdf)
+        return {"spark": gap}
+
+    def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
+        """The plan for Spark; by default one tick may be open beyond the lateness of the sources."""
+        from transom.physical.arrange import arrange
+
+        late = max((extent.lateness for extent in self.sources), default=0)
+        slack = late + 1 if slack is None else slack
+        keys = {extent.name: extent.keys for extent in self.sources if extent.keys is not None}
+        return arrange(
+            self.query.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=growing
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """The translator gives all warnings."""
+        return ()
+
+    def inputs(self, given: Any, until: int | None, *, start: int, watch: Watch | None, now: Any) -> Inputs:
+        """Rows by extent, from start to until."""
+        from transom.connectors.gather import gather
+
+        return gather(self.sources, self.query.catalog, given, until, start=start, watch=watch)
+
+    def unmatched(self, inputs: Inputs) -> tuple[Remark, ...]:
+        """The schema says which columns there are: inputs show nothing more."""
+        return ()
+
+    def evaluate(self, inputs: Inputs) -> Answer:
+        """Tuples or windows of every tick from start to until."""
+        from transom.reference.evaluate import evaluate_stream, evaluate_window
+        from transom.reference.limits import check_windows
+
+        plan, kind = self.query.plan, self.result_kind
+        check_windows(plan, inputs.start, inputs.until)
+        if is_stream(plan):
+            return Answer(self.columns, kind, elements=tuple(evaluate_stream(plan, inputs)))  # type: ignore[arg-type]
+        windows = evaluate_window(plan, inputs)
+        return Answer(self.columns, "windows", windows=tuple(w for w in windows if not w.over))
+
+    def during(self, answer: Answer, start: int, until: int | None) -> Answer:
+        """The inputs say between which ticks an answer is."""
+        return answer
+
+    def picture(self, inputs: Inputs, start: int, until: int | None) -> str:
+        """The windows over time."""
+        from transom.picture import picture
+
+        query = self.query
+        return picture(
+            query.algebra, inputs, query.catalog.calendar, title=Path(query.name or "").name, text=query.text
+        )
+
+    def map(self, inputs: Inputs, at: int | None, colour: Any) -> Map:
+        """Where objects went, with the window in force at a tick, and the regions of the catalog."""
+        from transom.picture.map import draw
+
+        title = Path(self.query.name or "").name
+        drawn = draw(self.query.algebra, inputs, self.sources, self.query.catalog, at=at, colour=colour, title=title)
+        return Map(*drawn)
