@@ -36,8 +36,6 @@ ROWS: dict[Gap, str] = {
     gaps.ROW_ORDER: "SELECT RStream(MAX(fee)) "
     "FROM (SELECT RStream(zone.fee) FROM car [ROWS 9] JOIN zone ON car.id = zone.id) AS paid [ROWS 5]",
     gaps.TRACK_ORDER: "SELECT RStream(AvgSpd(car)) FROM car [RANGE '1 min'] JOIN zone ON car.id = zone.id",
-    gaps.JOINED_AGGREGATE: "SELECT RStream(car.id) FROM car [RANGE '1 min', SLIDE '10 s'], "
-    "(SELECT AVG(speed) AS mean FROM car [RANGE '1 min', SLIDE '10 s']) AS lately WHERE car.speed > lately.mean",
     gaps.FOLLOWED_ORDER: "SELECT MAX(price) "
     "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
     gaps.FOLLOWED_ONCE: "SELECT zone.fee, tariff.price FROM zone, tariff",

@@ -42,11 +42,6 @@ TRACK_ORDER = Gap(
     "TrackAggregation",
     "they follow the rows of an object in order, and Spark does not keep the order of joined rows",
 )
-JOINED_AGGREGATE = Gap(
-    "a join of a stream with an aggregate in a subquery",
-    "WindowJoin",
-    "Spark joins windows of rows, not aggregates of windows",
-)
 FOLLOWED_ORDER = Gap(
     "a row window, or --index, over a PostgreSQL table",
     "Window",
