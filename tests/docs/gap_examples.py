@@ -46,8 +46,6 @@ ROWS: dict[Gap, str] = {
 
 RDF: dict[Gap, str] = {
     gaps.REPEATED_PATH: f"SELECT ?part {STREAM} WHERE {{ ?part :within+ ?whole }}",
-    gaps.NEW_BLANK_NODES: f"CONSTRUCT {{ [] :about ?s }} {STREAM} WHERE {{ ?s :temp ?t }}",
-    gaps.BNODE: f"SELECT ?s ?b {STREAM} WHERE {{ ?s :temp ?t BIND (BNODE() AS ?b) }}",
     gaps.VOLATILE: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
     gaps.VARIABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n ; :like ?p FILTER REGEX(?n, ?p) }}",
     gaps.FOREIGN_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n FILTER REGEX(?n, '[\\\\W]') }}",

@@ -81,4 +81,21 @@ EXISTS = {
 }
 """EXISTS wherever a condition or a value may stand, around everything that sees the variables outside it."""
 
-CASES = {**EXISTS}
+TWICE = [(0, ":a", ":p", 1), (2, ":a", ":p", 1), (2, ":b", ":p", 1), (3, ":b", ":q", 2), (3, ":a", ":p", 1)]
+"""A statement that is up to three times in the window."""
+
+NODES = {
+    "construct-nodes": Small(
+        "CONSTRUCT { ?x :has [ :value ?y ; :again _:w ] . _:w :of ?z } FROM STREAM :s WINDOW RANGE 5 SLIDE "
+        "WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } }",
+        {"s": TWICE},
+    ),
+    "new-nodes": Small(
+        "SELECT * FROM STREAM :s WINDOW RANGE 5 SLIDE WHERE { ?x :p ?y BIND (BNODE() AS ?b) BIND (BNODE('k') AS ?c) "
+        "BIND (IF(isBLANK(BNODE(STR(?x))), BNODE(?x), 0) AS ?none) FILTER (BNODE() != BNODE()) }",
+        {"s": TWICE},
+    ),
+}
+"""New blank nodes, of CONSTRUCT and of BNODE."""
+
+CASES = {**EXISTS, **NODES}

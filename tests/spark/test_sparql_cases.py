@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tests.spark.shapes_rdf import difference
-from tests.spark.sparql_cases import EXISTS
+from tests.spark.sparql_cases import EXISTS, NODES
 from tests.spark.test_faults_rdf import asked
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
@@ -24,8 +24,8 @@ def wrong(spark: Any, names: list[str], way: str, kernel: Kernel) -> dict[str, s
     return differences(spark, cases, split, kernel, lambda name, answer: difference(asked(name).expected, answer))
 
 
-def test_exists(spark: Any) -> None:
-    assert not wrong(spark, ["exists-as-value", "exists-with-bind"], "replay", "on")
+def test_exists_and_new_nodes(spark: Any) -> None:
+    assert not wrong(spark, ["exists-as-value", "exists-with-bind", *NODES], "replay", "on")
 
 
 @pytest.mark.nightly
@@ -37,3 +37,9 @@ def test_exists_everywhere(spark: Any) -> None:
 def test_exists_as_a_stream(spark: Any) -> None:
     assert not wrong(spark, list(EXISTS)[::2], "one-row", "on")
     assert not wrong(spark, list(EXISTS)[1::2], "uneven-3", "off")
+
+
+@pytest.mark.nightly
+def test_new_nodes_as_a_stream(spark: Any) -> None:
+    assert not wrong(spark, list(NODES), "one-row", "on")
+    assert not wrong(spark, list(NODES), "uneven-3", "off")

@@ -123,7 +123,7 @@ def test_what_is_refused_is_named(spark: Any) -> None:
     from transom.spark.function_gaps import refusal
     from transom.spark.terms import value
 
-    refused = {"RAND", "UUID", "STRUUID", "NOW", "BNODE"}
+    refused = {"RAND", "UUID", "STRUUID", "NOW"}
     for name, function in FUNCTIONS.items():
         call = Call(name, tuple(A if name == "BOUND" else text("a") for _ in range(function.least)))
         found = refusal(call)

@@ -72,16 +72,6 @@ RDF_SOURCE = Gap(
 REPEATED_PATH = Gap(
     "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
 )
-NEW_BLANK_NODES = Gap(
-    "blank nodes in CONSTRUCT over a stream",
-    "Construct",
-    "Spark does not number the blank nodes of solutions that come and go",
-)
-BNODE = Gap(
-    "BNODE()",
-    "BNODE",
-    "a new blank node depends on its solution and not on arguments, so Spark cannot compute it again",
-)
 VOLATILE = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import assert_never
 
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.expressions import Binding, Exists, Expression
+from transom.algebra.rdf.expressions import Binding, Call, Exists, Expression, parts
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
@@ -102,9 +102,9 @@ class Planner:
             case Construct(input=input, template=template):
                 below = self.solutions(input)
                 nodes = [p for line in template for p in (line.subject, line.predicate, line.object)]
-                if below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes):
-                    raise gaps.NEW_BLANK_NODES.refusal()
-                return Make(below, template, below.form, STATELESS)
+                counts = below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes)
+                choice = rdf_choices.numbered(input, self.slack) if counts else STATELESS
+                return Make(below, template, below.form, choice)
             case Describe():
                 return self.describe(op)
             case _ if ordered(op):
@@ -195,12 +195,8 @@ class Planner:
                 return rdf_join.join(self, left, right, JoinType.LEFT, asking)
             case Minus(left=left, right=right):
                 return rdf_join.minus(self, left, right)
-            case Extend(input=input, binding=binding):
-                below, (made,) = self.marked(input, self.solutions(input), [binding.expression])
-                found = Binding(binding.variable, made)
-                if made is binding.expression:
-                    return Bind(below, found, schema, below.form, STATELESS)
-                return Choose(rdf_join.bound_to(below, [found]), schema, below.form, STATELESS)
+            case Extend():
+                return self.extend(op)
             case Values(rows=rows):
                 return Written(rows, schema, rdf_choices.STORED)
             case Project() | Distinct() | Reduced() | Slice() if _counts_order(op):
@@ -226,6 +222,21 @@ class Planner:
             case _:
                 assert_never(op)
 
+    def extend(self, op: Extend) -> Physical:
+        """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
+        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.binding.expression])
+        found = Binding(op.binding.variable, made)
+        schema = solutions((*(a.name for a in below.schema), found.variable.name))
+        node = Bind(below, found, schema, below.form, STATELESS)
+        if any(isinstance(part, Call) and part.function == "BNODE" for part in parts(made)):
+            before: Solutions = op
+            while isinstance(before, Extend):
+                before = before.input
+            choice = STATELESS if below.form is Form.TABLE else rdf_choices.numbered(op.input, self.slack)
+            node = replace(node, owner=names(before.variables), choice=choice)
+        wanted = solutions(names(op.variables))
+        return node if schema == wanted else Choose(node, wanted, node.form, STATELESS)
+
     def aggregation(self, op: Aggregation) -> Physical:
         """Groups of solutions; the group of all solutions exists from tick 0 on."""
         asked = [one.argument for one in op.aggregates if one.argument is not None]
@@ -250,14 +261,14 @@ class Planner:
 
     def filter(self, input: Solutions, condition: Expression) -> Physical:
         """Conditions on solutions by themselves, and patterns that must be there or must not."""
-        parts = conjuncts(condition)
-        plain = [one for one in parts if not has_exists(one)]
+        every = conjuncts(condition)
+        plain = [one for one in every if not has_exists(one)]
         found = self.solutions(input)
         wanted = conjunction(plain)
         if wanted is not None:
             found = Keep(found, wanted, found.schema, found.form, STATELESS)
         mixed: list[Expression] = []
-        for one in parts:
+        for one in every:
             pattern = asked(one)
             if pattern is not None:
                 how = JoinType.SEMI if pattern[1] else JoinType.ANTI

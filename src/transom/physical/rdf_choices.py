@@ -55,6 +55,13 @@ def once(op: Solutions, slack: int) -> Choice:
     return Choice(Path.MACHINE, "each once", "a solution is there as long as one of its copies", state)
 
 
+def numbered(op: Solutions, slack: int) -> Choice:
+    """Copies of solutions, each with its number."""
+    state = times(Number(3), within(op, slack))
+    why = "new blank nodes are named by their solution and the number of its copy, so that a retraction repeats them"
+    return Choice(Path.MACHINE, "blank nodes", why, state)
+
+
 def sequence(op: Solutions, slack: int) -> Choice:
     """The whole list of each tick."""
     state = times(Number(3), within(op, slack))

@@ -145,7 +145,7 @@ class Keep(Physical):
 
 @dataclass(frozen=True, slots=True)
 class Bind(Physical):
-    """One more variable."""
+    """One more variable; new blank nodes belong to the variables of `owner`, and to the copy of the solution."""
 
     input: Physical
     binding: Binding
@@ -153,6 +153,7 @@ class Bind(Physical):
     form: Form
     choice: Choice
     ordered: bool = False
+    owner: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
