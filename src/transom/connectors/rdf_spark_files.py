@@ -152,7 +152,7 @@ def _told(
     """Statements as rows, or all of a subject and a tick as one."""
     if not local:
         for number, (tick, triple) in enumerate(statements, first):
-            yield (tick, place, path, number, *_spelled(triple), None, None, None)
+            yield (tick, place, path, number, *spelled(triple), None, None, None)
         return
     for number, tick, held in _messages(statements, first):
         yield (tick, place, path, number, held, None, None, None)
@@ -165,16 +165,11 @@ def _messages(
     found: dict[tuple[int, IRI | BlankNode], tuple[int, list[dict[str, object]]]] = {}
     for number, (tick, triple) in enumerate(statements, start):
         held = found.setdefault((tick, triple.subject), (number, []))[1]
-        held.append({**dict(zip("spo", _spelled(triple), strict=True)), "row": number})
+        held.append({**dict(zip("spo", spelled(triple), strict=True)), "row": number})
     for (tick, _), (first, held) in found.items():
         yield first, tick, held
 
 
-def _spelled(triple: Triple) -> tuple[str, str, str]:
+def spelled(triple: Triple) -> tuple[str, str, str]:
+    """The terms of a statement, as N-Triples writes them."""
     return encode(triple.subject), encode(triple.predicate), encode(triple.object)
-
-
-def with_reason(frame: DataFrame) -> DataFrame:
-    """The messages that gave no statements: `dead`, `words`, `at`, in the order of their files."""
-    dead = frame.where(F.col("dead").isNotNull())
-    return dead.orderBy(*map(quoted, WHERE)).select("dead", "words", "at")
