@@ -27,7 +27,7 @@ rdf:
     stream: http://ex/readings
     format: {form}
     lateness: 1 min
-    kafka: {{servers: '127.0.0.1:{port}', topic: {topic}}}
+    kafka: {{servers: '127.0.0.1:{port}', topic: {topic}, dead: dead}}
 {more}
 """
 QUERIES = {
@@ -105,3 +105,8 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     live = answer(told, query.physical(kernel=True), query.gives, query.columns)
     assert difference(whole.up_to(LAST), live) is None
     assert rejected(running) == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}
+    letters = spark.read.parquet(str(tmp_path / "dead"))
+    assert letters.columns == ["source", "topic", "partition", "offset", "timestamp", "key", "value", "reason"]
+    kept = [(row["source"], row["topic"], row["partition"], row["value"], row["reason"]) for row in letters.collect()]
+    wanted = [("readings", f"rdf-{form}", n % 2, value, why) for n, (value, why) in enumerate(BROKEN.items())]
+    assert sorted(kept, key=str) == sorted(wanted, key=str)

@@ -88,7 +88,10 @@ def _arriving(
         if own.isStreaming != live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
         return count(extent.name)(own, _statement_count(own))
-    own = open_stream(spark, extent, job.catalog, live=live, may_lose=job.options.may_lose, count=count(extent.name))
+    may_lose, checkpoint = job.options.may_lose, job.options.checkpoint
+    own = open_stream(
+        spark, extent, job.catalog, live=live, may_lose=may_lose, checkpoint=checkpoint, count=count(extent.name)
+    )
     return own if live or rejected is None else rejected.keep(own, extent.name)
 
 
