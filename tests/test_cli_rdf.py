@@ -163,7 +163,8 @@ def test_options_that_do_not_fit(park: Path) -> None:
         (["replay", park / "restless.rq", "--out", f"json:{park}/new"], "statements are no SPARQL results"),
         (["replay", park / "restless.rq", "--out", f"nq:{park}"], "is there already"),
         ([*replay, "--out", "nowhere"], "no sink is called nowhere"),
-        (["run", park / "listing1.rq", "--checkpoint", "c", "--parameter", "a=1"], "SPARQL has no parameters"),
+        ([*run, "--parameter", "a=1"], "the query has no parameter a"),
+        ([*run, "--parameter", "x=1"], "a pattern of the query binds ?x"),
     ]
     for words, said in wrong:
         refused = transom(*words)
