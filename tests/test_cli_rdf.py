@@ -13,7 +13,7 @@ import pyoxigraph
 import pytest
 
 from tests.test_cli import ROOT, transom
-from transom.cli_rdf import write_lines
+from transom.cli_replaying import write_lines
 
 PARK = ROOT / "examples" / "windpark"
 QUERIES = ["listing1.rq", "listing2.rq", "listing3.rq", "restless.rq"]
@@ -126,7 +126,7 @@ def test_formats_that_do_not_fit(park: Path) -> None:
 def test_a_map_takes_no_sparql(park: Path) -> None:
     refused = transom("map", park / "listing1.rq", "-o", "m.svg")
     assert refused.returncode == 2
-    assert "`transom map` takes no SPARQL" in refused.stderr
+    assert "`map` takes no SPARQL" in refused.stderr
 
 
 @pytest.mark.parametrize("verb", ["run", "replay", "verify"])
@@ -151,7 +151,6 @@ def test_options_that_do_not_fit(park: Path) -> None:
     run = ["run", park / "listing1.rq", "--checkpoint", "c"]
     replay = ["replay", park / "listing1.rq"]
     wrong: list[tuple[list[str | Path], str]] = [
-        ([*run, "--start", "1 min"], "--start is not for SPARQL"),
         ([*run, "--index"], "--index is not for SPARQL"),
         ([*run, "--approximate-sums"], "--approximate-sums is not for SPARQL"),
         ([*replay, "--index"], "--index is not for SPARQL"),
@@ -160,7 +159,8 @@ def test_options_that_do_not_fit(park: Path) -> None:
         (["replay", park / "restless.rq", "--out", f"json:{park}/new"], "statements are no SPARQL results"),
         (["replay", park / "restless.rq", "--out", f"nq:{park}"], "is there already"),
         ([*replay, "--out", "nowhere"], "no sink is called nowhere"),
-        (["run", park / "listing1.rq", "--checkpoint", "c", "--parameter", "a=1"], "SPARQL has no parameters"),
+        ([*run, "--parameter", "a=1"], "the query has no parameter a"),
+        ([*run, "--parameter", "x=1"], "a pattern of the query binds ?x"),
     ]
     for words, said in wrong:
         refused = transom(*words)

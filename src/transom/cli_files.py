@@ -59,22 +59,6 @@ def _load(file: Path, catalog: Path | None, without: list[str] | None, parameter
     return compile(text, Catalog.load(place), without=without or (), name=str(file), parameters=values)
 
 
-def is_over_rdf(query: Query[Any]) -> bool:
-    """Whether a query is over RDF; a query over rows does not import RDF for this."""
-    return query.semantics.unit != "rows"
-
-
-def load_rows(
-    file: Path, catalog: Path | None, verb: str, without: list[str] | None = None, parameters: list[str] | None = None
-) -> Query[Any]:
-    """The compiled query of a file that answers with rows, for verbs that know no RDF."""
-    query = load(file, catalog, without, parameters)
-    if is_over_rdf(query):
-        hint = "there are check, fmt, explain, simulate, picture, run, replay, verify"
-        raise UsageError(f"`transom {verb}` takes no SPARQL", hint=hint)
-    return query
-
-
 def parameter(words: str) -> tuple[str, Value]:
     """A parameter as it is written on the command line: a number if it looks like one, else a string.
 

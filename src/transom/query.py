@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from transom.algebra import explain
 from transom.algebra.state import Formula
 from transom.algebra.state_bound import StateBound, remarks
 from transom.catalog.extents import Extent
 from transom.catalog_bounds import bound_of
-from transom.compiled import AnswerType, Compiled, ResultKind, Semantics
+from transom.compiled import Compiled, ResultKind
 from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.known import LANGUAGES
 from transom.shown import Engines, Map, Picture, is_syntax
@@ -32,16 +32,20 @@ if TYPE_CHECKING:
 
     from transom.physical.node import Physical
     from transom.physical.plan import Kernel
+    from transom.rdf_semantics import RdfSemantics
+    from transom.row_semantics import RowSemantics
     from transom.runtime.job import Job
     from transom.runtime.options import OnDataLoss, RunOptions
-    from transom.runtime.rdf_aside import SetAside
     from transom.runtime.running import Running
     from transom.spark.rejected import Rejected
 
 Format = Literal["text", "json", "dot"]
 
 
-def semantics_of(query: Compiled) -> Semantics[Any]:
+AnswerType = TypeVar("AnswerType", covariant=True)
+
+
+def semantics_of(query: Compiled) -> RowSemantics | RdfSemantics:
     """What the language of a query means by its algebra: rows, or statements and solutions."""
     if LANGUAGES[query.language].stream is None:
         from transom.rdf_semantics import RdfSemantics
@@ -60,7 +64,7 @@ class Query(Compiled, Generic[AnswerType]):
         return f"<Query {self.name or self.language}: {self.gives} ({', '.join(self.columns)})>"
 
     @cached_property
-    def semantics(self) -> Semantics[AnswerType]:
+    def semantics(self) -> RowSemantics | RdfSemantics:
         """How the query is planned, evaluated and shown."""
         return semantics_of(self)
 
@@ -214,21 +218,20 @@ class Query(Compiled, Generic[AnswerType]):
         until: int | None = None,
         index: bool = False,
         kernel: Kernel = "auto",
-        aside: SetAside | None = None,
+        rejected: Rejected | None = None,
     ) -> DataFrame:
         """The answer over sources that are no streams, in the order of its ticks.
 
         Over RDF it is intervals: `start`, `end` (NULL: for ever) and what is valid, between the first and last tick.
         Solutions and statements come with `n`, how often they are, solutions of a sequence with their `place`, a truth
-        value is `ask`. With `aside`, the files of the catalog are read once, and it knows which messages could not be
-        read.
+        value is `ask`. `rejected` counts rows beyond a speed limit, and messages that are not RDF.
         """
+        from transom.runtime.dataframe import replay
         from transom.runtime.options import RunOptions
-        from transom.runtime.rdf_intervals import replay
 
         job = self.job(spark, RunOptions(start, until, index, kernel=kernel), tuple(sources or ()), live=False)
         job.kernel.warn()
-        return replay(job, spark, sources, aside=aside)
+        return replay(job, spark, sources, rejected=rejected)
 
     def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
         """The query, planned once for a session and a run; `given` names the sources that the caller opens.
@@ -250,10 +253,8 @@ class Query(Compiled, Generic[AnswerType]):
             self.physical, start=options.start, index=options.index, given=tuple(given) if live else None
         )
         choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
-        bound = self.state_of(show.total(plan))
-        return Job(
-            self.text, self.name, self.catalog, self.reads, plan, self.columns, self.gives, bound, choice, options
-        )
+        bound, results = self.state_of(show.total(plan)), self.semantics.results(plan)
+        return Job(self.text, self.name, self.catalog, self.reads, plan, results, bound, choice, options)
 
     def _check_copies(self, plan: Physical) -> None:
         """Refuse a plan that makes too many rows of one: one for each window that it is in."""
@@ -334,7 +335,11 @@ class Query(Compiled, Generic[AnswerType]):
         given = self.inputs(inputs, until, start=start, watch=watch, now=now)
         for remark in self.semantics.unmatched(given):
             warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
-        return self.semantics.during(self.semantics.evaluate(given), start, until)
+        return cast(AnswerType, self.semantics.during(self.evaluate(given), start, until))
+
+    def evaluate(self, inputs: Any) -> AnswerType:
+        """The whole answer by the reference engine to what `inputs` gives; over RDF it has no end."""
+        return cast(AnswerType, self.semantics.evaluate(inputs))
 
     def inputs(
         self,

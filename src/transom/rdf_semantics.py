@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,13 +16,14 @@ from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.tree import walk_all
 from transom.algebra.state import Formula
 from transom.catalog.rdf import RdfExtent
-from transom.compiled import Compiled, ResultKind, Watch
+from transom.compiled import Compiled, ResultKind
 from transom.connectors.rdf_gather import RdfInputs, gather_statements, sources_of
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
 from transom.languages.sparql.remarks import unknown_predicates
 from transom.model.rdf.answer import RdfAnswer
+from transom.model.rdf.formats import lines, table
 from transom.physical.node import Clock, Physical
 from transom.physical.rdf_arrange import arrange
 from transom.physical.walk import rewrite
@@ -32,15 +34,23 @@ from transom.spark.java_patterns import read_by_reference
 
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
+    from transom.runtime.rdf_answers import RdfResults
 
 
 @dataclass(frozen=True)
 class RdfSemantics:
-    """A query over streams and graphs of RDF."""
+    """A query over streams and graphs of RDF: all members are those of `RowSemantics`."""
 
     query: Compiled
     unit: ClassVar[str] = "statements and solutions"
     operators: ClassVar[tuple[type, ...]] = (Operator,)
+    flow: ClassVar[tuple[str, str]] = ("statements", "changes out")
+    folder_formats: ClassVar[tuple[str, ...]] = ("json", "nq", "jsonld")
+    refused: ClassVar[Mapping[str, str]] = {
+        "--index": "solutions have no running index",
+        "--approximate-sums": "sums of SPARQL are exact",
+    }
+    size: ClassVar[int] = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -115,6 +125,12 @@ class RdfSemantics:
 
         return rewrite(plan, later)
 
+    def results(self, plan: Physical) -> RdfResults:
+        """How the runtime reports the results of a plan."""
+        from transom.runtime.rdf_answers import RdfResults
+
+        return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)  # type: ignore[arg-type]
+
     def remarks(self) -> tuple[Remark, ...]:
         """The predicates of patterns that the catalog does not declare, where it declares those of all that is read."""
         declared = [extent.predicates for extent in self.sources]
@@ -122,11 +138,13 @@ class RdfSemantics:
             return ()
         return self._unknown({iri for predicates in declared for iri in predicates or ()})
 
-    def inputs(self, given: Any, until: int | None, *, start: int, watch: Watch | None, now: Any) -> RdfInputs:
+    def inputs(
+        self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
+    ) -> RdfInputs:
         """Statements by extent, those of streams from start on."""
         return gather_statements(self.sources, self.query.catalog, given, until, start=start, watch=watch, now=now)
 
-    def unmatched(self, inputs: RdfInputs) -> tuple[Remark, ...]:
+    def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
         """The predicates of patterns that no statement of some inputs has."""
         streamed = (triple for given in inputs.streams.values() for _, triple in given)
         stored = (triple for given in inputs.graphs.values() for triple in given)
@@ -138,15 +156,34 @@ class RdfSemantics:
         """The predicates of patterns that are not among those that are known; none where nothing is known."""
         return tuple(unknown_predicates(self.query.syntax, self._names, known)) if known else ()
 
-    def evaluate(self, inputs: RdfInputs) -> RdfAnswer:
+    def evaluate(self, inputs: Any) -> Any:
         """What is valid at every tick from the start on, for ever."""
         return replace(evaluate(self.query.algebra, inputs), aside=inputs.aside).since(inputs.start)
 
-    def during(self, answer: RdfAnswer, start: int, until: int | None) -> RdfAnswer:
+    def check_format(self, form: str) -> None:
+        """Solutions and statements have formats of their own."""
+        list(lines(form, RdfAnswer(self.result_kind, self.columns), 0, None))  # type: ignore[arg-type]
+
+    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+        """What is valid, when, and how often, with short names."""
+        return table(answer.during(start, until), self.prefixes)
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, guard: bool) -> Iterator[str]:
+        """Any format of answers over RDF."""
+        return lines(form, answer, start, until)
+
+    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
+        """The messages that are set aside in an answer."""
+        return {
+            stream: (Counter(one.reason.value for one in aside), f"{aside[0].place}: {aside[0].words}")
+            for stream, aside in answer.aside.items()
+        }
+
+    def during(self, answer: Any, start: int, until: int | None) -> Any:
         """What is valid at some tick from start to until; intervals are not cut."""
         return answer.during(start, until)
 
-    def picture(self, inputs: RdfInputs, start: int, until: int | None) -> str:
+    def picture(self, inputs: Any, start: int, until: int | None) -> str:
         """One lane per solution, with bars for the times in which it is valid."""
         from transom.picture.intervals import draw_answer
 
@@ -154,6 +191,6 @@ class RdfSemantics:
         answer = self.evaluate(inputs)
         return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=title, text=self.query.text)
 
-    def map(self, inputs: RdfInputs, at: int | None, colour: Any) -> Map:
+    def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Solutions have no places."""
         raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")

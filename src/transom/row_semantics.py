@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ from transom.algebra.state import Formula
 from transom.algebra.tree import OPERATORS, is_stream, walk
 from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery
-from transom.compiled import Compiled, ResultKind, Watch
+from transom.compiled import Compiled, ResultKind
 from transom.errors import Span, Unsupported
 from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer
@@ -23,16 +23,30 @@ if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
     from transom.physical.node import Physical
     from transom.reference.sources import Inputs
+    from transom.runtime.answers import RowResults
 
 
 @dataclass(frozen=True)
 class RowSemantics:
-    """A query over rows. Planner, reference engine and connectors are imported by the methods that use them."""
+    """A query over rows: how it is planned, evaluated and shown. `RdfSemantics` has the same members.
+
+    Planner, reference engine and connectors are imported by the methods that use them. `unit` is what a query holds in
+    state, `flow` what goes into a run and comes out of it, `folder_formats` what a replay writes beside the formats of
+    sinks, `refused` the options of a run that mean nothing, with the reason.
+    """
 
     query: Compiled
     unit: ClassVar[str] = "rows"
     operators: ClassVar[tuple[type, ...]] = OPERATORS
+    flow: ClassVar[tuple[str, str]] = ("rows", "out")
+    folder_formats: ClassVar[tuple[str, ...]] = ()
+    refused: ClassVar[Mapping[str, str]] = {}
     prefixes: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def size(self) -> int:
+        """The operators of the plan."""
+        return sum(1 for _ in walk(self.query.plan))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,21 +102,29 @@ class RowSemantics:
             self.query.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=growing
         )
 
+    def results(self, plan: Physical) -> RowResults:
+        """How the runtime reports the results of a plan."""
+        from transom.runtime.answers import RowResults
+
+        return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)  # type: ignore[arg-type]
+
     def remarks(self) -> tuple[Remark, ...]:
         """The translator gives all warnings."""
         return ()
 
-    def inputs(self, given: Any, until: int | None, *, start: int, watch: Watch | None, now: Any) -> Inputs:
+    def inputs(
+        self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
+    ) -> Inputs:
         """Rows by extent, from start to until."""
         from transom.connectors.gather import gather
 
         return gather(self.sources, self.query.catalog, given, until, start=start, watch=watch)
 
-    def unmatched(self, inputs: Inputs) -> tuple[Remark, ...]:
+    def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
         """The schema says which columns there are: inputs show nothing more."""
         return ()
 
-    def evaluate(self, inputs: Inputs) -> Answer:
+    def evaluate(self, inputs: Any) -> Any:
         """Tuples or windows of every tick from start to until."""
         from transom.reference.evaluate import evaluate_stream, evaluate_window
         from transom.reference.limits import check_windows
@@ -114,11 +136,29 @@ class RowSemantics:
         windows = evaluate_window(plan, inputs)
         return Answer(self.columns, "windows", windows=tuple(w for w in windows if not w.over))
 
-    def during(self, answer: Answer, start: int, until: int | None) -> Answer:
+    def check_format(self, form: str) -> None:
+        """Rows have no formats of RDF."""
+        self.lines(Answer(self.columns, "stream"), form, 0, None, guard=False)
+
+    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+        """Tuples or windows with their tags."""
+        rows: Iterator[tuple[str, ...]] = answer.table()
+        return rows
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, guard: bool) -> Iterator[str]:
+        """CSV, with a guard against formulas, or JSON lines."""
+        found: Iterator[str] = answer.lines(form, guard=guard)
+        return found
+
+    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
+        """A message that is no row stops the reference engine."""
+        return {}
+
+    def during(self, answer: Any, start: int, until: int | None) -> Any:
         """The inputs say between which ticks an answer is."""
         return answer
 
-    def picture(self, inputs: Inputs, start: int, until: int | None) -> str:
+    def picture(self, inputs: Any, start: int, until: int | None) -> str:
         """The windows over time."""
         from transom.picture import picture
 
@@ -127,7 +167,7 @@ class RowSemantics:
             query.algebra, inputs, query.catalog.calendar, title=Path(query.name or "").name, text=query.text
         )
 
-    def map(self, inputs: Inputs, at: int | None, colour: Any) -> Map:
+    def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Where objects went, with the window in force at a tick, and the regions of the catalog."""
         from transom.picture.map import draw
 

@@ -72,8 +72,8 @@ def simulated(query: Query, inputs: Inputs) -> RdfAnswer:
 
 def on_spark(spark: SparkSession, split: Split | None = None, kernel: Kernel = "auto") -> Engine:
     """Spark as the engine, with a stream that is cut into micro-batches; all at once if nothing else is said."""
+    from transom.runtime.harness import stream_answer
     from transom.runtime.micro_batches import Split
-    from transom.runtime.rdf_harness import stream_answer
 
     return lambda query, inputs: stream_answer(query, spark, inputs, split or Split(), 0, kernel)
 

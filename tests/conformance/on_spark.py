@@ -54,9 +54,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
     from transom.runtime.dataframe import dataframe
     from transom.runtime.options import RunOptions
-    from transom.runtime.rdf_answers import plain
-    from transom.runtime.rdf_dataframe import statements
-    from transom.runtime.rdf_harness import gathered
+    from transom.runtime.statements import statements
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)
@@ -66,8 +64,8 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     query = Query(entry.text, "sparql", catalog, syntax, plan)
     job = query.job(spark, RunOptions(kernel="off"), live=False)
     given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
-    rows = plain(job.plan, dataframe(job, spark, given, live=False), catalog.calendar).collect()
-    return answers.of(gathered(job, rows))
+    rows = job.results.plain(dataframe(job, spark, given, live=False)).collect()
+    return answers.of(job.results.answer(rows))
 
 
 def failure(entry: Entry, spark: Any) -> str | None:

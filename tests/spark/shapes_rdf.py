@@ -19,9 +19,8 @@ from transom.connectors.statements import stream_statements
 from transom.model.rdf.answer import RdfAnswer
 from transom.query import Query
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.micro_batches import Split
+from transom.runtime.micro_batches import Split, write_streams
 from transom.runtime.rdf_answers import answer, plain
-from transom.runtime.rdf_harness import write_streams
 
 FILES = "tick bigint, position bigint, s string, p string, o string"
 NAMED = """FROM NAMED STREAM :s WINDOW RANGE 9 SLIDE 2
@@ -62,7 +61,7 @@ class Linked:
         inputs = self.inputs(seed, ticks)
         given = {e.name: stream_statements(e, inputs[e.name], query.catalog) for e in query.reads}
         split = Split(-(-sum(map(len, given.values())) // files))
-        write_streams(folder, query, Inputs(given), split, until=2 * ticks)
+        write_streams(folder, query.reads, Inputs(given), split, until=2 * ticks)
 
     def sources(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
         """Those files as streams, a file per micro-batch."""

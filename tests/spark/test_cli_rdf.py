@@ -16,7 +16,6 @@ from tests.test_cli import ROOT, transom
 from transom import Catalog, compile
 from transom.model.rdf.formats import rows
 from transom.runtime.rdf_answers import answer
-from transom.runtime.rdf_verify import up_to
 
 TOLD = "FROM STREAM <http://src.net/graph.rdf> WINDOW RANGE 1000 SLIDE WHERE { ?w my:power ?z }"
 ASIDE = "warning: set aside of td: 1 not RDF; the first is "
@@ -87,15 +86,15 @@ def test_verify_says_that_all_agree(spark: Any, park: Path, name: str, count: st
 
 
 def test_verify_says_where_it_does_not_agree(spark: Any, park: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from transom.runtime import rdf_verify
+    from transom.runtime import verify
 
-    real = rdf_verify.stream_answer
+    real = verify.stream_answer
 
-    def forgetful(*given: Any) -> Any:
-        whole = real(*given)
+    def forgetful(*given: Any, **more: Any) -> Any:
+        whole = real(*given, **more)
         return type(whole)(whole.kind, whole.columns, solutions=whole.solutions[1:])
 
-    monkeypatch.setattr(rdf_verify, "stream_answer", forgetful)
+    monkeypatch.setattr(verify, "stream_answer", forgetful)
     done = transom("verify", park / "listing3.rq", "--splits", "all")
     assert done.returncode == 1
     assert "stream, all rows at once: 7 solutions, DIFFERS" in done.stdout
@@ -109,7 +108,7 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     words = ["run", file, "--once", "--until", str(until), "--checkpoint", tmp_path / "k"]
     words += ["--sink", f"parquet:{tmp_path / 'out'}"]
     query = compile(file.read_text("utf-8"), Catalog.load(park / "catalog.yaml"), language="sparql")
-    wanted = Counter(rows(up_to(query.simulate(), until)))
+    wanted = Counter(rows(query.simulate().up_to(until)))
     for said in ("18 statements in, ", "going on from"):
         done = transom(*words)
         assert done.returncode == 0, done.stderr

@@ -24,7 +24,7 @@ from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.rdf_harness import replay_answer, stream_answer
+from transom.runtime.harness import replay_answer, stream_answer
 from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
 IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, steps, runner)

@@ -31,7 +31,7 @@ from transom.physical.rdf_arrange import arrange
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, evaluate, timed
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.rdf_harness import replay_answer
+from transom.runtime.harness import replay_answer
 from transom.spark.function_gaps import refuse_functions
 
 CATALOG = Catalog(

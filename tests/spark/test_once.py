@@ -39,9 +39,9 @@ from transom.model.time import Calendar
 from transom.physical.node import Physical
 from transom.physical.plan import Kernel
 from transom.physical.walk import walk
-from transom.runtime import answers, micro_batches, rdf_answers, rdf_harness
-from transom.runtime.rdf_dataframe import statements
+from transom.runtime import answers, micro_batches, rdf_answers
 from transom.runtime.start import Running
+from transom.runtime.statements import statements
 
 SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
 CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
@@ -174,7 +174,7 @@ def try_statements(spark: Any, folder: Path, case: Case, way: Way) -> Outcome:
     query, inputs = asked.query, asked.inputs
     last = rdf.last_change(case, inputs)
     split = UNEVEN if way.one_file else AT_ONCE
-    rdf_harness.write_streams(folder / "in", query, inputs, split, last)
+    micro_batches.write_streams(folder / "in", query.reads, inputs, split, last)
     closed = last
     if not way.beyond:
         without_the_end(folder / "in")

@@ -29,10 +29,11 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.catalog.catalog import Catalog
-from transom.errors import LanguageRule, Unsupported, UsageError
+from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
 from transom.languages.sparql.names import Names
+from transom.languages.sparql.parameters import with_parameters
 from transom.languages.sparql.remarks import remarks
 from transom.languages.sparql.rules import check
 from transom.languages.sparql.scope import columns, found, is_aggregated, visible
@@ -63,9 +64,8 @@ def translate(
     parameters: Mapping[str, Value] | None = None,
     views: Views | None = None,
 ) -> Translation:
-    """The algebra of a query; relative IRIs are seen from `base`. SPARQL has no parameters and reads no `views`."""
-    if parameters:
-        raise UsageError("SPARQL has no parameters", hint="leave out `parameters`")
+    """The algebra of a query; relative IRIs are seen from `base`. SPARQL reads no `views`."""
+    query = with_parameters(query, parameters or {}, catalog.parameters)
     check(query, catalog.rdf.prefixes)
     names = Names.of(query, catalog.rdf.prefixes, base)
     translator = _Translator(names, dataset(query.form, names, catalog.rdf, catalog.calendar), catalog.calendar)

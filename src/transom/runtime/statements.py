@@ -1,4 +1,4 @@
-"""The DataFrame of a query over RDF: statements taken as given or read from files, the plan lowered onto them.
+"""Streams and graphs of RDF as source frames, taken as given or opened as the catalog says.
 
 A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
 """
@@ -6,101 +6,99 @@ A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.rdf import RdfExtent
+from transom.catalog.rdf import TERMS, RdfExtent
 from transom.connectors.rdf_spark_files import WHERE, open_stream
 from transom.connectors.statements import open_graph
 from transom.errors import UsageError
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
 from transom.physical.node import Physical
-from transom.physical.plan import Form, Read
-from transom.physical.rdf_plan import Sequence as Ordered
+from transom.physical.plan import Read
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
-from transom.runtime.heartbeats import delay_ms, heartbeats
-from transom.runtime.job import Job, lateness_of
-from transom.spark.balance import RowCounts, uncounted
-from transom.spark.columns import quoted, told_apart
-from transom.spark.frames import LoweringContext
-from transom.spark.given import POSITION, refused
-from transom.spark.lower import lower
-from transom.spark.marks import DELAY_KEY, TICK, TickTime, div
-from transom.spark.session import allow_depth, check_session
+from transom.runtime.job import Job
+from transom.spark.balance import CountRead
+from transom.spark.columns import quoted
+from transom.spark.given import POSITION, position_of, refuse_watermark, tick_of
+from transom.spark.rejected import Rejected
+from transom.spark.session import allow_depth
 from transom.spark.sources import ROWS
 
-Value = TypeVar("Value")
-OWN = ("tick", "change", "place", "empty", "start", "end", "n")
-_WHOLE = ("byte", "short", "integer", "long")
 _WORDS = ("place", "file", "row")
-TERMS = ("s", "p", "o")
 DEAD = "dead"
 """A column that a DataFrame may have besides: why a row gave no statements."""
 MESSAGES = "statements"
 """A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
 
 
-def rdf_dataframe(
-    job: Job, spark: SparkSession, given: Mapping[str, Any] | None, *, live: bool, counts: RowCounts
-) -> DataFrame:
-    """One DataFrame with the answer, as changes, as sequences, or as what follows from stored graphs alone."""
-    plan, catalog, options = job.plan, job.catalog, job.options
-    frames = dict(given or {})
-    known = catalog.rdf.extents
-    for name in frames:
-        if name not in known:
-            raise UsageError(f"a source for {name}, which is no stream or graph", hint=f"there is {', '.join(known)}")
-    streams: dict[str, DataFrame] = {}
-    tables: dict[str, DataFrame] = {}
-    counter = counts.scan if live else lambda _: uncounted
-    arriving = {
-        e.name: counter(e.name)(frames[e.name], _statement_count(frames[e.name]))
-        if e.name in frames
-        else open_stream(spark, e, catalog, live=live, may_lose=options.may_lose, count=counter(e.name))
-        for e in job.rdf_extents
-        if e.is_stream
-    }
+def open_statements(
+    job: Job,
+    spark: SparkSession,
+    extents: Sequence[RdfExtent],
+    given: Mapping[str, DataFrame],
+    count: Callable[[str], CountRead],
+    rejected: Rejected | None,
+    *,
+    live: bool,
+) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """The streams and the graphs of some extents as source frames.
+
+    A stream that the plan matches by messages is there as messages, too.
+    """
+    catalog = job.catalog
+    arriving = {e.name: _arriving(job, spark, e, given, count, rejected, live=live) for e in extents if e.is_stream}
     filed = any(map(_of_files, arriving.values()))
-    for extent in job.rdf_extents:
+    streams: dict[str, DataFrame] = {}
+    for extent in extents:
         if not extent.is_stream:
-            tables[extent.name] = _graph(extent, frames.get(extent.name), spark, catalog)
             continue
         own = arriving[extent.name]
-        if own.isStreaming != live:
-            raise UsageError(f"the source of {extent.name} is not a stream, while others are")
         if DEAD in own.columns and not live:
             own = own.where(F.col(DEAD).isNull())
         each = _statements(own) if MESSAGES in own.columns else own
         streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
-        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
+        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(job.plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
-    streamed = [extent for extent in job.rdf_extents if extent.is_stream]
-    run = LoweringContext(
-        spark,
-        catalog.calendar,
-        streams,
-        tables,
-        live,
-        options.start,
-        options.until if live else None,  # a replay gives intervals, which are not cut
-        _of_both({e.name: delay_ms(e, catalog.calendar) for e in streamed}),
-        _of_both(heartbeats(job, spark, streamed, frames)) if live else {},
-        kernel=job.kernel.used,
-        shared=dict.fromkeys(_several(plan)) if live else {},
-        counts=counts,
-        lateness=lateness_of(job, live=live),
-        source_of={messages(extent.name): extent.name for extent in job.rdf_extents},
+    graphs = {e.name: _graph(e, given.get(e.name), spark, catalog) for e in extents if not e.is_stream}
+    if extents:
+        allow_depth(spark)
+    return streams, graphs
+
+
+def _arriving(
+    job: Job,
+    spark: SparkSession,
+    extent: RdfExtent,
+    given: Mapping[str, DataFrame],
+    count: Callable[[str], CountRead],
+    rejected: Rejected | None,
+    *,
+    live: bool,
+) -> DataFrame:
+    """A stream as it was given, or as the catalog has it; of a batch, `rejected` keeps what could not be read."""
+    if extent.name in given:
+        own = given[extent.name]
+        if own.isStreaming != live:
+            raise UsageError(f"the source of {extent.name} is not a stream, while others are")
+        return count(extent.name)(own, _statement_count(own))
+    may_lose, checkpoint = job.options.may_lose, job.options.checkpoint
+    own = open_stream(
+        spark, extent, job.catalog, live=live, may_lose=may_lose, checkpoint=checkpoint, count=count(extent.name)
     )
-    check_session(spark, plan, catalog.calendar, live)
-    allow_depth(spark)
-    return _result(plan, lower(plan, run))
+    return own if live or rejected is None else rejected.keep(own, extent.name)
+
+
+def several(plan: Physical, names: Collection[str]) -> list[str]:
+    """Which of some streams are read by several nodes."""
+    found = Counter(node.extent for node in walk(plan) if isinstance(node, Read) and node.extent in names)
+    return [name for name, count in found.items() if count > 1]
 
 
 def _statement_count(frame: DataFrame) -> Column:
@@ -109,17 +107,6 @@ def _statement_count(frame: DataFrame) -> Column:
         return F.lit(1)
     rejected = F.col(DEAD).isNotNull() if DEAD in frame.columns else F.lit(False)
     return F.when(rejected, F.lit(1)).otherwise(F.coalesce(F.size(MESSAGES), F.lit(0)))
-
-
-def _of_both(found: Mapping[str, Value]) -> dict[str, Value]:
-    """What is known of streams, also by the names of their messages."""
-    return {**found, **{messages(name): value for name, value in found.items()}}
-
-
-def _several(plan: Physical) -> list[str]:
-    """The streams that are read once for several nodes."""
-    found = Counter(node.extent for node in walk(plan) if isinstance(node, Read))
-    return [name for name, count in found.items() if count > 1]
 
 
 def _columns(extent: RdfExtent, frame: DataFrame) -> list[Column]:
@@ -137,13 +124,13 @@ def _stream(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: bo
 
     Where one stream comes from files, `o` of all is of its type, so that they can be merged.
     """
-    if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
-        raise UsageError(f"the DataFrame for {extent.name} has a watermark already", hint="give it without one")
+    refuse_watermark(extent, frame)
     cells = _columns(extent, frame)
     if _of_files(frame):
         position = F.struct(*(F.col(name).alias(word) for name, word in zip(WHERE, _WORDS)))
     else:
-        position = F.col(POSITION).cast("long") if POSITION in frame.columns else F.lit(None).cast("long")
+        found = position_of(extent, frame)
+        position = F.lit(None).cast("long") if found is None else found.cast("long")
         cells_of = (F.lit(0), F.lit(""), position)
         position = F.struct(*(c.alias(word) for c, word in zip(cells_of, _WORDS))) if filed else position
     order = F.struct(position.alias("at"), *cells).alias("o")
@@ -194,23 +181,9 @@ def _messages(extent: RdfExtent, frame: DataFrame, calendar: Calendar, *, live: 
 
 
 def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
-    """The tick of a statement: a whole number as it is, an instant by the calendar (E2)."""
-    instants = [field.name for field in frame.schema if field.dataType.typeName() == "timestamp"]
-    name = TICK if TICK in frame.columns else instants[0] if len(instants) == 1 else None
-    if name is None:
-        raise UsageError(
-            f"the DataFrame for {extent.name} has no time column", hint="add a column `tick` of numbers or instants"
-        )
-    kind = frame.schema[name].dataType.typeName()
-    if kind in _WHOLE:
-        tick = F.col(quoted(name)).cast("long")
-    elif kind == "timestamp":
-        since = F.unix_micros(F.col(quoted(name))) - F.lit(TickTime(calendar).zero - calendar.length)
-        tick = div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
-    else:
-        raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
-    checked = refused(tick, extent.name)
-    return F.when(F.col(DEAD).isNull(), checked) if DEAD in frame.columns else checked
+    """The tick of a statement; a message that was rejected has none."""
+    tick = tick_of(extent, frame, calendar)
+    return F.when(F.col(DEAD).isNull(), tick) if DEAD in frame.columns else tick
 
 
 def _graph(extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog) -> DataFrame:
@@ -227,25 +200,3 @@ def statements(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
     rows = [(str(one.subject), str(one.predicate), str(one.object)) for one in triples]
     columns = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(TERMS)}
     return spark.createDataFrame(pa.table(columns))
-
-
-def names_of(plan: Physical) -> list[str]:
-    """The columns of the answer: the variables, and an underscore more where one is called like a column before it.
-
-    Columns of ours come first.
-    """
-    return told_apart((attribute.name for attribute in plan.schema), OWN)
-
-
-def _result(plan: Physical, frame: DataFrame) -> DataFrame:
-    cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(names_of(plan))]
-    if isinstance(plan, Ordered):
-        place = [F.col("o").alias("place")]
-        if plan.form is Form.TABLE:
-            return frame.select(*place, *cells)
-        return frame.select(F.col(TICK), (~F.col("p")).alias("empty"), *place, *cells)
-    if plan.form is Form.TABLE:
-        return frame.select(*cells)
-    if "p" in frame.columns:
-        frame = frame.where("p")
-    return frame.select(F.col(TICK), F.col("n").alias("change"), *cells)
