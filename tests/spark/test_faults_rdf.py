@@ -257,14 +257,14 @@ MORE = [
     sow(
         "MINUS without a common variable",
         rdf_join,
-        "if not equal and not loose:",
+        "if not own and not loose:",
         "if False:",
         ("minus-nothing-common", "replay"),
     ),
     sow(
         "MINUS where nothing in common is bound",
         rdf_join,
-        "overlap = not equal",
+        "overlap = not own",
         "overlap = False",
         ("minus-unbound", "replay"),
     ),
