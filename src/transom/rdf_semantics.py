@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from transom.algebra.operator import Operator
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.expressions import Call
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
-from transom.algebra.rdf.tree import OPERATORS, walk_all
+from transom.algebra.rdf.tree import walk_all
 from transom.algebra.state import Formula
 from transom.catalog.rdf import RdfExtent
 from transom.compiled import Compiled, ResultKind
@@ -42,7 +43,7 @@ class RdfSemantics:
 
     query: Compiled
     unit: ClassVar[str] = "statements and solutions"
-    operators: ClassVar[tuple[type, ...]] = OPERATORS
+    operators: ClassVar[tuple[type, ...]] = (Operator,)
     flow: ClassVar[tuple[str, str]] = ("statements", "changes out")
     folder_formats: ClassVar[tuple[str, ...]] = ("json", "nq", "jsonld")
     refused: ClassVar[Mapping[str, str]] = {

@@ -71,7 +71,7 @@ def test_row_that_is_lost_stops_the_run(spark: SparkSession, tmp_path: Path, mon
             running = query.start(spark, "console", tmp_path / str(number), once=True)
             with pytest.raises(LostRows, match="the rows of road in micro-batch 0 do not add up: 20 read = 19") as lost:
                 running.wait()
-        assert lost.value.detail == "1 rows are missing", name
+        assert lost.value.detail == "rows missing: 1", name
         assert not running.is_active
         with pytest.raises(CheckpointError, match="lost rows"):
             query.start(spark, "console", tmp_path / str(number), once=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from transom.algebra.rdf.statements import RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.rdf.tree import Question, walk
+from transom.algebra.sources import StreamReceive
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import RdfExtent
 from transom.connectors.rdf_files import open_stream
@@ -32,7 +33,7 @@ def sources_of(question: Question, catalog: Catalog) -> tuple[RdfExtent, ...]:
     """The streams and graphs that a question reads, each once."""
     names: list[str] = []
     for op in walk(question):
-        if isinstance(op, RdfStream):
+        if isinstance(op, StreamReceive):
             names.append(op.extent)
         elif isinstance(op, StoredGraph):
             names += op.extents
