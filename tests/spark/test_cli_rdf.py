@@ -125,6 +125,35 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     assert "changed is until" in changed.stderr
 
 
+def test_a_start_is_the_same_everywhere(spark: Any, park: Path, tmp_path: Path) -> None:
+    """Statements before it do not count, in a run, a replay and a stream; a stored graph is there from it on."""
+    file, until = park / "from.rq", 2000
+    file.write_text(
+        "SELECT ?w ?x ?z FROM <http://src.net/graph.rdf> FROM NAMED STREAM <http://src.net/graph.rdf> "
+        "WINDOW RANGE 1000 SLIDE WHERE { ?w my:name ?x OPTIONAL { GRAPH <http://src.net/graph.rdf> { ?w my:power ?z } "
+        "FILTER (?z > ?least) } }"
+    )
+    words: list[Any] = ["--start", "600", "--until", str(until), "--parameter", "least=1000"]
+    done = transom("verify", file, *words, "--splits", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all agree" in done.stdout
+    done = transom(
+        "run", file, *words, "--once", "--checkpoint", tmp_path / "k", "--sink", f"parquet:{tmp_path / 'out'}"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "told: 8 read = 4 used + 0 late + 0 rejected + 4 outside of --start and --until" in done.stderr
+    text, catalog = file.read_text("utf-8"), Catalog.load(park / "catalog.yaml")
+    query = compile(text, catalog, language="sparql", parameters={"least": 1000})
+    wanted = Counter(rows(query.simulate(start=600).up_to(until)))
+    told = spark.read.parquet(str(tmp_path / "out")).selectExpr(
+        "(unix_millis(tick) - 1717221600001) AS t", "change", "w AS c0", "x AS c1", "z AS c2"
+    )
+    assert Counter(rows(answer(told.collect(), query.physical(), query.gives, query.columns))) == wanted
+    plan = transom("explain", file, "--stage", "spark", "--parameter", "least=1000")
+    assert plan.returncode == 0, plan.stderr
+    assert "== Physical Plan ==" in plan.stdout
+
+
 def test_messages_that_hold_all_about_their_subjects(spark: Any, park: Path, tmp_path: Path) -> None:
     """A star is matched inside messages of files, and an element window counts their statements in order."""
     catalog = (park / "catalog.yaml").read_text("utf-8")
