@@ -19,6 +19,7 @@ from transom.physical.rdf_plan import (
     Make,
     Match,
     Once,
+    PathClosure,
     RdfNode,
     Sequence,
     Stand,
@@ -28,6 +29,7 @@ from transom.physical.rdf_plan import (
 )
 from transom.spark import rdf_patterns, rdf_sequences, rdf_solutions
 from transom.spark.frames import LoweringContext, without_markers
+from transom.spark.rdf_closure import path_closure
 
 Below = Callable[[Physical], DataFrame]
 """The frame of another node."""
@@ -61,6 +63,9 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
             return rdf_solutions.both(node, without_markers(below(node.left)), without_markers(below(node.right)))
         case Once():
             return rdf_solutions.once(node, without_markers(below(node.input)), run)
+        case PathClosure():
+            nodes = None if node.nodes is None else without_markers(below(node.nodes))
+            return path_closure(node, without_markers(below(node.edges)), nodes, run)
         case Sequence():
             return rdf_sequences.sequence(node, without_markers(below(node.input)), run)
         case Unfold():
