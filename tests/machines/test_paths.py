@@ -9,14 +9,23 @@ from collections import Counter
 import pytest
 
 from tests.machines.twin_cases import comings
+from tests.test_faults import Fault, seeded
 from transom.algebra.rdf.patterns import Link, OneOrMore, Path, ZeroOrMore, ZeroOrOne
+from transom.machines import paths as machine_of_paths
+from transom.machines import steps
 from transom.machines.paths import PathMachine
-from transom.machines.steps import in_order, step
+from transom.machines.steps import in_order
 from transom.model.bag import Row
 from transom.model.rdf.terms import IRI, Triple
 from transom.reference.rdf.patterns import ways
 
 P = IRI("http://ex/p")
+FAULTS = [
+    Fault("not followed back", machine_of_paths, "found |= _reached(found, backward)", "pass"),
+    Fault("an edge goes with its first copy", machine_of_paths, "if count <= 0]", "if count <= 1]"),
+    Fault("no step leads nowhere", machine_of_paths, "if (start,) in nodes else found", ""),
+    Fault("terms are forgotten", machine_of_paths, "machine.nodes), encoding", "Counter()), encoding"),
+]  # fmt: skip
 PATHS: dict[str, Path] = {"+": OneOrMore(Link(P)), "*": ZeroOrMore(Link(P)), "?": ZeroOrOne(Link(P))}
 
 
@@ -31,11 +40,16 @@ def paths(sign: str, edges: list[Row], start: str | None) -> set[Row]:
 @pytest.mark.parametrize("sign", list(PATHS))
 @pytest.mark.parametrize("start", [None, "a"])
 def test_emitted_changes_add_up_to_the_paths(sign: str, start: str | None) -> None:
+    assert check(sign, start, 120) > 150
+
+
+def check(sign: str, start: str | None, seeds: int) -> int:
+    """Compare the pairs of random edges at every tick; how many changes there were."""
     told = 0
-    for seed in range(120):
+    for seed in range(seeds):
         rng = random.Random(f"{sign} {start} {seed}")
         spec = json.dumps({"machine": "paths", "repeats": sign != "?", "start": start})
-        machine, shown = step(spec), Counter[Row]()
+        machine, shown = steps.step(spec), Counter[Row]()
         there: list[Row] = []
         for tick in range(8):
             arrivals = comings(rng, 0, lambda: (rng.choice("abcde"), rng.choice("abcde")), there)  # noqa: B023
@@ -53,8 +67,8 @@ def test_emitted_changes_add_up_to_the_paths(sign: str, start: str | None) -> No
             now = {row for row, n in shown.items() if n and (start is None or row[1] != start)}
             assert now == paths(sign, there, start)
             if rng.random() < 0.4:
-                machine = step(spec, machine.save())
-    assert told > 150
+                machine = steps.step(spec, machine.save())
+    return told
 
 
 def test_it_holds_edges_and_forgets_them() -> None:
@@ -75,3 +89,9 @@ def test_it_holds_edges_and_forgets_them() -> None:
     assert machine.save() == PathMachine(repeats=True).save()
     with pytest.raises(ValueError, match="a row is retracted that was never added"):
         list(machine.take([(0, -1, ("a", "b"))]))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_fault_is_noticed(fault: Fault) -> None:
+    with seeded(fault), pytest.raises((AssertionError, KeyError)):
+        sum(check(sign, None, 60) for sign in PATHS)

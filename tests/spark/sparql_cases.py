@@ -70,7 +70,7 @@ EXISTS = {
     ),
     "exists-about-unbound": Small(
         f"SELECT * {OF_S} {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }} FILTER EXISTS {{ ?z :r ?v OPTIONAL {{ ?x :r ?w }} "
-        "FILTER (!BOUND(?w) && ?v >= 5) } }",
+        "FILTER (?v >= 5 && (!BOUND(?w) || ?w = 5)) } }",
         {"s": LINKED},
     ),
     "exists-in-exists": Small(

@@ -62,7 +62,7 @@ class PathMachine:
         """The terms from which other paths may lead now than before."""
         found = {str(edge[0]) for edge in before[0] ^ after[0]}
         if self.repeats and found:
-            backward = _adjacent((other, one) for one, other in before[0] | after[0])
+            backward = _adjacent((other, one) for one, other in after[0])  # to the first edge of a path that went
             found |= _reached(found, backward)
         found |= {str(node[0]) for node in before[1] ^ after[1]}
         return found if self.start is None else found & {self.start}

@@ -93,9 +93,7 @@ public final class Paths implements Machine {
         Set<String> found = new LinkedHashSet<>();
         difference(edgesBefore, edges.keySet()).forEach(edge -> found.add(term(edge, 0)));
         if (plan.repeats && !found.isEmpty()) {
-            Set<RowKey> every = new LinkedHashSet<>(edgesBefore);
-            every.addAll(edges.keySet());
-            found.addAll(reached(List.copyOf(found), adjacent(every, 1, 0)));
+            found.addAll(reached(List.copyOf(found), adjacent(edges.keySet(), 1, 0)));
         }
         difference(nodesBefore, nodes.keySet()).forEach(node -> found.add(term(node, 0)));
         if (plan.start != null) {
