@@ -69,9 +69,6 @@ RDF_SOURCE = Gap(
 
 # --- SPARQL ----------------------------------------------------------------------------------------
 
-REPEATED_PATH = Gap(
-    "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
-)
 VOLATILE = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",
