@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from transom.errors import PlanError
 from transom.machines.change import ChangeMachine
@@ -68,16 +68,38 @@ def in_order(arrivals: Sequence[Arrival]) -> list[Arrival]:
     return sorted(arrivals, key=lambda a: (a.side, a.seq, a.sign, sort_key(a.order)))
 
 
-class NumberStep:
-    """Rows with their position in the stream."""
+class _Machine(Protocol):
+    """What every machine has."""
 
-    def __init__(self, machine: OrderMachine) -> None:
+    @property
+    def held(self) -> int:
+        """Rows that are remembered."""
+
+    def save(self) -> bytes | None:
+        """The state as bytes."""
+
+
+M = TypeVar("M", bound=_Machine)
+
+
+class _MachineStep(Generic[M]):
+    """A machine with the state that it keeps; subclasses feed it."""
+
+    def __init__(self, machine: M) -> None:
         self.machine = machine
 
     @property
     def held(self) -> int:
         """Rows that are remembered."""
         return self.machine.held
+
+    def save(self) -> bytes | None:
+        """The state as bytes; None when nothing is remembered."""
+        return self.machine.save()
+
+
+class NumberStep(_MachineStep[OrderMachine]):
+    """Rows with their position in the stream."""
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """Each row with its number."""
@@ -85,21 +107,9 @@ class NumberStep:
             for element in self.machine.take(tick, arrival.row):
                 yield Departure(1, True, element.index, element.row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
-
-class CutStep:
+class CutStep(_MachineStep[WindowMachine]):
     """Row windows: each with a row that says it exists, then its rows."""
-
-    def __init__(self, machine: WindowMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The windows that the rows of a tick complete."""
@@ -111,21 +121,9 @@ class CutStep:
                 for place, row in enumerate(window.rows, 1):
                     yield Departure(seq, True, place, row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
-
-class CompareStep:
+class CompareStep(_MachineStep[ChangeMachine]):
     """What came or went between consecutive windows; of both, the place is the sign."""
-
-    def __init__(self, machine: ChangeMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The changes at a tick, window by window."""
@@ -152,21 +150,9 @@ class CompareStep:
             for element in self.machine.take(Bag(tick, tuple(rows))):
                 yield Departure(1, True, element.index, element.row)
 
-    def save(self) -> bytes | None:
-        """The state as bytes; None when the key is over."""
-        return self.machine.save()
 
-
-class ProductStep:
+class ProductStep(_MachineStep[ProductMachine]):
     """Pairs of windows."""
-
-    def __init__(self, machine: ProductMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The pairs at a tick."""
@@ -177,21 +163,9 @@ class ProductStep:
             where = place if pair.place is None else pair.place
             yield Departure(pair.seq, pair.row is not None, where, pair.row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
-
-class PairsStep:
+class PairsStep(_MachineStep[PairsMachine]):
     """Pairs of rows that are there at once; the first value of a row is the tick at which it goes."""
-
-    def __init__(self, machine: PairsMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The pairs that begin at a tick."""
@@ -199,21 +173,9 @@ class PairsStep:
         for row in self.machine.take(tick, left, right):
             yield Departure(1, True, 0, row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
-
-class JoinStep:
+class JoinStep(_MachineStep[DeltaJoin | MatchCounter | PathMachine]):
     """Changes of pairs (window 1) and of left rows (window 0); the place of a change is its signed count."""
-
-    def __init__(self, machine: DeltaJoin | MatchCounter | PathMachine) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The changes of a tick, and a window marker if one came."""
@@ -222,21 +184,9 @@ class JoinStep:
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):
             yield Departure(seq, True, count, row)
 
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
-
-class GroupStep:
+class GroupStep(_MachineStep[GroupAggregate]):
     """Changes of the aggregates of a group; the place of a change is its signed count."""
-
-    def __init__(self, machine: GroupAggregate) -> None:
-        self.machine = machine
-
-    @property
-    def held(self) -> int:
-        """Rows that are remembered."""
-        return self.machine.held
 
     def feed(self, tick: int, arrivals: Sequence[Arrival]) -> Iterator[Departure]:
         """The changes of a tick, and a window marker if one came."""
@@ -244,10 +194,6 @@ class GroupStep:
             yield Departure(1, False, 0, None)
         for count, row in self.machine.take([(a.sign, a.row) for a in arrivals if a.present]):
             yield Departure(1, True, count, row)
-
-    def save(self) -> bytes:
-        """The state as bytes."""
-        return self.machine.save()
 
 
 FORGETFUL = ("join", "matches", "groups", "paths")
