@@ -134,10 +134,8 @@ def test_what_spark_does_not_run_is_underlined(verb: str, park: Path) -> None:
     """Before a session is started."""
     stored = "FROM <http://src.net/graph.rdf> WHERE"
     texts = {
-        f"SELECT ?w {stored} {{ ?w ?p ?x FILTER REGEX(STR(?x), STR(?w)) }}": (
-            "REGEX or REPLACE with a pattern, flags or a replacement that is not constant",
-            "REGEX(STR(?x), STR(?w))",
-        ),
+        f"SELECT ?w {stored} {{ ?w ?p ?x BIND (RAND() AS ?r) }}": ("NOW(), RAND()", "RAND()"),
+        f"SELECT ?w {stored} {{ ?w ?p ?x FILTER REGEX(?x, STR(?p)) }}": ("REGEX or REPLACE", "REGEX(?x, STR(?p))"),
     }
     more = ["--checkpoint", "c", "--log-format", "text"] if verb == "run" else []
     for text, (construct, words) in texts.items():
