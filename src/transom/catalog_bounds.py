@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from transom.algebra import bounds
+from transom.algebra.composed import composed_in, everything
+from transom.algebra.operator import AnyOperator, Operator
 from transom.algebra.state import (
     Arrivals,
     Formula,
@@ -11,6 +14,7 @@ from transom.algebra.state import (
     Unbounded,
     bounded,
     missing,
+    plus,
     promises,
     rows,
     text,
@@ -20,8 +24,15 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 
 
-def bound_of(formula: Formula, catalog: Catalog) -> StateBound:
-    """A bound on rows in words and, where everything is declared, as a number."""
+def bound_of(formula: Formula, catalog: Catalog, query: AnyOperator | None = None) -> StateBound:
+    """A bound on rows in words and, where everything is declared, as a number.
+
+    It is one in terms of the extents at the bottom of a query, if one is given.
+    """
+    if query is not None and composed_in(query):
+        from transom.algebra.composed_bounds import expanded
+
+        formula = expanded(formula, query)
     known = _knowledge(catalog)
     return StateBound(
         text(formula, catalog.calendar),
@@ -30,6 +41,20 @@ def bound_of(formula: Formula, catalog: Catalog) -> StateBound:
         tuple(hint for gap in missing(formula, known) for hint in _hints(gap, catalog)),
         tuple(promises(formula, known)),
     )
+
+
+def remembered(op: AnyOperator) -> Formula:
+    """The most rows that an operator alone must remember."""
+    if isinstance(op, Operator):
+        return bounds.remembered(op)
+    from transom.algebra.composed_bounds import remembered
+
+    return remembered(op)
+
+
+def total(query: AnyOperator) -> Formula:
+    """The most rows that a whole query must remember, with the queries behind its sources."""
+    return plus(*map(remembered, everything(query)))
 
 
 def _knowledge(catalog: Catalog) -> Knowledge:

@@ -21,7 +21,7 @@ from transom import cli_collecting, cli_rdf, cli_running
 from transom.cli_errors import errors_shown
 from transom.cli_files import MapColour, garbage_collection_paused, is_over_rdf, load, load_rows, write_text
 from transom.cli_lines import json_lines, say
-from transom.cli_words import show_warnings, tick_of
+from transom.cli_words import said_warnings, show_warnings, tick_of
 from transom.errors import UsageError
 from transom.version import __version__
 
@@ -196,10 +196,11 @@ def simulate(
     show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     if is_over_rdf(query):
-        cli_rdf.simulate(query, format.value, first, last)
+        with said_warnings():
+            cli_rdf.simulate(query, format.value, first, last)
         return
     cli_rdf.refuse_format(format.value)
-    with progress(query) as watch:
+    with said_warnings(), progress(query) as watch:
         answer = query.simulate(until=last, start=first, watch=watch)
     from transom.cli_answers import print_answer
 

@@ -44,7 +44,7 @@ def simulate(query: RdfQuery, format: str, start: int, until: int | None) -> Non
     """Answer a query and show what is valid between two instants."""
     from transom.reference.rdf.evaluate import evaluate
 
-    found, aside = query.inputs()
+    found, aside = query.inputs(until=until)
     for remark in query.unmatched(found):
         say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)
     whole = replace(evaluate(query.algebra, found), aside=aside)

@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
+from transom.algebra.composed import rewritten
+from transom.algebra.operator import AnyOperator
 from transom.catalog.catalog import Catalog
 from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
-from transom.languages.known import language_called, language_of, translated
+from transom.languages.known import composed, language_called, language_of, translated
 from transom.languages.over_rdf import ENDINGS
 from transom.model.types import Value
 from transom.optimizer.pipeline import check_names
@@ -87,6 +89,16 @@ def compile(
     return Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
 
 
+def _with_optimized_rows(op: AnyOperator) -> AnyOperator:
+    """Statements made of rows, with the plan of the rows after the optimizer."""
+    from transom.algebra.composed_sources import RowStatements
+
+    if not isinstance(op, RowStatements):
+        return op
+    steps = optimize_plan(op.input, constant)
+    return replace(op, input=steps[-1].plan) if steps else op  # type: ignore[arg-type]
+
+
 def _warn(remarks: Sequence[Remark], text: str, name: str | None) -> None:
     """Issue warnings about a query to the caller of `compile`."""
     for remark in remarks:
@@ -101,7 +113,8 @@ def _over_rdf(text: str, catalog: Catalog, language: str, name: str | None) -> R
     with _errors_within(text, name):
         syntax = parse(text)
         translation = translate(syntax, catalog)
-    return RdfQuery(text, language, catalog, syntax, translation.plan, translation.warnings, name)
+        plan = rewritten(composed(translation.plan, catalog), _with_optimized_rows)
+    return RdfQuery(text, language, catalog, syntax, plan, translation.warnings, name)
 
 
 @contextmanager

@@ -12,15 +12,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from transom.algebra import bounds, explain
-from transom.algebra.operator import Operator, Plan
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra import explain
+from transom.algebra.composed import composed_in, sources_of
+from transom.algebra.operator import AnyOperator, Operator, Plan
 from transom.algebra.state import Formula
 from transom.algebra.state_bound import StateBound, remarks
-from transom.algebra.tree import OPERATORS, is_stream, walk
+from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog_bounds import bound_of
+from transom.catalog.rdf import RdfExtent
+from transom.catalog_bounds import bound_of, remembered, total
 from transom.errors import Unsupported, UsageError
 from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer, AnswerKind
@@ -78,7 +79,7 @@ class Query:
     @cached_property
     def state(self) -> StateBound:
         """How many rows the whole query must remember (E8)."""
-        return self.state_of(bounds.total(self.plan))
+        return self.state_of(total(self.plan))
 
     def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
@@ -88,7 +89,7 @@ class Query:
 
     def state_of(self, formula: Formula) -> StateBound:
         """A bound on rows in words and, where all is declared, as a number."""
-        return bound_of(formula, self.catalog)
+        return bound_of(formula, self.catalog, self.plan)
 
     def explain(
         self,
@@ -127,13 +128,10 @@ class Query:
             raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
         return explain.written(tree, format, roles=stage == "syntax")
 
-    def _remark(self, op: Operator) -> Mapping[str, Any]:
-        formula = bounds.remembered(op)
-        schema = [str(attribute) for attribute in op.schema]
-        state = self.state_of(formula)
-        if state.rows == 0:
-            return {"columns": schema}
-        return {"columns": schema, **remarks(state)}
+    def _remark(self, op: AnyOperator) -> Mapping[str, Any]:
+        schema = {"columns": [str(attribute) for attribute in op.schema]} if isinstance(op, Operator) else {}
+        state = self.state_of(remembered(op))
+        return schema if state.rows == 0 else {**schema, **remarks(state)}
 
     def physical(
         self,
@@ -143,30 +141,39 @@ class Query:
         slack: int | None = None,
         kernel: bool = False,
         given: Collection[str] | None = (),
+        answers: Collection[str] = (),
     ) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM.
 
         `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
         bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
         `kernel` is the plan for a session that takes the kernel. `given` are extents whose rows are handed over: a live
-        run follows the logs of all other tables that are scanned; None is a replay, which follows none.
+        run follows the logs of all other tables that are scanned; None is a replay, which follows none. `answers` are
+        extents of queries whose rows are handed over.
         """
         from transom.physical.arrange import arrange
 
-        late = max((extent.lateness for extent in self.reads), default=0)
+        late = max((extent.lateness for extent in (*self.reads, *self.statements)), default=0)
         slack = late + 1 if slack is None else slack
         keys = {extent.name: extent.keys for extent in self.reads if extent.keys is not None}
         logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
         try:
-            return arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
+            plan = arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
+            if not (inner := composed_in(self.plan)):
+                return plan
+            from transom.physical.compose import Composer
+            from transom.spark.function_gaps import refuse_inner
+
+            refuse_inner(inner.values())
+            return Composer(inner, start, slack, kernel, keys, frozenset(logs), frozenset(answers)).composed(plan)
         except Unsupported as gap:
-            raise self._located(gap, logs) from None
+            raise self._located(gap, [*logs, *composed_in(self.plan)]) from None
 
     def _located(self, gap: Unsupported, extents: Sequence[str]) -> Unsupported:
         """A refusal that points into the text."""
         from transom.languages.places import place_of
 
-        gap.span = place_of(self.syntax, gap.operator, extents)
+        gap.span = gap.span or place_of(self.syntax, gap.operator, extents)
         gap.within(self.text, self.name)
         return gap
 
@@ -175,7 +182,7 @@ class Query:
         """Which engines run the query, and why the others do not; nothing is run to find out."""
         from transom.engines import of_rows
 
-        return of_rows(self.reads, lambda given: self.physical(given=given), self._located)
+        return of_rows(lambda given: self.physical(given=given))
 
     def to_df(
         self,
@@ -199,7 +206,7 @@ class Query:
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
 
-        live = is_live(sources or {}, self.reads)
+        live = is_live(sources or {}, self.catalog)
         options = RunOptions(start, until, index, approximate_sums, kernel)
         job = self.job(spark, options, tuple(sources or ()), live=live)
         job.kernel.warn()
@@ -222,13 +229,17 @@ class Query:
 
         options = replace(options, index=options.index and self.gives == "tagged-tuples")
         arranged = partial(
-            self.physical, start=options.start, index=options.index, given=tuple(given) if live else None
+            self.physical,
+            start=options.start,
+            index=options.index,
+            given=tuple(given) if live else None,
+            answers=tuple(given),
         )
         choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
         bound = self.state_of(show.total(plan))
-        return Job(
-            self.text, self.name, self.catalog, self.reads, plan, self.columns, self.gives, bound, choice, options
-        )
+        known = {**self.catalog.extents, **self.catalog.rdf.extents}
+        sources = tuple(known[name] for name in sources_of(self.plan, given))
+        return Job(self.text, self.name, self.catalog, sources, plan, self.columns, self.gives, bound, choice, options)
 
     def _check_copies(self, plan: Physical) -> None:
         """Refuse a plan that makes too many rows of one: one for each window that it is in."""
@@ -324,9 +335,9 @@ class Query:
         watch: Callable[[str], None] | None = None,
     ) -> Inputs:
         """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
-        from transom.connectors.gather import gather
+        from transom.connectors.composed import gather_all
 
-        return gather(self.reads, self.catalog, inputs, until, start=start, watch=watch)
+        return gather_all(self.plan, self.catalog, inputs, until, start=start, watch=watch)[0]
 
     def picture(
         self,
@@ -363,9 +374,15 @@ class Query:
 
     @property
     def reads(self) -> tuple[Extent, ...]:
-        """The extents that the query reads, each once."""
-        names = [op.extent for op in walk(self.plan) if isinstance(op, StreamAcquire | StreamReceive | StoredTable)]
-        return tuple(self.catalog.extents[name] for name in dict.fromkeys(names))
+        """The extents of rows that the query reads, each once, through all queries whose answers it reads."""
+        known = self.catalog.extents
+        return tuple(known[name] for name in sources_of(self.plan) if name in known)
+
+    @property
+    def statements(self) -> tuple[RdfExtent, ...]:
+        """The streams and graphs of RDF that queries read whose answers this one reads."""
+        known = self.catalog.rdf.extents
+        return tuple(known[name] for name in sources_of(self.plan) if name in known)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -378,4 +395,4 @@ class Query:
 
 
 def _is_operator(content: Any) -> bool:
-    return isinstance(content, OPERATORS)
+    return isinstance(content, AnyOperator)

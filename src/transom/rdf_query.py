@@ -6,24 +6,24 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from transom.algebra import explain
-from transom.algebra.rdf import bounds
+from transom.algebra.composed import composed_in, sources_of
+from transom.algebra.operator import AnyOperator
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
-from transom.algebra.rdf.statements import RdfStream, StoredGraph
-from transom.algebra.rdf.tree import OPERATORS, Question, walk
+from transom.algebra.rdf.tree import Question
 from transom.algebra.state import Formula, text
 from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.rdf import RdfExtent
-from transom.catalog_bounds import bound_of
-from transom.connectors.rdf_files import open_stream
-from transom.connectors.statements import graph_statements, open_graph, stream_statements
+from transom.catalog_bounds import bound_of, total
+from transom.connectors.composed import gather_all
 from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
@@ -32,9 +32,8 @@ from transom.languages.sparql.syntax import Query as Syntax
 from transom.languages.sparql.unparse import format_text
 from transom.languages.sql.select import Remark
 from transom.model.rdf.answer import Aside, RdfAnswer, RdfAnswerKind
-from transom.model.rdf.terms import DATE_TIME
-from transom.model.rdf.terms import Literal as LiteralTerm
 from transom.physical import show
+from transom.physical.compose import Composer
 from transom.physical.node import Physical
 from transom.physical.plan import Kernel
 from transom.physical.rdf_arrange import arrange
@@ -95,13 +94,14 @@ class RdfQuery:
     @property
     def reads(self) -> tuple[RdfExtent, ...]:
         """The streams and graphs that the query reads, each once."""
-        names: list[str] = []
-        for op in walk(self.algebra):
-            if isinstance(op, RdfStream):
-                names.append(op.extent)
-            elif isinstance(op, StoredGraph):
-                names += op.extents
-        return tuple(self.catalog.rdf.extents[name] for name in dict.fromkeys(names))
+        known = self.catalog.rdf.extents
+        return tuple(known[name] for name in sources_of(self.algebra) if name in known)
+
+    @property
+    def rows(self) -> tuple[Extent, ...]:
+        """The extents of rows of which streams are made that the query reads, each once."""
+        known = self.catalog.extents
+        return tuple(known[name] for name in sources_of(self.algebra) if name in known)
 
     def format(self) -> str:
         """The text of the query in canonical form, with its comments."""
@@ -134,13 +134,22 @@ class RdfQuery:
             return explain.as_text(tree, roles=syntax)
         return explain.as_json(tree) if format == "json" else explain.as_dot(tree)
 
-    def physical(self, *, kernel: bool = False) -> Physical:
-        """The plan for Spark: representations, paths and bounds, without a JVM."""
-        local = [extent.name for extent in self.reads if extent.local]
+    def physical(self, *, kernel: bool = False, answers: Collection[str] = ()) -> Physical:
+        """The plan for Spark: representations, paths and bounds, without a JVM.
+
+        `answers` are streams of queries whose statements are handed over.
+        """
+        local = frozenset(extent.name for extent in self.reads if extent.local)
+        inner = composed_in(self.algebra)
+        slack = 1 + max((extent.lateness for extent in (*self.reads, *self.rows)), default=0)
         try:
             plan = arrange(self.algebra, kernel=kernel, local=local)
             refuse_functions(self.algebra)
-            return plan
+            if not inner:
+                return plan
+            keys = {extent.name: extent.keys for extent in self.rows if extent.keys is not None}
+            composer = Composer(inner, 0, slack, kernel, keys, frozenset(), frozenset(answers), local)
+            return composer.composed(plan)
         except Unsupported as gap:
             raise self._located(gap, gap.operator) from None
 
@@ -182,11 +191,11 @@ class RdfQuery:
         from transom.runtime.job import Job
         from transom.runtime.kernel import planned
 
-        choice, plan = planned(spark, options.kernel, lambda fast: self.physical(kernel=fast))
+        choice, plan = planned(spark, options.kernel, lambda fast: self.physical(kernel=fast, answers=tuple(given)))
         bound = self._state(show.total(plan))
-        return Job(
-            self.text, self.name, self.catalog, self.reads, plan, self.columns, self.gives, bound, choice, options
-        )
+        known = {**self.catalog.extents, **self.catalog.rdf.extents}
+        sources = tuple(known[name] for name in sources_of(self.algebra, given))
+        return Job(self.text, self.name, self.catalog, sources, plan, self.columns, self.gives, bound, choice, options)
 
     def replay(
         self,
@@ -247,16 +256,21 @@ class RdfQuery:
         return start_query(job, spark, sources)
 
     def simulate(
-        self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
+        self,
+        inputs: Mapping[str, Iterable[object]] | None = None,
+        until: int | None = None,
+        *,
+        now: datetime | None = None,
     ) -> RdfAnswer:
         """The answer by the reference engine, from tick 0 for ever.
 
         `inputs` gives statements by extent: for streams rows of an instant and three terms, for graphs rows of three
         terms. A term is one of the model's, a value of Python's, or text as SPARQL writes terms. What has no entry is
         read from the catalog's files; messages that cannot be read are set aside in the answer.
-        `now` is what NOW() says over stored graphs.
+        `until` is the last tick of the rows of which statements are made (the last tick of all sources). `now` is what
+        NOW() says over stored graphs.
         """
-        found, aside = self.inputs(inputs, now=now)
+        found, aside = self.inputs(inputs, until, now=now)
         for remark in self.unmatched(found):
             warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
         return replace(evaluate(self.algebra, found), aside=aside)
@@ -282,32 +296,22 @@ class RdfQuery:
         return tuple(unknown_predicates(self.syntax, names, known)) if known else ()
 
     def inputs(
-        self, inputs: Mapping[str, Iterable[object]] | None = None, *, now: datetime | None = None
+        self,
+        inputs: Mapping[str, Iterable[object]] | None = None,
+        until: int | None = None,
+        *,
+        now: datetime | None = None,
     ) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
         """What the reference engine evaluates over, and the messages that could not be read, by stream."""
         if inputs is not None and not isinstance(inputs, Mapping):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")
-        given = dict(inputs or {})
-        for name in given:
-            if name not in self.catalog.rdf.extents:
+        composed = composed_in(self.algebra)
+        for name in inputs or {}:
+            if name not in self.catalog.rdf.extents and not (composed and name in self.catalog.extents):
                 known = ", ".join(self.catalog.rdf.extents)
                 raise UsageError(f"inputs for {name}, which is no stream or graph", hint=f"there is {known}")
-        streams: dict[str, Any] = {}
-        graphs: dict[str, Any] = {}
-        aside: dict[str, tuple[Aside, ...]] = {}
-        for extent in self.reads:
-            if extent.is_stream:
-                if extent.name in given:
-                    streams[extent.name] = stream_statements(extent, given[extent.name], self.catalog)
-                else:
-                    streams[extent.name], broken = open_stream(extent, self.catalog)
-                    aside |= {extent.name: tuple(broken)} if broken else {}
-            elif extent.name in given:
-                graphs[extent.name] = graph_statements(extent, given[extent.name], self.catalog)
-            else:
-                graphs[extent.name] = open_graph(extent, self.catalog.folder)
-        moment = (now or datetime.now(UTC)).isoformat().replace("+00:00", "Z")
-        return Inputs(streams, graphs, LiteralTerm(moment, DATE_TIME)), aside
+        _, found = gather_all(self.algebra, self.catalog, inputs, until, now=now)
+        return found.inputs, found.aside
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -317,14 +321,14 @@ class RdfQuery:
     @property
     def state(self) -> StateBound:
         """How many statements and solutions the whole query must remember (E8)."""
-        return self._state(bounds.total(self.algebra))
+        return self._state(total(self.algebra))
 
     def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark remembers at most; its bounds depend on the path."""
         return self._state(show.total(self.physical(kernel=kernel != "off")))
 
     def _state(self, formula: Formula) -> StateBound:
-        return bound_of(formula, self.catalog)
+        return bound_of(formula, self.catalog, self.algebra)
 
     def picture(
         self, inputs: Mapping[str, Iterable[object]] | None = None, until: int | None = None, *, start: int = 0
@@ -346,4 +350,4 @@ class RdfQuery:
 
 
 def _is_operator(content: Any) -> bool:
-    return isinstance(content, OPERATORS)
+    return isinstance(content, AnyOperator)

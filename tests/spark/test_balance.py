@@ -17,7 +17,7 @@ import transom
 from transom.connectors.files import spark as files
 from transom.errors import CheckpointError, LostRows
 from transom.model.balance import Balance
-from transom.runtime import dataframe, rdf_dataframe
+from transom.runtime import rdf_dataframe, row_sources
 
 CATALOG = """
 extents:
@@ -54,7 +54,7 @@ FAULTS: dict[str, tuple[str, Any, str, str, object]] = {
     "reader": (QUERY, files, "_lines", "line", "7,1,70"),
     "reader of whole files": (BY_ROW, files, "_lines", "line", "7,1,70"),
     "decoder": (QUERY, files, "_frame", "c1", 70),
-    "ordering": (BY_ROW, dataframe, "with_ties", "c1", 70),
+    "ordering": (BY_ROW, row_sources, "with_ties", "c1", 70),
 }
 
 

@@ -12,8 +12,13 @@ from transom.model.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator of a query."""
+class AnyOperator:
+    """An operator of a query, over rows or over RDF."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(AnyOperator):
+    """An operator of a query over rows."""
 
     @property
     def schema(self) -> Schema:

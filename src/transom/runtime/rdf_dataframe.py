@@ -27,6 +27,7 @@ from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
 from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
+from transom.runtime.row_sources import Opened, last_tick, open_rows
 from transom.spark.balance import RowCounts, uncounted
 from transom.spark.columns import quoted, told_apart
 from transom.spark.frames import LoweringContext
@@ -55,15 +56,48 @@ def rdf_dataframe(
     frames = dict(given or {})
     known = catalog.rdf.extents
     for name in frames:
-        if name not in known:
+        if name not in known and name not in catalog.extents:
             raise UsageError(f"a source for {name}, which is no stream or graph", hint=f"there is {', '.join(known)}")
+    facts = open_statements(job, spark, frames, live=live, counts=counts)
+    rows = open_rows(job, spark, frames, live=live, counts=counts)
+    end = options.until
+    if end is None and not live and job.extents:
+        end = max(last_tick(0, rows), last_tick(0, Opened(facts.streams)))
+    run = LoweringContext(
+        spark,
+        catalog.calendar,
+        {**rows.streams, **facts.streams},
+        {**rows.tables, **facts.tables},
+        live,
+        0,
+        options.until if live else None,  # a replay gives intervals, which are not cut
+        {**rows.delays, **facts.delays},
+        beats_of(job, spark, rows, facts, frames) if live else {},
+        kernel=job.kernel.used,
+        shared=shared_in(job, live=live),
+        counts=counts,
+        lateness=lateness_of(job, live=live),
+        settled=rows.settled,
+        source_of=messages_of(job),
+        rows_until=end,
+    )
+    check_session(spark, plan, catalog.calendar, live)
+    allow_depth(spark)
+    return _result(plan, lower(plan, run))
+
+
+def open_statements(
+    job: Job, spark: SparkSession, frames: Mapping[str, Any], *, live: bool, counts: RowCounts
+) -> Opened:
+    """All streams and graphs of RDF that a job reads."""
+    catalog = job.catalog
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
     counter = counts.scan if live else lambda _: uncounted
     arriving = {
         e.name: counter(e.name)(frames[e.name], _statement_count(frames[e.name]))
         if e.name in frames
-        else open_stream(spark, e, catalog, live=live, may_lose=options.may_lose, count=counter(e.name))
+        else open_stream(spark, e, catalog, live=live, may_lose=job.options.may_lose, count=counter(e.name))
         for e in job.rdf_extents
         if e.is_stream
     }
@@ -79,28 +113,29 @@ def rdf_dataframe(
             own = own.where(F.col(DEAD).isNull())
         each = _statements(own) if MESSAGES in own.columns else own
         streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
-        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(plan)):
+        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(job.plan)):
             streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
-    streamed = [extent for extent in job.rdf_extents if extent.is_stream]
-    run = LoweringContext(
-        spark,
-        catalog.calendar,
-        streams,
-        tables,
-        live,
-        0,
-        options.until if live else None,  # a replay gives intervals, which are not cut
-        _of_both({e.name: delay_ms(e, catalog.calendar) for e in streamed}),
-        _of_both(heartbeats(job, spark, streamed, frames)) if live else {},
-        kernel=job.kernel.used,
-        shared=dict.fromkeys(_several(plan)) if live else {},
-        counts=counts,
-        lateness=lateness_of(job, live=live),
-        source_of={messages(extent.name): extent.name for extent in job.rdf_extents},
-    )
-    check_session(spark, plan, catalog.calendar, live)
-    allow_depth(spark)
-    return _result(plan, lower(plan, run))
+    streamed = tuple(extent for extent in job.rdf_extents if extent.is_stream)
+    return Opened(streams, tables, streamed, _of_both({e.name: delay_ms(e, catalog.calendar) for e in streamed}))
+
+
+def beats_of(
+    job: Job, spark: SparkSession, rows: Opened, facts: Opened, frames: Mapping[str, Any]
+) -> dict[str, DataFrame]:
+    """The heartbeats of all sources of a job."""
+    own = heartbeats(job, spark, rows.streamed, frames)
+    return {**own, **_of_both(heartbeats(job, spark, facts.streamed, frames))}
+
+
+def shared_in(job: Job, *, live: bool) -> dict[str, DataFrame | None]:
+    """The streams of statements that several nodes of a live plan read: each is scanned once."""
+    own = {name for extent in job.rdf_extents for name in (extent.name, messages(extent.name))}
+    return dict.fromkeys(name for name in _several(job.plan) if name in own) if live else {}
+
+
+def messages_of(job: Job) -> dict[str, str]:
+    """The stream whose messages go by another name."""
+    return {messages(extent.name): extent.name for extent in job.rdf_extents}
 
 
 def _statement_count(frame: DataFrame) -> Column:

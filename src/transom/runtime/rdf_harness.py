@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -64,12 +64,21 @@ def gathered(job: Job, rows: Sequence[Any]) -> RdfAnswer:
     return answer(rows, job.plan, job.result_kind, job.columns)  # type: ignore[arg-type]
 
 
-def streamed(query: Plannable[RdfExtent]) -> list[RdfExtent]:
+class Reading(Protocol):
+    """What reads streams and graphs."""
+
+    @property
+    def reads(self) -> tuple[RdfExtent, ...]:
+        """The streams and graphs, each once."""
+        ...
+
+
+def streamed(query: Reading) -> list[RdfExtent]:
     """The streams of a query; `Arrival.source` counts them."""
     return [extent for extent in query.reads if extent.is_stream]
 
 
-def arrivals(query: Plannable[RdfExtent], inputs: Inputs) -> list[Arrival]:
+def arrivals(query: Reading, inputs: Inputs) -> list[Arrival]:
     """The statements of all streams in the order of their ticks; `row` holds them with their numbers.
 
     A stream with local subjects has one arrival per subject and tick, with all its statements.
@@ -82,14 +91,12 @@ def arrivals(query: Plannable[RdfExtent], inputs: Inputs) -> list[Arrival]:
     return sorted(rows, key=lambda row: row[:3])
 
 
-def write_streams(folder: Path, query: Plannable[RdfExtent], inputs: Inputs, split: Split, until: int | None) -> None:
+def write_streams(folder: Path, query: Reading, inputs: Inputs, split: Split, until: int | None) -> None:
     """The streams of some inputs as files."""
     write_batches(folder, query, pieces(arrivals(query, inputs), split), until)
 
 
-def write_batches(
-    folder: Path, query: Plannable[RdfExtent], batches: Sequence[Sequence[Arrival]], until: int | None
-) -> None:
+def write_batches(folder: Path, query: Reading, batches: Sequence[Sequence[Arrival]], until: int | None) -> None:
     """One file per stream and micro-batch; with `until` one more per stream, whose tick moves the watermark past it."""
     for source, extent in enumerate(streamed(query)):
         path = folder / extent.name
@@ -154,6 +161,13 @@ def frame_of(
     kernel: Kernel,
 ) -> tuple[Job, DataFrame]:
     """The job and the DataFrame of a query over streams in a folder, and over the graphs of the inputs."""
+    frames = frames_of(query, spark, folder, inputs, live=live)
+    job = query.job(spark, RunOptions(until=until, kernel=kernel), tuple(frames), live=live)
+    return job, dataframe(job, spark, frames, live=live)
+
+
+def frames_of(query: Reading, spark: SparkSession, folder: Path, inputs: Inputs, *, live: bool) -> dict[str, DataFrame]:
+    """The streams of a folder, and the graphs of the inputs."""
     frames: dict[str, Any] = {}
     for extent in query.reads:
         if extent.is_stream:
@@ -166,5 +180,4 @@ def frame_of(
         else:
             stored = [Arrival(0, 0, 0, ((0, triple),)) for triple in inputs.graphs.get(extent.name, ())]
             frames[extent.name] = spark.createDataFrame(_table(stored), _SCHEMA)
-    job = query.job(spark, RunOptions(until=until, kernel=kernel), tuple(frames), live=live)
-    return job, dataframe(job, spark, frames, live=live)
+    return frames

@@ -19,6 +19,8 @@ from transom.model.rdf.terms import Triple
 from transom.physical.plan import Kernel
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
+from transom.runtime.composed_harness import gathered as rows_as_answer
+from transom.runtime.composed_harness import is_mixed, sources_of, stream_rows
 from transom.runtime.job import Plannable
 from transom.runtime.micro_batches import Split
 from transom.runtime.options import RunOptions
@@ -36,7 +38,7 @@ class Verifiable(Plannable[RdfExtent], Protocol):
         """What the text means."""
         ...
 
-    def inputs(self) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
+    def inputs(self, inputs: None = None, until: int | None = None) -> tuple[Inputs, Mapping[str, tuple[Aside, ...]]]:
         """The statements of the catalog's sources, and the messages that could not be read."""
         ...
 
@@ -67,7 +69,8 @@ def verify(
     cuts = [Split.read(text) for text in splits]
     job = query.job(spark, RunOptions(start=start, until=until, kernel=kernel), live=False)
     tell("reading, and evaluating in the reference engine")
-    inputs, broken = query.inputs()
+    sources = sources_of(job.sources, job.catalog, None, until) if is_mixed(job) else None
+    inputs, broken = query.inputs() if sources is None else query.inputs(None, sources.rows.until)
     whole = evaluate(query.algebra, inputs)
     expected = whole.during(start, until)
     yield Check("reference", len(expected), None)
@@ -78,15 +81,18 @@ def verify(
     aside.forget()
     if not inputs.streams:
         return
-    last = until
+    last = until if sources is None else sources.rows.until
     if last is None:
         last = max([last_change(whole), *(tick for given in inputs.streams.values() for tick, _ in given)])
     told = {name: [one for one in given if one[0] <= last] for name, given in inputs.streams.items()}
     expected = up_to(whole, last).during(start, until)
     for cut in cuts:
-        pieces = fair(cut, sum(map(len, told.values())))
+        pieces = fair(cut, sources.total if sources else sum(map(len, told.values())))
         tell(f"streaming, {pieces}")
-        answer = stream_answer(query, spark, replace(inputs, streams=told), pieces, last, kernel)
+        if sources is None:
+            answer = stream_answer(query, spark, replace(inputs, streams=told), pieces, last, kernel)
+        else:
+            answer = rows_as_answer(*stream_rows(query, spark, sources, pieces, kernel=kernel))
         found = answer.during(start, until)
         yield Check(f"stream, {pieces}", len(found), difference(expected, found))
 

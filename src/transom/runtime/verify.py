@@ -15,6 +15,7 @@ from transom.model.answer import Answer, AnswerKind
 from transom.physical.plan import Kernel
 from transom.reference.sources import Inputs
 from transom.runtime.answers import difference, plain
+from transom.runtime.composed_harness import is_mixed, sources_of, stream_rows
 from transom.runtime.dataframe import dataframe
 from transom.runtime.harness import gathered, stream_answer
 from transom.runtime.job import Plannable
@@ -100,18 +101,23 @@ def verify(
     tell("reading, and evaluating in the reference engine")
     inputs = query.inputs(None, until, start=start)
     expected = query.simulate(None, inputs.until, start=start)
-    index = query.gives == "tagged-tuples"
+    mixed = is_mixed(query.job(spark, RunOptions(kernel=kernel), live=False))
+    index = query.gives == "tagged-tuples" and not mixed
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
     job = query.job(spark, RunOptions(start=start, until=inputs.until, index=index, kernel=kernel), live=False)
     frame = dataframe(job, spark, live=False)
     found = gathered(job, plain(frame, job.plan.schema, job.catalog.calendar).collect())
     yield Check("replay", len(found), difference(expected, found, index=index))
-    total = sum(len(elements) for elements in inputs.streams.values())
+    sources = sources_of(job.sources, job.catalog, None, inputs.until, start=start) if mixed else None
+    total = sources.total if sources else sum(len(elements) for elements in inputs.streams.values())
     for cut in cuts:
         pieces = fair(cut, total)
         tell(f"streaming, {pieces}")
-        found = stream_answer(query, spark, inputs, pieces, kernel=kernel)
+        if sources is None:
+            found = stream_answer(query, spark, inputs, pieces, kernel=kernel)
+        else:
+            found = gathered(*stream_rows(query, spark, sources, pieces, kernel=kernel))
         yield Check(f"stream, {pieces}", len(found), difference(expected, found, index=False))
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transom.algebra.operator import AnyOperator
 from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(AnyOperator):
     """An operator of a query over RDF."""
 
 

@@ -1,0 +1,75 @@
+"""Sources that are answers of other queries: solutions as rows, rows as statements, constructed statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from transom.algebra.composed import Composed
+from transom.algebra.operator import Stream
+from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra.rdf.forms import Construct, Describe
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.statements import RdfStream
+from transom.algebra.rdf.variable import Variable
+from transom.algebra.sources import StreamReceive
+from transom.model.rdf.terms import Literal
+
+SUBJECT = Variable("_subject")
+"""The variable of the subject among the columns of a row; no column has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionStream(StreamReceive, Composed):
+    """The solutions of a question over RDF as rows of typed columns.
+
+    Meaning  one row for each solution that begins: at tick t, those that are valid at t and were not at t - 1, as often
+             as they are more.
+    Bounds   a term is read as a value of the declared type of its column, unbound is NULL; a row with a term that is no
+             such value is rejected.
+    Source   ours.
+    State    that of the question.
+    """
+
+    question: Solutions = field()
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatements(RdfStream, Composed):
+    """Statements made of the rows of a stream: one subject per row, one predicate per column.
+
+    Meaning  each row gives, at its tick, the statements (subject, predicate, value), in the order of the predicates.
+    Bounds   a NULL gives no statement, and a row without a subject gives none.
+    Source   ours; after the templates of R2RML.
+    State    that of the stream.
+    """
+
+    input: Stream
+    subject: Expression
+    predicates: tuple[tuple[str, str], ...]
+    """Columns and the IRIs of their predicates."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructedStream(RdfStream, Composed):
+    """The statements that a question makes, as a stream.
+
+    Meaning  one statement for each that begins to be valid, as of solutions.
+    Bounds   none.
+    Source   ours.
+    State    that of the question.
+    """
+
+    question: Construct | Describe
+
+
+Inner: TypeAlias = SolutionStream | RowStatements | ConstructedStream
+"""Every source that is the answer of another query."""
+
+
+def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:
+    """The IRI of a pattern: its parts with the percent-encoded values of columns between them."""
+    encoded = [Call("ENCODE_FOR_URI", (Call("STR", (Variable(name),)),)) for name in columns]
+    texts = [Constant(Literal(part)) for part in parts]
+    mixed = [one for pair in zip(texts, encoded) for one in pair] + texts[len(encoded) :]
+    return Call("IRI", (Call("CONCAT", tuple(mixed)),))
