@@ -34,7 +34,7 @@ from pyspark.sql import DataFrame, SparkSession
 import transom
 from benchmarks.measure import Plan, Spent, agreed, compare, figures, options, ratio, say, session, stream, streamed
 from benchmarks.triples_by_hand import Store, of_messages, of_pivoted, of_statements
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 
 FILES = 10
 SPACE = "http://example.org/"
@@ -136,12 +136,12 @@ class Triples:
                     yield EACH * number + self.apart * at, one
 
 
-def query(*, local: bool) -> RdfQuery:
+def query(*, local: bool) -> Query:
     """The question, over a stream whose subjects are local or are not."""
     rdf = {"readings": {"stream": STREAM, **({"subjects": "local"} if local else {})}}
     catalog = transom.Catalog.from_dict({"tick": "1 ms", "prefixes": {"": SPACE}, "rdf": rdf})
     found = transom.compile(TEXT, catalog, language="sparql")
-    assert isinstance(found, RdfQuery)
+    assert isinstance(found, Query)
     return found
 
 

@@ -292,7 +292,7 @@ def test_balance_that_does_not_close_is_an_error() -> None:
         lost = lost_rows({**fine, "observedMetrics": {**REPORT["observedMetrics"], name: metric}}, counts)  # type: ignore[dict-item]
         assert lost is not None
         assert str(lost).startswith(f"the rows of {name.split()[0]} in micro-batch 4 do not add up: ")
-        assert lost.detail == "1 rows are missing"
+        assert lost.detail == "rows missing: 1"
     for gone in ("road entry", "road watermark"):
         rest = {name: metric for name, metric in REPORT["observedMetrics"].items() if name != gone}  # type: ignore[attr-defined]
         assert lost_rows({**fine, "observedMetrics": rest}, counts) is not None, "what nobody counted is missing"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from transom.cli_running import replay_query, run_query, too_fast
+from transom.cli_replaying import replay_query, too_fast
+from transom.cli_running import run_query
 from transom.cli_stopping import stoppable
 from transom.model.balance import Balance
 from transom.model.time import Calendar
@@ -69,18 +70,18 @@ def test_a_replay_says_it(
     count: int | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pyspark")
-    from transom.runtime import dataframe, start
-    from transom.spark import printable
+    from transom import cli_replaying
+    from transom.runtime import dataframe
     from transom.spark.rejected import Rejected
 
     shown: list[Any] = []
-    frame = SimpleNamespace(show=lambda *given, **more: shown.append(given))
-    monkeypatch.setattr(printable, "printable", lambda frame: frame)
-    monkeypatch.setattr(start, "in_order", lambda made: made)
-    monkeypatch.setattr(dataframe, "dataframe", lambda *given, **more: frame)
+    monkeypatch.setattr(cli_replaying, "started", lambda master: None)
+    monkeypatch.setattr(dataframe, "replay", lambda *given, **more: None)
     monkeypatch.setattr(Rejected, "counts", lambda self: {"cars": count})
-    job = SimpleNamespace(kernel=SimpleNamespace(line="kernel: off"))
-    query: Any = SimpleNamespace(job=lambda *given, **more: job)
+    results = SimpleNamespace(show=lambda *given: shown.append(given))
+    job = SimpleNamespace(kernel=SimpleNamespace(line="kernel: off"), results=results)
+    semantics = SimpleNamespace(folder_formats=())
+    query: Any = SimpleNamespace(job=lambda *given, **more: job, physical=lambda **more: None, semantics=semantics)
     kernel: Any = SimpleNamespace(value="auto")
     replay_query(query, None, "console", start=0, until=None, index=False, kernel=kernel)
     assert len(shown) == 1

@@ -40,7 +40,7 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 
 
 def test_public_names() -> None:
-    classes = {"Answer", "Catalog", "KernelWarning", "Query", "QueryWarning", "RdfAnswer", "RdfQuery", "TransomError"}
+    classes = {"Answer", "Catalog", "KernelWarning", "Query", "QueryWarning", "RdfAnswer", "TransomError"}
     assert set(transom.__all__) == {*classes, "compile"}
     assert all(getattr(transom, name) for name in transom.__all__)
     with pytest.raises(AttributeError, match="has no attribute sparks"):

@@ -26,7 +26,7 @@ STARTS = {
 ENGINES = [
     "asyncua", "confluent_kafka", "duckdb", "fastavro", "httpx", "numpy", "paho", "pandas", "psycopg", "pyais",
     "pyarrow", "pymodbus", "pyoxigraph", "pyproj", "pyspark", "shapely",
-    "transom.collector", "transom.connectors", "transom.languages.sparql", "transom.picture", "transom.rdf_query",
+    "transom.collector", "transom.connectors", "transom.languages.sparql", "transom.picture", "transom.rdf_semantics",
     "transom.reference.rdf", "transom.runtime", "transom.spark",
 ]  # fmt: skip
 FORBIDDEN = {

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from transom.model.answer import Answer
     from transom.model.rdf.answer import RdfAnswer
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
 
 __all__ = [
     "Answer",
@@ -28,7 +27,6 @@ __all__ = [
     "Query",
     "QueryWarning",
     "RdfAnswer",
-    "RdfQuery",
     "TransomError",
     "compile",
 ]
@@ -40,7 +38,6 @@ _HOMES = {
     "Query": "transom.query",
     "QueryWarning": "transom.errors",
     "RdfAnswer": "transom.model.rdf.answer",
-    "RdfQuery": "transom.rdf_query",
     "TransomError": "transom.errors",
     "compile": "transom.compiling",
 }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from transom.algebra import bounds
-from transom.algebra.composed import composed_in, everything
-from transom.algebra.operator import AnyOperator, Operator
+from transom.algebra.composed import composed_in
+from transom.algebra.operator import Operator
 from transom.algebra.state import (
     Arrivals,
     Formula,
@@ -14,7 +13,6 @@ from transom.algebra.state import (
     Unbounded,
     bounded,
     missing,
-    plus,
     promises,
     rows,
     text,
@@ -24,10 +22,10 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 
 
-def bound_of(formula: Formula, catalog: Catalog, query: AnyOperator | None = None) -> StateBound:
+def bound_of(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
     """A bound on rows in words and, where everything is declared, as a number.
 
-    It is one in terms of the extents at the bottom of a query, if one is given.
+    If a query is given, it is in terms of the extents at its bottom.
     """
     if query is not None and composed_in(query):
         from transom.algebra.composed_bounds import expanded
@@ -41,20 +39,6 @@ def bound_of(formula: Formula, catalog: Catalog, query: AnyOperator | None = Non
         tuple(hint for gap in missing(formula, known) for hint in _hints(gap, catalog)),
         tuple(promises(formula, known)),
     )
-
-
-def remembered(op: AnyOperator) -> Formula:
-    """The most rows that an operator alone must remember."""
-    if isinstance(op, Operator):
-        return bounds.remembered(op)
-    from transom.algebra.composed_bounds import remembered
-
-    return remembered(op)
-
-
-def total(query: AnyOperator) -> Formula:
-    """The most rows that a whole query must remember, with the queries behind its sources."""
-    return plus(*map(remembered, everything(query)))
 
 
 def _knowledge(catalog: Catalog) -> Knowledge:

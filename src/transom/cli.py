@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from transom import cli_collecting, cli_rdf, cli_running
+from transom import cli_collecting, cli_replaying, cli_running
 from transom.cli_errors import errors_shown
-from transom.cli_files import MapColour, garbage_collection_paused, is_over_rdf, load, load_rows, write_text
+from transom.cli_files import MapColour, garbage_collection_paused, load, write_text
 from transom.cli_lines import json_lines, say
 from transom.cli_words import said_warnings, show_warnings, tick_of
 from transom.errors import UsageError
@@ -67,6 +67,16 @@ class AnswerFormat(StrEnum):
     jsonld = "jsonld"
 
 
+KINDS = {
+    "tagged-tuples": "tagged tuples",
+    "stream": "a stream",
+    "windows": "windows",
+    "solutions": "solutions",
+    "sequences": "solutions in order",
+    "triples": "statements",
+    "boolean": "true or false",
+}
+"""What answers consist of, in words."""
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql, .rq).")
 ]
@@ -123,10 +133,8 @@ def check(file: File, catalog: CatalogFile = None, parameters: Parameters = None
     with garbage_collection_paused():
         engines = query.engines
     show_warnings(query, err=False)
-    kind = {"tagged-tuples": "tagged tuples", "stream": "a stream", **cli_rdf.KINDS}.get(query.gives, query.gives)
-    unit = "statements and solutions" if is_over_rdf(query) else "rows"
-    say(f"{file}: fine\n  gives {kind}: {', '.join(query.columns)}")
-    say(f"  remembers {query.state} {unit}\n  runs on: {engines}")
+    say(f"{file}: fine\n  gives {KINDS[query.gives]}: {', '.join(query.columns)}")
+    say(f"  remembers {query.state} {query.semantics.unit}\n  runs on: {engines}")
     for hint in query.state.hints:
         say(f"  hint: {hint}", "green")
 
@@ -163,17 +171,15 @@ def explain(
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     query = load(file, catalog, without, parameters)
-    if is_over_rdf(query):
-        cli_rdf.explain(query, stage.value, format.value, kernel.value)
-        return
     session = cli_running.started(None) if stage is Stage.spark else None
     tree = query.explain(stage.value, format.value, spark=session, kernel=kernel.value)
     say(tree, json=format is TreeFormat.json)
     if stage is Stage.spark:
         return
     if format is TreeFormat.text and stage is not Stage.syntax:
-        state = query.spark_state(kernel.value) if stage is Stage.plan else query.state
-        say(f"\nstate: {state} rows")
+        planned = stage is Stage.plan
+        state = query.spark_state(kernel.value) if planned else query.state
+        say(f"\nstate: {state} {'rows' if planned else query.semantics.unit}")
         for hint in state.hints:
             say(f"hint: {hint}")
     if format is TreeFormat.text and stage in (Stage.optimized, Stage.plan) and query.steps:
@@ -195,16 +201,18 @@ def simulate(
     query = load(file, catalog, without, parameters)
     show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if is_over_rdf(query):
-        with said_warnings():
-            cli_rdf.simulate(query, format.value, first, last)
-        return
-    cli_rdf.refuse_format(format.value)
+    if format is not AnswerFormat.table:
+        query.semantics.check_format(format.value)
     with said_warnings(), progress(query) as watch:
-        answer = query.simulate(until=last, start=first, watch=watch)
+        found = query.inputs(None, last, start=first, watch=watch)
+        for remark in query.semantics.unmatched(found):
+            say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)
+        answer = query.evaluate(found)
+    for stream, (counts, message) in query.semantics.rejected(answer).items():
+        cli_running.show_rejected(stream, counts, message)
     from transom.cli_answers import print_answer
 
-    print_answer(answer, format.value, guard=csv_guard)
+    print_answer(query, answer, format.value, first, last, guard=csv_guard)
 
 
 @app.command()
@@ -222,11 +230,8 @@ def picture(
     query = load(file, catalog, parameters=parameters)
     show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if is_over_rdf(query):
-        drawing = query.picture(until=last, start=first)
-    else:
-        with progress(query) as watch:
-            drawing = query.picture(until=last, start=first, watch=watch)
+    with progress(query) as watch:
+        drawing = query.picture(until=last, start=first, watch=watch)
     write_text(output, drawing.svg)
     say(f"{output}: written")
 
@@ -245,7 +250,7 @@ def draw_map(
     """Draw where objects went: tracks, regions, the window in force and where it slid."""
     if output.suffix.lower() not in (".svg", ".html", ".geojson"):
         raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
-    query = load_rows(file, catalog, "map", parameters=parameters)
+    query = load(file, catalog, parameters=parameters)
     show_warnings(query)
     with progress(query) as watch:
         first, now = tick_of(start, "--start", query) or 0, tick_of(at, "--at", query)
@@ -279,8 +284,7 @@ def run(
         kept = cli_running.first_tick(start, checkpoint)
         first = kept if kept is not None else tick_of(start, "--start", query) or 0
         last = tick_of(until, "--until", query)
-        if is_over_rdf(query):
-            cli_rdf.refuse({"--start": bool(first), "--index": index, "--approximate-sums": approximate_sums})
+        cli_running.refuse(query, {"--index": index, "--approximate-sums": approximate_sums})
         options = cli_running.run_options(
             start=first,
             until=last,
@@ -293,10 +297,8 @@ def run(
             allow_unbounded=allow_unbounded,
             on_data_loss=on_data_loss.value,
         )
-        if is_over_rdf(query):
-            cli_rdf.run(query, master, options, stop)
-        else:
-            cli_running.run_query(cli_running.begun(query, master, options), stop)
+        query.physical(start=first, index=index)
+        cli_running.run_query(cli_running.begun(query, master, options), stop, query.semantics.flow)
 
 
 @app.command()
@@ -317,12 +319,8 @@ def replay(
     query = load(file, catalog, parameters=parameters)
     show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if is_over_rdf(query):
-        cli_rdf.refuse({"--index": index})
-        cli_rdf.replay(query, master, out, first, last, kernel)
-        return
-    spark = cli_running.started(master)
-    cli_running.replay_query(query, spark, out, start=first, until=last, index=index, kernel=kernel)
+    cli_running.refuse(query, {"--index": index})
+    cli_replaying.replay_query(query, master, out, start=first, until=last, index=index, kernel=kernel)
 
 
 @app.command()
@@ -342,12 +340,7 @@ def verify(
     query = load(file, catalog, parameters=parameters)
     show_warnings(query)
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
-    if is_over_rdf(query):
-        fine = cli_rdf.verify(query, master, splits, first, last, kernel)
-    else:
-        spark = cli_running.started(master)
-        fine = cli_running.verify_query(query, spark, splits, start=first, until=last, kernel=kernel)
-    if not fine:
+    if not cli_replaying.verify_query(query, master, splits, start=first, until=last, kernel=kernel):
         raise SystemExit(1)
 
 
@@ -356,7 +349,7 @@ app.command()(cli_collecting.init)
 
 
 @contextmanager
-def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
+def progress(query: Query[Any]) -> Iterator[Callable[[str], None] | None]:
     """A bar while a query is answered, on a terminal only."""
     if not (sys.stderr.isatty() and sys.stdout.isatty()):
         yield None
@@ -364,11 +357,9 @@ def progress(query: Query) -> Iterator[Callable[[str], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from transom.algebra.tree import walk
-
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=len(query.reads) + sum(1 for _ in walk(query.plan)))
+        task = bar.add_task("starting", total=len(query.reads) + query.semantics.size)
 
         def watch(doing: str) -> None:
             bar.update(task, description=doing, advance=1)

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from transom.errors import QueryError, QueryWarning, UsageError
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
     from transom.model.types import Value
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
 
 
 class MapColour(StrEnum):
@@ -29,7 +26,7 @@ class MapColour(StrEnum):
 
 def load(
     file: Path, catalog: Path | None, without: list[str] | None = None, parameters: list[str] | None = None
-) -> Query | RdfQuery:
+) -> Query[Any]:
     """The compiled query of a file. This imports the compiler: the other verbs, and `--help`, do without."""
     with garbage_collection_paused():
         return _load(file, catalog, without, parameters)
@@ -45,16 +42,13 @@ def garbage_collection_paused() -> Iterator[None]:
         gc.enable()
 
 
-def _load(
-    file: Path, catalog: Path | None, without: list[str] | None, parameters: list[str] | None
-) -> Query | RdfQuery:
+def _load(file: Path, catalog: Path | None, without: list[str] | None, parameters: list[str] | None) -> Query[Any]:
     from transom.catalog.catalog import Catalog
-    from transom.compiling import OVER_RDF, compile, over_rdf
-    from transom.languages.known import LANGUAGES
+    from transom.compiling import compile
+    from transom.languages.known import BY_ENDING
 
-    language = over_rdf(file) or file.suffix.removeprefix(".")
-    if language not in LANGUAGES and language not in OVER_RDF:
-        endings = ", ".join(f".{name}" for name in [*LANGUAGES, *(e for ends in OVER_RDF.values() for e in ends)])
+    if file.suffix.removeprefix(".").lower() not in BY_ENDING:
+        endings = ", ".join(f".{ending}" for ending in BY_ENDING)
         raise UsageError(f"the ending of {file.name} names no language", hint=f"endings are {endings}")
     text = read_text(file)
     place = catalog or file.parent / "catalog.yaml"
@@ -62,27 +56,7 @@ def _load(
         raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
     values = dict(map(parameter, parameters or []))
     warnings.simplefilter("ignore", QueryWarning)  # the verbs show them
-    return compile(  # type: ignore[call-overload, no-any-return]
-        text, Catalog.load(place), language=language, without=without or (), name=str(file), parameters=values
-    )
-
-
-def is_over_rdf(query: Query | RdfQuery) -> TypeIs[RdfQuery]:
-    """Whether a query is over RDF; a query over rows does not import RDF for this."""
-    from transom.compiling import OVER_RDF
-
-    return query.language in OVER_RDF
-
-
-def load_rows(
-    file: Path, catalog: Path | None, verb: str, without: list[str] | None = None, parameters: list[str] | None = None
-) -> Query:
-    """The compiled query of a file that answers with rows, for verbs that know no RDF."""
-    query = load(file, catalog, without, parameters)
-    if is_over_rdf(query):
-        hint = "there are check, fmt, explain, simulate, picture, run, replay, verify"
-        raise UsageError(f"`transom {verb}` takes no SPARQL", hint=hint)
-    return query
+    return compile(text, Catalog.load(place), without=without or (), name=str(file), parameters=values)
 
 
 def parameter(words: str) -> tuple[str, Value]:

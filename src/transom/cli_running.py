@@ -1,11 +1,11 @@
-"""The verbs of the command line that need Spark: run, replay, verify."""
+"""The verb of the command line that runs a query live, and what it shares with others that need Spark."""
 
 from __future__ import annotations
 
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from transom.algebra.state_bound import StateBound
-    from transom.physical.plan import Kernel
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
     from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
     from transom.runtime.running import Running
-    from transom.runtime.sinks import Sink
-    from transom.runtime.verify import Check
 
 Checkpoint = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
 SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
@@ -137,7 +133,7 @@ def run_options(**options: Any) -> RunOptions:
     return RunOptions(**options)
 
 
-def begun(query: Query | RdfQuery, master: str | None, options: RunOptions) -> Running:
+def begun(query: Query[Any], master: str | None, options: RunOptions) -> Running:
     """A query that has just been started, and the line about the kernel."""
     from transom.runtime.start import start_query
 
@@ -152,10 +148,11 @@ def begun(query: Query | RdfQuery, master: str | None, options: RunOptions) -> R
     return running
 
 
-def run_query(running: Running, stop: Stop) -> None:
+def run_query(running: Running, stop: Stop, flow: tuple[str, str] = ("rows", "out")) -> None:
     """Watch a query until it ends or somebody stops it; then say what it did."""
     done = follow(running, stop)
-    say(f"{done.rows_in:,} rows in, {done.rows_out:,} out, {done.late_rows:,} late", err=True)
+    taken, made = flow
+    say(f"{done.rows_in:,} {taken} in, {done.rows_out:,} {made}, {done.late_rows:,} late", err=True)
     show_balances(running, done)
 
 
@@ -272,13 +269,6 @@ class FileWatch:
                 say(f"warning: {changed_line(path)}", "yellow", err=True)
 
 
-def too_fast(extent: str, count: int | None) -> str:
-    """What is said of rows beyond a speed limit; None is a number that Spark did not tell."""
-    if count is None:
-        return f"rejected: not known how many rows of {extent} beyond its max_speed, as Spark did not tell"
-    return f"rejected: {count:,} rows of {extent} beyond its max_speed"
-
-
 def block(done: Progress, bound: StateBound) -> Table:
     """The one block that a running query shows."""
     from rich.table import Table
@@ -306,78 +296,15 @@ def _behind(lag: float | None) -> str:
     return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
 
 
-def replay_query(
-    query: Query, spark: Any, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
-) -> None:
-    """Answer over last month's data: the same text, as a batch."""
-    from transom.runtime.dataframe import dataframe
-    from transom.runtime.options import RunOptions
-    from transom.runtime.start import in_order
-    from transom.spark.printable import printable
-    from transom.spark.rejected import Rejected
-
-    sink = new_folder(out)
-    job = query.job(spark, RunOptions(start, until, index, kernel=kernel.value), live=False)
-    say(job.kernel.line, err=True)
-    with doing("replaying"):
-        found = Rejected()
-        frame = in_order(dataframe(job, spark, live=False, rejected=found))
-    if sink.folder is None:
-        printable(frame).show(1000, truncate=False)
-    else:
-        sink.attach(frame.write.mode("errorifexists")).save()
-        say(f"{sink.folder}: written")
-    for extent, count in found.counts().items():
-        say(too_fast(extent, count), err=True)
+def refuse(query: Query[Any], options: Mapping[str, bool]) -> None:
+    """Refuse options that mean nothing for a query."""
+    for option, wanted in options.items():
+        why = query.semantics.refused.get(option)
+        if wanted and why is not None:
+            raise UsageError(f"{option} is not for SPARQL", detail=why, hint=f"leave out {option}")
 
 
-def new_folder(out: str) -> Sink:
-    """Where a replay writes: the console, or a folder that is not there yet."""
-    from transom.runtime.sinks import Sink
-
-    sink = Sink.read(out)
-    if sink.address is not None:
-        raise UsageError(f"{sink.kind} takes the answers of a live run", hint="a replay writes files")
-    if sink.folder is not None and Path(sink.folder).exists():
-        raise UsageError(f"{sink.folder} is there already", hint="a replay writes into a new folder")
-    return sink
-
-
-def verify_query(query: Query, spark: Any, splits: str, *, start: int, until: int | None, kernel: KernelUse) -> bool:
-    """Whether all ways of running a query agree, said line by line."""
-    from transom.runtime.options import RunOptions
-    from transom.runtime.verify import late, verify
-
-    word = "windows" if query.gives == "windows" else "tuples"
-    began = time.monotonic()
-    choice = query.job(spark, RunOptions(kernel=kernel.value), live=False).kernel
-    say(choice.line, err=True)
-    use: Kernel = "on" if choice.used else "off"
-    with doing("verifying") as tell:
-        cuts = splits.split(",")
-        fine = agree(verify(query, spark, splits=cuts, start=start, until=until, watch=tell, kernel=use), word)
-    for rows in late(query, until):
-        say(
-            f"late: {rows.count:,} rows of {rows.extent} came more than {rows.behind} ticks behind, the first at "
-            f"{rows.first}; a live run could drop them (a larger `lateness` keeps them)"
-        )
-    return verdict(fine, began)
-
-
-def agree(checks: Iterable[Check], word: str) -> bool:
-    """Whether all ways of running a query agree; each is said as soon as it is known."""
-    fine = True
-    for check in checks:
-        fine = fine and check.agrees
-        mark = "as the reference" if check.agrees else "DIFFERS"
-        said = "" if check.way == "reference" else f", {mark}"
-        say(f"{check.way}: {check.count:,} {word}{said}")
-        if check.difference:
-            say(f"  first difference: {check.difference}")
-    return fine
-
-
-def verdict(fine: bool, began: float) -> bool:
-    """The last words of a verification, and whether all agree."""
-    say(f"{'all agree' if fine else 'they do not agree'} ({time.monotonic() - began:.0f} s)")
-    return fine
+def show_rejected(stream: str, counts: Mapping[str, int], first: str) -> None:
+    """How many messages of a stream could not be read, and the first of them."""
+    said = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+    say(f"warning: set aside of {stream}: {said}; the first is {first}", "yellow", err=True)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from transom.cli_lines import say
 from transom.errors import RunWarning, UsageError
@@ -14,10 +14,9 @@ from transom.model.time import Calendar, read_duration
 
 if TYPE_CHECKING:
     from transom.query import Query
-    from transom.rdf_query import RdfQuery
 
 
-def tick_of(words: str | None, option: str, query: Query | RdfQuery) -> int | None:
+def tick_of(words: str | None, option: str, query: Query[Any]) -> int | None:
     """The tick that `--until` or `--start` names."""
     calendar = query.catalog.calendar
     if words is None:
@@ -59,7 +58,7 @@ def said_warnings() -> Iterator[None]:
             say(f"warning: {one.message}", "yellow", err=True)
 
 
-def show_warnings(query: Query | RdfQuery, *, err: bool = True) -> None:
+def show_warnings(query: Query[Any], *, err: bool = True) -> None:
     """What is legal and probably not meant."""
     for remark in query.warnings:
         say(remark.line(query.text, query.name, "warning: "), "yellow", err=err)

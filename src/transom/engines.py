@@ -1,26 +1,33 @@
-"""Which engines run a query over rows, found by planning it and without running anything."""
+"""Which engines run a query, found by planning it and without running anything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from transom.errors import Unsupported
-from transom.shown import Engines
+from transom.shown import ENGINES, Engine, Engines
 
 
-def of_rows(plan: Callable[[Collection[str] | None], object]) -> Engines:
-    """The engines that run a query over rows; the reference engine runs all of them.
+def engines_of(known: Mapping[Engine, Unsupported], plan: Callable[[Collection[str] | None], object]) -> Engines:
+    """The engines that run a query; of some it is `known` that they refuse it.
 
     `plan` plans the query for a live run, or for a replay if its argument is None.
     """
-    try:
-        plan(())
-    except Unsupported as gap:
-        refused = gap
-    else:
-        return Engines(("reference", "spark"))
+    refusals, replay_only = dict(known), False
+    if "spark" not in refusals:
+        try:
+            plan(())
+        except Unsupported as gap:
+            refusals["spark"] = gap
+            replay_only = _plans(plan)
+    runs = tuple(one for one in ENGINES if one not in refusals or (one == "spark" and replay_only))
+    return Engines(runs, refusals, replay_only)
+
+
+def _plans(plan: Callable[[None], object]) -> bool:
+    """Whether Spark replays a query."""
     try:
         plan(None)
     except Unsupported:
-        return Engines(("reference",), {"spark": refused})
-    return Engines(("reference", "spark"), {"spark": refused}, replay_only=True)
+        return False
+    return True

@@ -6,37 +6,36 @@ Planner, reference engine, connectors and runtime are imported by the methods th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from transom.algebra import explain
-from transom.algebra.composed import composed_in, sources_of
-from transom.algebra.operator import AnyOperator, Operator, Plan
-from transom.algebra.state import Formula
+from transom.algebra.composed import composed_in
+from transom.algebra.state import Formula, plus
 from transom.algebra.state_bound import StateBound, remarks
-from transom.algebra.tree import is_stream
-from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
-from transom.catalog_bounds import bound_of, remembered, total
-from transom.errors import Unsupported, UsageError
+from transom.catalog_bounds import bound_of
+from transom.compiled import Compiled, ResultKind, extents_of
+from transom.composing import inner_state, with_inner
+from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.known import LANGUAGES
-from transom.model.answer import Answer, AnswerKind
 from transom.shown import Engines, Map, Picture, is_syntax
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pyspark.sql import DataFrame, SparkSession
 
-    from transom.languages.sql.select import Remark
-    from transom.optimizer.pipeline import Step
     from transom.physical.node import Physical
     from transom.physical.plan import Kernel
-    from transom.reference.sources import Inputs
+    from transom.rdf_semantics import RdfSemantics
+    from transom.row_semantics import RowSemantics
     from transom.runtime.job import Job
     from transom.runtime.options import OnDataLoss, RunOptions
     from transom.runtime.running import Running
@@ -45,41 +44,56 @@ if TYPE_CHECKING:
 Format = Literal["text", "json", "dot"]
 
 
-@dataclass(frozen=True)
-class Query:
-    """A compiled query. `algebra` is what the text means, `plan` the same after the optimizer."""
+AnswerType = TypeVar("AnswerType", covariant=True)
 
-    text: str = field(repr=False)
-    language: str
-    catalog: Catalog = field(repr=False)
-    syntax: object = field(repr=False)
-    algebra: Plan = field(repr=False)
-    steps: tuple[Step, ...] = field(repr=False)
-    warnings: tuple[Remark, ...] = ()
-    name: str | None = None
+
+def semantics_of(query: Compiled) -> RowSemantics | RdfSemantics:
+    """What the language of a query means by its algebra: rows, or statements and solutions."""
+    if LANGUAGES[query.language].stream is None:
+        from transom.rdf_semantics import RdfSemantics
+
+        return RdfSemantics(query)
+    from transom.row_semantics import RowSemantics
+
+    return RowSemantics(query)
+
+
+@dataclass(frozen=True)
+class Query(Compiled, Generic[AnswerType]):
+    """A compiled query. `algebra` is what the text means, `plan` the same after the optimizer."""
 
     def __repr__(self) -> str:
         return f"<Query {self.name or self.language}: {self.gives} ({', '.join(self.columns)})>"
 
-    @property
-    def plan(self) -> Plan:
-        """The optimised algebra."""
-        return self.steps[-1].plan if self.steps else self.algebra
+    @cached_property
+    def semantics(self) -> RowSemantics | RdfSemantics:
+        """How the query is planned, evaluated and shown."""
+        return semantics_of(self)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of the answer."""
-        return tuple(attribute.label for attribute in self.plan.schema)
+        return self.semantics.columns
 
     @property
-    def gives(self) -> AnswerKind:
-        """Whether the answer is a stream of tagged tuples, a stream of CQL, or a stream of windows."""
-        return LANGUAGES[self.language].stream if is_stream(self.plan) else "windows"
+    def gives(self) -> ResultKind:
+        """What the answer is: tagged tuples, a stream of CQL or windows; over RDF solutions, triples, or a boolean."""
+        return self.semantics.result_kind
+
+    @property
+    def reads(self) -> tuple[Extent, ...]:
+        """The extents that the query reads, each once, through all queries whose answers it reads."""
+        return extents_of(self)
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes of the query, and those of the catalog that it does not declare anew."""
+        return self.semantics.prefixes
 
     @cached_property
     def state(self) -> StateBound:
-        """How many rows the whole query must remember (E8)."""
-        return self.state_of(total(self.plan))
+        """How many rows, or statements and solutions, the whole query must remember (E8)."""
+        return self.state_of(plus(self.semantics.state, inner_state(self.plan)))
 
     def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
@@ -107,9 +121,9 @@ class Query:
             case "syntax":
                 tree = explain.branch(self.syntax, is_syntax)
             case "algebra":
-                tree = explain.branch(self.algebra, _is_operator, self._remark)
+                tree = explain.branch(self.algebra, self._is_operator, self._remark)
             case "optimized":
-                tree = explain.branch(self.plan, _is_operator, self._remark)
+                tree = explain.branch(self.plan, self._is_operator, self._remark)
             case "plan":
                 from transom.physical import show
 
@@ -128,10 +142,13 @@ class Query:
             raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
         return explain.written(tree, format, roles=stage == "syntax")
 
-    def _remark(self, op: AnyOperator) -> Mapping[str, Any]:
-        schema = {"columns": [str(attribute) for attribute in op.schema]} if isinstance(op, Operator) else {}
-        state = self.state_of(remembered(op))
-        return schema if state.rows == 0 else {**schema, **remarks(state)}
+    def _is_operator(self, content: Any) -> bool:
+        return isinstance(content, self.semantics.operators)
+
+    def _remark(self, op: Any) -> Mapping[str, Any]:
+        said, formula = self.semantics.remark(op)
+        state = None if formula is None else self.state_of(formula)
+        return said if state is None or state.rows == 0 else {**said, **remarks(state)}
 
     def physical(
         self,
@@ -151,38 +168,24 @@ class Query:
         run follows the logs of all other tables that are scanned; None is a replay, which follows none. `answers` are
         extents of queries whose rows are handed over.
         """
-        from transom.physical.arrange import arrange
-
-        late = max((extent.lateness for extent in (*self.reads, *self.statements)), default=0)
-        slack = late + 1 if slack is None else slack
-        keys = {extent.name: extent.keys for extent in self.reads if extent.keys is not None}
         logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
+        inner = composed_in(self.plan)
         try:
-            plan = arrange(self.plan, start=start, index=index, slack=slack, kernel=kernel, keys=keys, growing=logs)
-            if not (inner := composed_in(self.plan)):
-                return plan
-            from transom.physical.compose import Composer
-            from transom.spark.function_gaps import refuse_inner
-
-            refuse_inner(inner.values())
-            return Composer(inner, start, slack, kernel, keys, frozenset(logs), frozenset(answers)).composed(plan)
+            plan = self.semantics.arrange(start=start, index=index, slack=slack, kernel=kernel, growing=logs)
+            return with_inner(plan, inner, self.reads, start, slack, kernel, logs, answers) if inner else plan
         except Unsupported as gap:
-            raise self._located(gap, [*logs, *composed_in(self.plan)]) from None
-
-    def _located(self, gap: Unsupported, extents: Sequence[str]) -> Unsupported:
-        """A refusal that points into the text."""
-        from transom.languages.places import place_of
-
-        gap.span = gap.span or place_of(self.syntax, gap.operator, extents)
-        gap.within(self.text, self.name)
-        return gap
+            gap.span = gap.span or self.semantics.place_of(gap.operator, [*logs, *inner])
+            raise gap.within(self.text, self.name) from None
 
     @cached_property
     def engines(self) -> Engines:
         """Which engines run the query, and why the others do not; nothing is run to find out."""
-        from transom.engines import of_rows
+        from transom.engines import engines_of
 
-        return of_rows(lambda given: self.physical(given=given))
+        known = self.semantics.refusals()
+        for gap in known.values():
+            gap.within(self.text, self.name)
+        return engines_of(known, lambda given: self.physical(given=given))
 
     def to_df(
         self,
@@ -206,11 +209,36 @@ class Query:
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
 
-        live = is_live(sources or {}, self.catalog)
+        known = {**self.catalog.extents, **self.catalog.rdf.extents}
+        live = is_live(sources or {}, [known[name] for name in sources or () if name in known])
         options = RunOptions(start, until, index, approximate_sums, kernel)
         job = self.job(spark, options, tuple(sources or ()), live=live)
         job.kernel.warn()
         return dataframe(job, spark, sources, live=live, rejected=rejected)
+
+    def replay(
+        self,
+        spark: SparkSession,
+        sources: Mapping[str, DataFrame] | None = None,
+        *,
+        start: int = 0,
+        until: int | None = None,
+        index: bool = False,
+        kernel: Kernel = "auto",
+        rejected: Rejected | None = None,
+    ) -> DataFrame:
+        """The answer over sources that are no streams, in the order of its ticks.
+
+        Over RDF it is intervals: `start`, `end` (NULL: for ever) and what is valid, between the first and last tick.
+        Solutions and statements come with `n`, how often they are, solutions of a sequence with their `place`, a truth
+        value is `ask`. `rejected` counts rows beyond a speed limit, and messages that are not RDF.
+        """
+        from transom.runtime.dataframe import replay
+        from transom.runtime.options import RunOptions
+
+        job = self.job(spark, RunOptions(start, until, index, kernel=kernel), tuple(sources or ()), live=False)
+        job.kernel.warn()
+        return replay(job, spark, sources, rejected=rejected)
 
     def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
         """The query, planned once for a session and a run; `given` names the sources that the caller opens.
@@ -236,14 +264,12 @@ class Query:
             answers=tuple(given),
         )
         choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
-        bound = self.state_of(show.total(plan))
-        known = {**self.catalog.extents, **self.catalog.rdf.extents}
-        sources = tuple(known[name] for name in sources_of(self.plan, given))
-        return Job(self.text, self.name, self.catalog, sources, plan, self.columns, self.gives, bound, choice, options)
+        bound, results = self.state_of(show.total(plan)), self.semantics.results(plan)
+        sources = extents_of(self, given)
+        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options)
 
     def _check_copies(self, plan: Physical) -> None:
         """Refuse a plan that makes too many rows of one: one for each window that it is in."""
-        from transom.languages.places import place_of
         from transom.physical.stays import MOST_COPIES, copies
 
         count = copies(plan)
@@ -251,7 +277,7 @@ class Query:
             raise UsageError(
                 f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MOST_COPIES:,}",
                 hint="shorten the range, slide by more, give `until`, or use ISTREAM, DSTREAM or the kernel",
-                span=place_of(self.syntax, "Stay", [extent.name for extent in self.reads]),
+                span=self.semantics.place_of("Stay", [extent.name for extent in self.reads]),
                 text=self.text,
                 source=self.name,
             )
@@ -308,23 +334,24 @@ class Query:
         *,
         start: int = 0,
         watch: Callable[[str], None] | None = None,
-    ) -> Answer:
-        """The answer by the reference engine, for every tick from `start` to `until` (the last tick of the inputs).
+        now: datetime | None = None,
+    ) -> AnswerType:
+        """The answer by the reference engine, from `start` to `until`.
 
         `inputs` gives rows by extent: for streams mappings with a `tick`, or sequences that begin with it; for
         tables rows, or rows by the tick from which they hold. Extents without an entry use the catalog's sources.
-        `watch` is told what is being done.
+        Without `until` the answer ends with the last tick of the inputs; over RDF it then has no end, and messages
+        that cannot be read are in its `aside`. `watch` is told what is being done; `now` is what NOW() says over
+        stored graphs.
         """
-        from transom.reference.evaluate import evaluate_stream, evaluate_window
-        from transom.reference.limits import check_windows
+        given = self.inputs(inputs, until, start=start, watch=watch, now=now)
+        for remark in self.semantics.unmatched(given):
+            warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
+        return cast(AnswerType, self.semantics.during(self.evaluate(given), start, until))
 
-        given = self.inputs(inputs, until, start=start, watch=watch)
-        check_windows(self.plan, given.start, given.until)
-        plan = self.plan
-        if is_stream(plan):
-            return Answer(self.columns, self.gives, elements=tuple(evaluate_stream(plan, given)))  # type: ignore[arg-type]
-        windows = evaluate_window(plan, given)  # type: ignore[arg-type]
-        return Answer(self.columns, "windows", windows=tuple(w for w in windows if not w.over))
+    def evaluate(self, inputs: Any) -> AnswerType:
+        """The whole answer by the reference engine to what `inputs` gives; over RDF it has no end."""
+        return cast(AnswerType, self.semantics.evaluate(inputs))
 
     def inputs(
         self,
@@ -333,11 +360,10 @@ class Query:
         *,
         start: int = 0,
         watch: Callable[[str], None] | None = None,
-    ) -> Inputs:
+        now: datetime | None = None,
+    ) -> Any:
         """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
-        from transom.connectors.composed import gather_all
-
-        return gather_all(self.plan, self.catalog, inputs, until, start=start, watch=watch)[0]
+        return self.semantics.inputs(inputs, until, start=start, watch=watch, now=now)
 
     def picture(
         self,
@@ -347,13 +373,9 @@ class Query:
         start: int = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """The windows of the query over time, as an SVG drawing that a notebook shows."""
-        from transom.picture import picture as draw
-
+        """The windows of the query over time, or when its solutions are valid, as an SVG that a notebook shows."""
         given = self.inputs(inputs, until, start=start, watch=watch)
-        return Picture(
-            draw(self.algebra, given, self.catalog.calendar, title=Path(self.name or "").name, text=self.text)
-        )
+        return Picture(self.semantics.picture(given, start, until))
 
     def map(
         self,
@@ -366,23 +388,7 @@ class Query:
         watch: Callable[[str], None] | None = None,
     ) -> Map:
         """Where the objects of the query went, with the window in force at a tick, and the regions of the catalog."""
-        from transom.picture.map import draw
-
-        given = self.inputs(inputs, until, start=start, watch=watch)
-        name = Path(self.name or "").name
-        return Map(*draw(self.algebra, given, self.reads, self.catalog, at=at, colour=colour, title=name))
-
-    @property
-    def reads(self) -> tuple[Extent, ...]:
-        """The extents of rows that the query reads, each once, through all queries whose answers it reads."""
-        known = self.catalog.extents
-        return tuple(known[name] for name in sources_of(self.plan) if name in known)
-
-    @property
-    def statements(self) -> tuple[RdfExtent, ...]:
-        """The streams and graphs of RDF that queries read whose answers this one reads."""
-        known = self.catalog.rdf.extents
-        return tuple(known[name] for name in sources_of(self.plan) if name in known)
+        return self.semantics.map(self.inputs(inputs, until, start=start, watch=watch), at, colour)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -390,9 +396,5 @@ class Query:
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
         return (
             f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({escape(', '.join(self.columns))}); "
-            f"remembers {escape(str(self.state))} rows</p>"
+            f"remembers {escape(str(self.state))} {self.semantics.unit}</p>"
         )
-
-
-def _is_operator(content: Any) -> bool:
-    return isinstance(content, AnyOperator)

@@ -9,7 +9,6 @@ from typing import Any
 import transom
 from transom.catalog.catalog import Catalog
 from transom.query import Query
-from transom.rdf_query import RdfQuery
 
 CARS: list[tuple[Any, ...]] = [
     (0, "a", 60),
@@ -139,11 +138,11 @@ class Composition:
             text += STATEMENTS if self.constructs else TEMPLATE
         return Catalog.read(text, folder=folder)
 
-    def query(self, folder: Path) -> Query | RdfQuery:
+    def query(self, folder: Path) -> Query[Any]:
         """The outer query over the answer of the inner one."""
         return transom.compile(self.texts[1], self.catalog(folder), language=self.outer)  # type: ignore[call-overload,no-any-return]
 
-    def apart(self) -> tuple[Query | RdfQuery, Query | RdfQuery]:
+    def apart(self) -> tuple[Query[Any], Query[Any]]:
         """Both queries by themselves: the outer one reads rows or statements that are handed over."""
         catalog = Catalog.read(ROWS % (DECLARED % "") + (PLAIN if self.outer == SPARQL else ""))
         inner, outer = self.texts

@@ -99,8 +99,8 @@ def test_four_queries_one_above_the_other_are_one_plan(tmp_path: Path) -> None:
     assert query.spark_state().rows
     rows = transom.compile("SELECT RStream(s) FROM again [RANGE '2 s']", query.catalog, language="cql")
     assert rows.state.rows
-    assert "RangeWindow" in rows.explain("optimized")
-    assert [extent.name for extent in rows.statements] == ["rooms"]
+    assert "TriplePattern" in rows.explain("optimized")
+    assert [extent.name for extent in rows.reads] == ["rooms"]
 
 
 @pytest.mark.parametrize(

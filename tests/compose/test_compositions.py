@@ -12,10 +12,9 @@ from tests.compose.cases import CASES, INPUTS, SPARQL, UNTIL, Composition
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import IRI, Literal, Triple
 from transom.query import Query
-from transom.rdf_query import RdfQuery
 
 
-def reads(query: Query | RdfQuery, **more: Any) -> dict[str, Any]:
+def reads(query: Query[Any], **more: Any) -> dict[str, Any]:
     """What a query by itself is asked over."""
     given = {**INPUTS, **more}
     return {extent.name: given[extent.name] for extent in query.reads}
@@ -34,9 +33,9 @@ def begun(answer: RdfAnswer) -> list[tuple[int, Any]]:
     return found
 
 
-def rows_of(inner: Query | RdfQuery) -> list[tuple[Any, ...]]:
+def rows_of(inner: Query[Any]) -> list[tuple[Any, ...]]:
     """The answer of an inner query as rows of an id and a number."""
-    if isinstance(inner, Query):
+    if inner.language != SPARQL:
         return [(e.tick, e.row[0], float(e.row[1])) for e in inner.simulate(reads(inner), until=UNTIL).elements]
     answer = inner.simulate(reads(inner))
     found = []
@@ -48,9 +47,9 @@ def rows_of(inner: Query | RdfQuery) -> list[tuple[Any, ...]]:
     return found
 
 
-def statements_of(inner: Query | RdfQuery) -> list[tuple[int, Triple]]:
+def statements_of(inner: Query[Any]) -> list[tuple[int, Triple]]:
     """The answer of an inner query as statements."""
-    if isinstance(inner, RdfQuery) and inner.gives == "triples":
+    if inner.gives == "triples":
         return begun(inner.simulate(reads(inner)))
     found = []
     for tick, name, number in rows_of(inner):

@@ -25,7 +25,7 @@ from transom.languages.sparql.unparse import unparse
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.statements import Inputs
 
 from . import answers
@@ -51,7 +51,7 @@ VOLATILE = {
 }
 """Tests that ask for what has no one value while a solution is valid; over a stream that is refused (R28)."""
 
-Engine = Callable[[RdfQuery, Inputs], RdfAnswer]
+Engine = Callable[[Query, Inputs], RdfAnswer]
 """What answers a query over streams, from tick 0 on."""
 
 
@@ -59,11 +59,11 @@ Engine = Callable[[RdfQuery, Inputs], RdfAnswer]
 class Streamed:
     """A test as a query over streams, with what they bring."""
 
-    query: RdfQuery
+    query: Query
     inputs: Inputs
 
 
-def simulated(query: RdfQuery, inputs: Inputs) -> RdfAnswer:
+def simulated(query: Query, inputs: Inputs) -> RdfAnswer:
     """The answer of the reference engine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryWarning)  # many tests ask for what is not there
@@ -72,8 +72,8 @@ def simulated(query: RdfQuery, inputs: Inputs) -> RdfAnswer:
 
 def on_spark(spark: SparkSession, split: Split | None = None, kernel: Kernel = "auto") -> Engine:
     """Spark as the engine, with a stream that is cut into micro-batches; all at once if nothing else is said."""
+    from transom.runtime.harness import stream_answer
     from transom.runtime.micro_batches import Split
-    from transom.runtime.rdf_harness import stream_answer
 
     return lambda query, inputs: stream_answer(query, spark, inputs, split or Split(), 0, kernel)
 
@@ -106,7 +106,7 @@ def streamed(entry: Entry) -> Streamed:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryWarning)  # of variables that nothing binds, on purpose
         compiled = compile(text, Catalog(Calendar(1000), rdf=Rdf(extents)), language="sparql")
-    assert isinstance(compiled, RdfQuery)
+    assert isinstance(compiled, Query)
     return Streamed(compiled, Inputs({extent.name: streams[extent.name] for extent in compiled.reads}))
 
 

@@ -15,7 +15,7 @@ from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.time import Calendar
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 
 from . import answers
 from .evaluation import files, graph, shown
@@ -54,20 +54,18 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
     from transom.runtime.dataframe import dataframe
     from transom.runtime.options import RunOptions
-    from transom.runtime.rdf_answers import plain
-    from transom.runtime.rdf_dataframe import statements
-    from transom.runtime.rdf_harness import gathered
+    from transom.runtime.statements import statements
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)
     extents = {name: stored_graph(name, iri) for name, (iri, _) in graphs.items()}
     catalog = Catalog(Calendar(1000), rdf=Rdf(extents))
     plan = translate(syntax, catalog, entry.query.as_uri()).plan
-    query = RdfQuery(entry.text, "sparql", catalog, syntax, plan)
+    query = Query(entry.text, "sparql", catalog, syntax, plan)
     job = query.job(spark, RunOptions(kernel="off"), live=False)
     given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
-    rows = plain(job.plan, dataframe(job, spark, given, live=False), catalog.calendar).collect()
-    return answers.of(gathered(job, rows))
+    rows = job.results.plain(dataframe(job, spark, given, live=False)).collect()
+    return answers.of(job.results.answer(rows))
 
 
 def failure(entry: Entry, spark: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transom import compile
 from transom.algebra.cql_windows import (
     inside,
     inside_lately,
@@ -12,6 +13,7 @@ from transom.algebra.cql_windows import (
     stored,
     unbounded,
 )
+from transom.algebra.rdf.tree import walk
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.windows import (
     Arrival,
@@ -24,9 +26,12 @@ from transom.algebra.windows import (
     scan,
     time_window,
 )
+from transom.catalog.catalog import Catalog
+from transom.catalog.rdf import Rdf, rdf_stream
 from transom.model.schema import Attribute, Schema
 from transom.model.shapes import from_wkt
 from transom.model.space import Position
+from transom.model.time import Calendar
 from transom.model.types import Type
 
 FUNCTION_EXAMPLES = {
@@ -97,6 +102,16 @@ _KM = 1_000_000_000
 _TABLE = StoredTable("t", Schema((Attribute("x", Type.INTEGER, "t"),)))
 TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
 
+_RDF = Catalog(Calendar(1000), rdf=Rdf({"s": rdf_stream("s", "http://s")}))
+
+
+def _of_sparql(written: str) -> Window:
+    """The window that a SPARQL text is translated to."""
+    query = compile(f"SELECT * FROM STREAM <http://s> WINDOW {written} WHERE {{ ?x ?p ?y }}", _RDF, language="sparql")
+    (window,) = (op for op in walk(query.algebra) if isinstance(op, Window))
+    return window
+
+
 WINDOW_FORMS = {
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 SEC]`": time_window(_STREAM, 5, 1, 2),
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 ROWS]`": row_window(_STREAM, 5, 1, 2),
@@ -117,7 +132,7 @@ WINDOW_FORMS = {
     "CQL range in time, slide in space": recent_by_way(_STREAM, _LINE, 60, 10 * _KM),
     "CQL `[PARTITION BY car ROWS 3]`": last_rows(_STREAM, 3, key=(_KEY,)),
     "any of these, one lineage per key": recent(_STREAM, 60, 10, (_KEY,)),
-    "SPARQL `RANGE 10 SLIDE 5`": Window(_STREAM, Every(TICK, 1), Between(TICK, Bound(5, 5 - 10), Bound(1, 0))),
-    "SPARQL `ELEMS 3`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
+    "SPARQL `RANGE 10 SLIDE 5`": _of_sparql("RANGE 10 SLIDE 5"),
+    "SPARQL `ELEMS 3`": _of_sparql("ELEMS 3"),
 }
 """Every form of window of the three languages, as the one operator."""

@@ -8,7 +8,6 @@ import transom
 from transom.physical import gaps
 from transom.physical.gaps import Gap
 from transom.query import Query
-from transom.rdf_query import RdfQuery
 
 CATALOG = """
 extents:
@@ -37,8 +36,6 @@ ROWS: dict[Gap, str] = {
     gaps.ROW_ORDER: "SELECT RStream(MAX(fee)) "
     "FROM (SELECT RStream(zone.fee) FROM car [ROWS 9] JOIN zone ON car.id = zone.id) AS paid [ROWS 5]",
     gaps.TRACK_ORDER: "SELECT RStream(AvgSpd(car)) FROM car [RANGE '1 min'] JOIN zone ON car.id = zone.id",
-    gaps.JOINED_AGGREGATE: "SELECT RStream(car.id) FROM car [RANGE '1 min', SLIDE '10 s'], "
-    "(SELECT AVG(speed) AS mean FROM car [RANGE '1 min', SLIDE '10 s']) AS lately WHERE car.speed > lately.mean",
     gaps.FOLLOWED_ORDER: "SELECT MAX(price) "
     "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
     gaps.FOLLOWED_ONCE: "SELECT zone.fee, tariff.price FROM zone, tariff",
@@ -49,16 +46,6 @@ ROWS: dict[Gap, str] = {
 
 RDF: dict[Gap, str] = {
     gaps.REPEATED_PATH: f"SELECT ?part {STREAM} WHERE {{ ?part :within+ ?whole }}",
-    gaps.NEW_BLANK_NODES: f"CONSTRUCT {{ [] :about ?s }} {STREAM} WHERE {{ ?s :temp ?t }}",
-    gaps.EXISTS_IN_CONDITION: f"SELECT ?s {STREAM} "
-    "WHERE { ?s :temp ?t FILTER (?t > 30 || EXISTS { ?s :alarm ?a }) }",
-    gaps.EXISTS_AS_VALUE: f"SELECT ?s ?e {STREAM} WHERE {{ ?s :temp ?t BIND (EXISTS {{ ?s :alarm ?a }} AS ?e) }}",
-    gaps.EXISTS_IN_OPTIONAL: f"SELECT ?s ?t {STREAM} WHERE {{ ?s :in ?r OPTIONAL {{ ?s :temp ?t "
-    "FILTER EXISTS { ?s :alarm ?a } } }",
-    gaps.EXISTS_IN_ORDER: f"SELECT ?s {STREAM} WHERE {{ ?s :temp ?t }} ORDER BY EXISTS {{ ?s :alarm ?a }}",
-    gaps.NESTED_EXISTS: f"SELECT ?s {STREAM} "
-    "WHERE { ?s :temp ?t FILTER EXISTS { ?s :in ?r OPTIONAL { ?r :of ?h } } }",
-    gaps.BNODE: f"SELECT ?s ?b {STREAM} WHERE {{ ?s :temp ?t BIND (BNODE() AS ?b) }}",
     gaps.VOLATILE: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
     gaps.VARIABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n ; :like ?p FILTER REGEX(?n, ?p) }}",
     gaps.FOREIGN_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n FILTER REGEX(?n, '[\\\\W]') }}",
@@ -67,7 +54,7 @@ RDF: dict[Gap, str] = {
 """In SPARQL."""
 
 
-def compiled(gap: Gap, folder: Path) -> Query | RdfQuery:
+def compiled(gap: Gap, folder: Path) -> Query:
     """The example of a gap as a query, with the files of its catalog in a folder."""
     for name, text in FILES.items():
         (folder / name).write_text(text, "utf-8")

@@ -111,7 +111,7 @@ def operators() -> str:
 
 def rdf_operators() -> str:
     """Every operator on statements and solutions with what it says of itself."""
-    return described(RDF_OPERATORS)
+    return described(operator for operator in RDF_OPERATORS if operator not in OPERATORS)
 
 
 def described(family: Iterable[type]) -> str:

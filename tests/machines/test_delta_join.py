@@ -101,6 +101,11 @@ def test_distinct_semi_and_mark() -> None:
     assert list(mark.take([(0, 3, ("a",))])) == [(0, 3, ("a", False))]
     assert list(mark.take([(0, -1, ("a",)), (1, 1, ())])) == [(0, -3, ("a", False)), (0, 2, ("a", True))]
     assert list(mark.take([(1, 1, ()), (0, 1, ("a",))])) == [(0, 1, ("a", True))]
+    numbered = MatchCounter("numbered")
+    assert list(numbered.take([(0, 2, ("a",))])) == [(0, 1, ("a", 0)), (0, 1, ("a", 1))]
+    numbered = MatchCounter.load(numbered.save(), "numbered", 0)
+    assert list(numbered.take([(0, -1, ("a",))])) == [(0, -1, ("a", 1))]
+    assert list(numbered.take([(0, 1, ("a",)), (0, -1, ("a",))])) == []
     with pytest.raises(ValueError, match="a pair is retracted that was never added"):
         list(semi.take([(1, -2, ())]))
     with pytest.raises(ValueError, match="a row is retracted that was never added"):

@@ -241,12 +241,12 @@ def join_case(rng: random.Random) -> Case:
 def matches_case(rng: random.Random) -> Case:
     """One row and the pairs that match it."""
     row, more = rows(rng)(), rows(rng, 2)
-    emit = rng.choice(["left", "anti", "semi", "mark", "distinct"])
+    emit = rng.choice(["left", "anti", "semi", "mark", "distinct", "numbered"])
     there: list[list[Row]] = [[], []]
     ticks = []
     for tick in times(rng):
         found = comings(rng, 0, lambda: row, there[0]) if rng.random() < 0.6 else []
-        if emit != "distinct" and rng.random() < 0.6:
+        if emit not in ("distinct", "numbered") and rng.random() < 0.6:
             found += comings(rng, 1, lambda: row + more(), there[1])
         rng.shuffle(found)
         ticks.append(Tick(tick, found))

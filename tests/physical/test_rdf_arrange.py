@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rdf.build import bgp, call, path, select, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, SortKey
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps
 from transom.algebra.rdf.solutions import (
@@ -21,7 +21,7 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.errors import Unsupported
@@ -32,7 +32,7 @@ from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_known import bound
-from transom.physical.rdf_plan import Fan, Graph, Match, Stand, Unfold, Within
+from transom.physical.rdf_plan import Fan, Graph, Match, Once, Stand, Unfold, Within
 from transom.physical.walk import walk
 
 STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
@@ -123,7 +123,7 @@ def test_what_is_stored_needs_no_machine() -> None:
 def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
     for plan in (LeftJoin(STORED, bgp("?x :p ?y")), Union(STORED, bgp("?x :p ?y")), Minus(STORED, bgp("?x :p ?y"))):
         assert any(isinstance(node, Stand) for node in walk(arrange(plan)))
-    both = Merge((StoredGraph(("g",)), RangeWindow(RdfStream("s"), 5, 1)))
+    both = union_of((StoredGraph(("g",)), range_window(rdf_stream("s"), 5, 1)))
     assert any(isinstance(node, Stand) for node in walk(arrange(bgp("?x :p ?y", None, on=both))))
 
 
@@ -144,18 +144,13 @@ def test_a_part_of_an_order_inside_a_query_is_unfolded() -> None:
 
 def test_paths_without_repetitions_are_patterns() -> None:
     way = Steps(Link(P), Either(Inverse(Link(P)), Link(P)))
-    assert scans(arrange(path("?x", way, "?y", RangeWindow(RdfStream("s"), 5, 1)))) == 3
+    assert scans(arrange(path("?x", way, "?y", range_window(rdf_stream("s"), 5, 1)))) == 3
 
 
 @pytest.mark.parametrize(
     ("plan", "operator"),
     [
-        (path("?x", OneOrMore(Link(P)), "?y", RangeWindow(RdfStream("s"), 5, 1)), "PathPattern"),
-        (Aggregation(bgp("?x :p ?y"), (), (Aggregate(Variable("n"), "SUM", Exists(STORED)),), whole=True), "Exists"),
-        (Filter(bgp("?x :p ?y"), Call("||", (Exists(STORED), call(">", "?y", 1)))), "Exists"),
-        (Filter(bgp("?x :p ?y"), Exists(LeftJoin(STORED, STORED))), "Exists"),
-        (Extend(bgp("?x :p ?y"), Binding(Variable("e"), Exists(STORED))), "Exists"),
-        (LeftJoin(bgp("?x :p ?y"), STORED, Exists(STORED)), "Exists"),
+        (path("?x", OneOrMore(Link(P)), "?y", range_window(rdf_stream("s"), 5, 1)), "PathPattern"),
         (Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW"))), "NOW"),
     ],
 )
@@ -163,6 +158,41 @@ def test_gaps_are_named(plan: Question, operator: str) -> None:
     with pytest.raises(Unsupported) as gap:
         arrange(plan)
     assert gap.value.operator == operator
+
+
+def exists_joins(plan: Question) -> list[JoinType]:
+    """The types of the joins with the pattern of an EXISTS, top first; the domain of a pattern has its own."""
+    kinds = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
+    found = (node for node in walk(arrange(plan)) if isinstance(node, ChangeJoin))
+    return [node.join_type for node in found if node.join_type in kinds]
+
+
+def test_exists_inside_an_expression_is_a_mark() -> None:
+    there, moving = Exists(bgp("?y :q ?z")), bgp("?x :p ?y")
+    either = Call("||", (there, call(">", "?y", 1)))
+    assert exists_joins(Filter(moving, either)) == [JoinType.MARK]
+    assert exists_joins(Filter(moving, Call("&&", (either, Call("!", (there,)))))) == [JoinType.MARK, JoinType.ANTI]
+    assert exists_joins(Extend(moving, Binding(Variable("e"), there))) == [JoinType.MARK]
+    assert exists_joins(OrderBy(moving, (SortKey(there),), ())) == [JoinType.MARK]
+    total = Aggregate(Variable("n"), "SUM", there)
+    assert exists_joins(Aggregation(moving, (), (total,), whole=True)) == [JoinType.MARK]
+    optional = [JoinType.MARK, JoinType.ANTI, JoinType.MARK]  # the pairs, and the left solutions without a pair
+    assert exists_joins(LeftJoin(moving, STORED, either)) == optional
+    stored = arrange(Extend(STORED, Binding(Variable("e"), Exists(STORED))))
+    assert machines(stored) == []
+
+
+def test_exists_is_evaluated_once_for_all_solutions() -> None:
+    moving = bgp("?x :p ?y")
+    optional = arrange(Filter(moving, Exists(LeftJoin(bgp("?x :q ?z"), bgp("?z :r ?w")))))
+    assert isinstance(optional, ChangeJoin)
+    assert (optional.join_type, optional.keys) == (JoinType.SEMI, ("x",))
+    assert not any(isinstance(node, Once) for node in walk(optional)), "nothing needs the domain here"
+    bound = Extend(bgp("?z :q ?w"), Binding(Variable("v"), call("+", "?w", "?y")))
+    domain = arrange(Filter(moving, Exists(Filter(bound, call(">", "?v", 1)))))
+    assert isinstance(domain, ChangeJoin)
+    assert domain.keys == ("y",)
+    assert sum(isinstance(node, Once) for node in walk(domain)) == 1
 
 
 def test_values_are_stored() -> None:

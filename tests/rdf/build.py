@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.expressions import Call, Constant, Expression
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place, TriplePattern
 from transom.algebra.rdf.solutions import Project
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
+from transom.algebra.rdf.statements import element_window, fitting, range_window, rdf_stream
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import DECIMAL, INTEGER, IRI, BlankNode, Literal, Term, Triple
@@ -52,26 +53,35 @@ def v(names: str) -> tuple[Variable, ...]:
     return tuple(Variable(name) for name in names.split())
 
 
-def triple(pattern: str, on: Statements) -> TriplePattern:
+def triple(pattern: str, on: Windows) -> TriplePattern:
     """A triple pattern over statements."""
     return TriplePattern(on, *map(place, pattern.split()))
 
 
-def window(on: Any, size: Window) -> Any:
-    """A window on statements or on a pattern."""
-    if size is None:
-        return on
-    return ElementWindow(on, size) if isinstance(size, int) else RangeWindow(on, *size)
+def window(on: Stream, size: int | tuple[int, int]) -> Windows:
+    """A window on a stream."""
+    return element_window(on, size) if isinstance(size, int) else range_window(on, *size)
 
 
-def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Statements | None = None) -> Solutions:
-    """A basic graph pattern over the stream `s`: `size` is the window below the patterns, `own` one above each."""
-    source = RdfStream("s") if on is None else on
-    below = window(source, size) if own is None else source
-    return BasicGraphPattern(tuple(window(triple(p, below), own) for p in patterns.split(" . ")))
+def windowed(pattern: str, on: Stream, size: int | tuple[int, int]) -> TriplePattern:
+    """A pattern with a window of its own: one that counts, counts its solutions (R8)."""
+    places = [place(written) for written in pattern.split()]
+    return TriplePattern(window(fitting(on, places) if isinstance(size, int) else on, size), *places)
 
 
-def path(subject: str, way: Any, object: str, on: Statements) -> Solutions:
+def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Stream | Windows | None = None) -> Solutions:
+    """A basic graph pattern over the stream `s`: `size` is the window below the patterns, `own` one for each."""
+    source = rdf_stream("s") if on is None else on
+    lines = patterns.split(" . ")
+    if isinstance(source, Windows):
+        return BasicGraphPattern(tuple(triple(line, source) for line in lines))
+    if own is not None:
+        return BasicGraphPattern(tuple(windowed(line, source, own) for line in lines))
+    below = window(source, size or (1, 1))
+    return BasicGraphPattern(tuple(triple(line, below) for line in lines))
+
+
+def path(subject: str, way: Any, object: str, on: Windows) -> Solutions:
     """A path as a basic graph pattern."""
     return BasicGraphPattern((PathPattern(on, place(subject), way, place(object)),))
 

@@ -12,8 +12,12 @@ from typing import Any
 from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StreamReceive
+from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
+from transom.algebra.windows import Window
 from transom.model.rdf.terms import Literal, Triple
 from transom.reference.rdf.statements import Inputs
 
@@ -22,35 +26,40 @@ Table = Counter[Mu]
 
 
 def arrivals(op: Any, inputs: Inputs) -> list[tuple[int, Any]]:
-    """What arrives, in order: statements of streams, or solutions of a pattern over streams."""
-    if isinstance(op, RdfStream):
+    """The statements of streams in order of arrival; which of them a window counts, is not asked here."""
+    if isinstance(op, Renumber | StreamSelect):
+        return arrivals(op.input, inputs)
+    if isinstance(op, StreamReceive):
         rows = list(enumerate(inputs.streams.get(op.extent, ())))
         return [(c, z) for _, (c, z) in sorted(rows, key=lambda row: (row[1][0], row[0]))]
-    if isinstance(op, Merge):
+    if isinstance(op, StreamUnion):
         parts = [
             (c, place, number, z)
             for place, part in enumerate(op.parts)
             for number, (c, z) in enumerate(arrivals(part, inputs))
         ]
         return [(c, z) for c, _, _, z in sorted(parts, key=lambda row: row[:3])]
-    return [(c, mu) for c, z in arrivals(op.input, inputs) for mu in fitted(op, z)]
+    raise NotImplementedError(op)
 
 
 def valid(op: Any, inputs: Inputs, t: int) -> Counter[Any]:
     """Definitions 2, 3 and 5: what is valid at an instant, and how often."""
     if isinstance(op, StoredGraph):
         return Counter({z for extent in op.extents for z in inputs.graphs[extent]})
-    if isinstance(op, Merge):
-        return sum((valid(part, inputs, t) for part in op.parts), Counter())
-    if isinstance(op, RdfStream):
-        return Counter(z for c, z in arrivals(op, inputs) if c == t)
+    if isinstance(op, RelationUnion):
+        return valid(op.left, inputs, t) + valid(op.right, inputs, t)
     came = [(c, z) for c, z in arrivals(op.input, inputs) if c <= t]
-    if isinstance(op, ElementWindow):
-        m = len(came)
-        return Counter(z for number, (_, z) in enumerate(came, start=1) if max(m - op.count + 1, 1) <= number <= m)
-    assert isinstance(op, RangeWindow)
-    low = max((t // op.slide + 1) * op.slide - op.width, 0)
+    if (count := element_count(op)) is not None:
+        return last([z for _, z in came], count)
+    width, slide = range_and_slide(op) or (0, 0)
+    low = max((t // slide + 1) * slide - width, 0)
     return Counter(z for c, z in came if low <= c)
+
+
+def last(came: list[Any], count: int) -> Counter[Any]:
+    """Definition 5: the last so many."""
+    m = len(came)
+    return Counter(z for number, z in enumerate(came, start=1) if max(m - count + 1, 1) <= number <= m)
 
 
 def fitted(op: TriplePattern, z: Triple) -> list[Mu]:
@@ -90,14 +99,15 @@ def mapped(table: Table, kept: Iterable[str] | None) -> Table:
 def solutions(op: Any, inputs: Inputs, t: int) -> Table:
     """How often each solution is valid at an instant."""
     match op:
+        case TriplePattern(input=Window(input=Renumber() as counted) as window):
+            came = [mu for c, z in arrivals(counted, inputs) if c <= t for mu in fitted(op, z)]
+            return last(came, element_count(window) or 0)
         case TriplePattern():
             found: Table = Counter()
             for z, n in valid(op.input, inputs, t).items():
                 for mu in fitted(op, z):
                     found[mu] += n
             return found
-        case RangeWindow() | ElementWindow():
-            return valid(op, inputs, t)
         case BasicGraphPattern(parts=parts):
             table: Table = Counter({frozenset(): 1})
             for part in parts:

@@ -16,11 +16,22 @@ from typing import Any
 import pyoxigraph as ox
 
 from tests.rdf.build import term
-from transom.algebra.rdf.operator import Solutions, Statements
-from transom.algebra.rdf.patterns import Place, TriplePattern
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
-from transom.algebra.rdf.tree import Question
+from transom.algebra.operator import Windows
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.statements import (
+    StoredGraph,
+    element_count,
+    element_window,
+    range_and_slide,
+    range_window,
+    rdf_stream,
+    union_of,
+)
+from transom.algebra.rdf.tree import Question, walk
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StreamReceive
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from transom.reference.rdf.statements import Inputs
 
@@ -76,13 +87,13 @@ def _triple(subject: str, predicate: str, object: Any) -> Triple:
     return Triple(term(subject), term(predicate), term(object))  # type: ignore[arg-type]
 
 
-def new_source(chance: random.Random, case: Case) -> tuple[Statements, str]:
+def new_source(chance: random.Random, case: Case) -> tuple[Windows, str]:
     """Statements with windows, and the named graph that holds the same."""
     match chance.randrange(5):
         case 0:
-            source: Statements = StoredGraph(("g",))
+            source: Windows = StoredGraph(("g",))
         case 1:
-            source = Merge((windowed(chance, "s"), windowed(chance, "u")))
+            source = union_of((windowed(chance, "s"), windowed(chance, "u")))
         case _:
             source = windowed(chance, chance.choice("ssu"))
     return source, graph_of(case, lambda t: content(source, case.inputs, t))
@@ -95,30 +106,32 @@ def graph_of(case: Case, at: Callable[[int], list[Triple]]) -> str:
     return name
 
 
-def windowed(chance: random.Random, extent: str) -> Statements:
+def windowed(chance: random.Random, extent: str) -> Windows:
     """A stream with a window."""
     if chance.random() < 0.3:
-        return ElementWindow(RdfStream(extent), chance.randint(1, 4))
+        return element_window(rdf_stream(extent), chance.randint(1, 4))
     slide = chance.randint(1, 4)
-    return RangeWindow(RdfStream(extent), slide + chance.randint(0, 8), slide)
+    return range_window(rdf_stream(extent), slide + chance.randint(0, 8), slide)
 
 
-def content(source: Statements | TriplePattern, inputs: Inputs, t: int) -> list[Triple]:
-    """The statements in a window at an instant, by Definitions 3 and 5 as they stand (R3, R5)."""
+def content(source: Windows, inputs: Inputs, t: int, counted: tuple[Place, ...] | None = None) -> list[Triple]:
+    """The statements in a window at an instant, by Definitions 3 and 5 as they stand (R3, R5).
+
+    `counted` is the pattern whose solutions a window of elements counts; it counts all statements if there is none.
+    """
     match source:
         case StoredGraph(extents=(extent,)):
             return list(inputs.graphs[extent])
-        case Merge(parts=parts):
-            return [one for part in parts for one in content(part, inputs, t)]
-        case RangeWindow(input=RdfStream(extent=extent), width=width, slide=slide):
-            i = t // slide + 1
-            return [one for c, one in inputs.streams[extent] if max(i * slide - width, 0) <= c <= t]
-        case ElementWindow(input=RdfStream(extent=extent), count=count):
-            return last(inputs.streams[extent], count, t, lambda _: True)
-        case ElementWindow(input=TriplePattern(input=RdfStream(extent=extent)) as pattern, count=count):
-            return last(inputs.streams[extent], count, t, lambda one: fits(pattern.places, one))
-        case _:
-            raise NotImplementedError(source)
+        case RelationUnion(left=left, right=right):
+            return [one for part in (left, right) for one in content(part, inputs, t)]
+    (extent,) = (op.extent for op in walk(source) if isinstance(op, StreamReceive))
+    if (size := range_and_slide(source)) is not None:
+        width, slide = size
+        i = t // slide + 1
+        return [one for c, one in inputs.streams[extent] if max(i * slide - width, 0) <= c <= t]
+    count = element_count(source)
+    assert count is not None
+    return last(inputs.streams[extent], count, t, lambda one: counted is None or fits(counted, one))
 
 
 def last(rows: Any, count: int, t: int, choose: Callable[[Triple], bool]) -> list[Triple]:

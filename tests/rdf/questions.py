@@ -49,7 +49,7 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import ElementWindow, RdfStream
+from transom.algebra.rdf.statements import element_window, fitting, rdf_stream
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 
@@ -113,10 +113,10 @@ def own_window(chance: random.Random, case: Case) -> Piece:
     """One triple pattern with a window that counts its solutions (R8)."""
     predicate = term(chance.choice(PREDICATES))
     mark = f"{len(case.graphs)}own"
-    one = TriplePattern(RdfStream("s"), spot(chance, SUBJECTS, mark), predicate, spot(chance, OBJECTS, mark))
-    counted = ElementWindow(one, chance.randint(1, 3))
-    graph = graph_of(case, lambda t: content(counted, case.inputs, t))
-    plan = BasicGraphPattern((counted,))
+    places = (spot(chance, SUBJECTS, mark), predicate, spot(chance, OBJECTS, mark))
+    one = TriplePattern(element_window(fitting(rdf_stream("s"), places), chance.randint(1, 3)), *places)
+    graph = graph_of(case, lambda t: content(one.input, case.inputs, t, one.places))
+    plan = BasicGraphPattern((one,))
     text = f"GRAPH <{graph}> {{ {one.subject} {predicate} {one.object} }}"
     return Piece(plan, text, tuple(v.name for v in plan.variables))
 

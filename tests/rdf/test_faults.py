@@ -8,14 +8,15 @@ from tests.rdf.build import inputs, rows, wanted
 from tests.rdf.test_golden_plans import CASES, PLANS
 from tests.test_faults import Fault, seeded
 from transom.model.rdf import answer
-from transom.reference.rdf import evaluate, forms, patterns, solutions, statements
+from transom.reference import streams, windows
+from transom.reference.rdf import evaluate, forms, patterns, solutions
 
 FAULTS = [
-    Fault("interval one instant too long", statements, "(e.start + op.width) // op.slide * op.slide)", "(e.start + op.width) // op.slide * op.slide + 1)"),
-    Fault("window of Algorithm 2", statements, "(e.start + op.width) // op.slide * op.slide)", "e.start // op.slide * op.slide + op.width)"),
-    Fault("window rounds up", statements, "(e.start + op.width) // op.slide * op.slide)", "-(-(e.start + op.width) // op.slide) * op.slide)"),
-    Fault("one element too many", statements, "starts[op.count :] + [None] * op.count", "starts[op.count + 1 :] + [None] * (op.count + 1)"),
-    Fault("merged part by part", statements, "return sorted((element for part in parts for element in part), key=lambda element: element.start)", "return [element for part in parts for element in part]"),
+    Fault("interval one instant too long", windows, "// low.step + 1) * low.step) for e in elements]", "// low.step + 1) * low.step + 1) for e in elements]"),
+    Fault("window of Algorithm 2", windows, "((e.tick - low.offset) // low.step + 1) * low.step)", "e.tick // low.step * low.step + low.step - low.offset)"),
+    Fault("window rounds up", windows, "((e.tick - low.offset) // low.step + 1) * low.step)", "-((low.offset - low.step - e.tick) // low.step) * low.step)"),
+    Fault("one element too many", windows, "for e in elements[1 - offset :]]", "for e in elements[2 - offset :]]"),
+    Fault("merged part by part", streams, "renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))", "renumber([element for part in parts for element in part])"),
     Fault("repeated variable not tested", patterns, "wanted = found.setdefault(place.name, term) if isinstance(place, Variable) else place", "found.setdefault(place.name, term) if isinstance(place, Variable) else place\n        wanted = term if isinstance(place, Variable) else place"),
     Fault("blank nodes in the answer", patterns, "[solution.without_hidden() for solution in joined]", "joined"),
     Fault("set for bag in a pattern", patterns, "[solution.without_hidden() for solution in joined]", "list(dict.fromkeys(solution.without_hidden() for solution in joined))"),

@@ -5,27 +5,28 @@ from __future__ import annotations
 import pytest
 
 from tests.cases import Case, golden_cases
-from tests.rdf.build import bgp, call, inputs, rows, select, triple, v, wanted, window
+from tests.rdf.build import bgp, call, inputs, rows, select, v, wanted, windowed
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.expressions import SortKey
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, OrderBy, Slice, Union, Values
-from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, stream_of, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 from transom.reference.rdf.evaluate import evaluate
 
 CASES = {case.name[:3]: case for case in golden_cases("streaming-sparql") if case.expected["kind"] != "error"}
-STREAM = RangeWindow(RdfStream("s"), 10, 1)
-G = RdfStream("g")
+STREAM = range_window(rdf_stream("s"), 10, 1)
+G = rdf_stream("g")
 EX = "http://ex/"
 
 
 def on(stream: str, patterns: str, width: int, slide: int) -> Solutions:
     """A pattern over a windowed stream."""
-    return bgp(patterns, (width, slide), on=RdfStream(stream))
+    return bgp(patterns, (width, slide), on=rdf_stream(stream))
 
 
 def named(stream: str, below: Solutions) -> Solutions:
@@ -33,9 +34,9 @@ def named(stream: str, below: Solutions) -> Solutions:
     return Join(below, Values(v("g"), ((IRI(EX + stream),),)))
 
 
-def default(first: tuple[str, int], second: tuple[str, int]) -> Merge:
+def default(first: tuple[str, int], second: tuple[str, int]) -> Windows:
     """Two default streams, each with its window."""
-    return Merge(tuple(RangeWindow(RdfStream(name), width, 1) for name, width in (first, second)))
+    return union_of([range_window(rdf_stream(name), width, 1) for name, width in (first, second)])
 
 
 def optional(left: Solutions, right: Solutions, *condition: object) -> Solutions:
@@ -47,8 +48,8 @@ PLANS: dict[str, Question] = {
     "r01": select(
         "x y z",
         optional(
-            bgp("?x wtur:StrCnt ?y", (1800000, 60000), on=RdfStream("td")),
-            bgp("?x wtur:StopCnt ?z", own=1500, on=RdfStream("td")),
+            bgp("?x wtur:StrCnt ?y", (1800000, 60000), on=rdf_stream("td")),
+            bgp("?x wtur:StopCnt ?z", own=1500, on=rdf_stream("td")),
         ),
     ),
     "r02": select("x y", bgp("?x :p ?y", (10, 5))),
@@ -74,7 +75,7 @@ PLANS: dict[str, Question] = {
     "r19": select("g x y", Union(named("s1", on("s1", "?x :p ?y", 10, 1)), named("s2", on("s2", "?x :p ?y", 5, 5)))),
     "r20": select("x y z", Join(on("s1", "?x :p ?y", 10, 1), on("s2", "?x :q ?z", 5, 5))),
     "r21": select(
-        "g x y z", Join(on("s1", "?x :p ?y", 10, 1), named("s2", bgp("?x :q ?z", own=(2, 1), on=RdfStream("s2"))))
+        "g x y z", Join(on("s1", "?x :p ?y", 10, 1), named("s2", bgp("?x :q ?z", own=(2, 1), on=rdf_stream("s2"))))
     ),
     "r22": Distinct(select("x y", bgp("?x :p ?y"))),
     "r23": select("x y", bgp("?x :p ?y")),
@@ -101,10 +102,10 @@ PLANS: dict[str, Question] = {
     "r38": select("x", bgp("?x :p ?y", (1000, 400))),
     "r39": bgp("?x :part _:b"),
     "r40": select("x y z", optional(bgp("?x :p ?y"), bgp("?x :q ?z"), ">", "?z", "?y")),
-    "r41": select("x y", Union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=Merge(())))),
+    "r41": select("x y", Union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=union_of(())))),
     "r42": select(
         "x",
-        BasicGraphPattern((window(triple("?x :p ?y", Merge((RdfStream("s1"), RdfStream("s2")))), 1),)),
+        BasicGraphPattern((windowed("?x :p ?y", stream_of([rdf_stream("s1"), rdf_stream("s2")]), 1),)),
     ),
 }
 

@@ -8,12 +8,13 @@ from collections import Counter
 import pytest
 
 from tests.rdf import multiplicities
-from tests.rdf.build import bgp, call, inputs, triple, v, window
+from tests.rdf.build import bgp, call, inputs, v, window, windowed
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.expressions import Expression
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
-from transom.algebra.rdf.statements import Merge, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, rdf_stream, stream_of, union_of
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.statements import Inputs
 
@@ -36,11 +37,11 @@ def size(chance: random.Random) -> int | tuple[int, int]:
     return chance.randint(1, 3) if chance.random() < 0.3 else (slide + chance.randint(1, 7), slide)
 
 
-def source(chance: random.Random) -> Statements:
-    stream = RdfStream(chance.choice("su"))
-    both = Merge((RdfStream("s"), RdfStream("u")))
-    mixed = Merge((StoredGraph(("g",)), window(stream, size(chance))))
-    choices: list[Statements] = [window(stream, size(chance)), window(both, size(chance)), StoredGraph(("g",)), mixed]
+def source(chance: random.Random) -> Windows:
+    stream = rdf_stream(chance.choice("su"))
+    both = stream_of((rdf_stream("s"), rdf_stream("u")))
+    mixed = union_of((StoredGraph(("g",)), window(stream, size(chance))))
+    choices: list[Windows] = [window(stream, size(chance)), window(both, size(chance)), StoredGraph(("g",)), mixed]
     return chance.choice([choices[0], choices[0], choices[0], *choices])
 
 
@@ -52,8 +53,8 @@ def pattern(chance: random.Random) -> Solutions:
         return f"{chance.choice([*ends, ':a'])} {chance.choice([':p', ':q', ':p', '?v'])} {chance.choice([*ends, 1])}"
 
     if chance.random() < 0.3:
-        below = chance.choice([RdfStream("s"), Merge((RdfStream("s"), RdfStream("u")))])
-        return BasicGraphPattern((window(triple(line(), below), size(chance)),))
+        below = chance.choice([rdf_stream("s"), stream_of((rdf_stream("s"), rdf_stream("u")))])
+        return BasicGraphPattern((windowed(line(), below, size(chance)),))
     return bgp(" . ".join(line() for _ in range(chance.randint(1, 2))), None, on=source(chance))
 
 

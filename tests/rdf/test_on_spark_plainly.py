@@ -13,8 +13,7 @@ from transom.connectors.rdf_files import open_stream
 from transom.connectors.rdf_spark_files import _file_rows
 from transom.model.rdf.formats import rows
 from transom.model.rdf.spelling import encode
-from transom.runtime.rdf_intervals import gathered
-from transom.runtime.rdf_verify import difference, last_change, up_to
+from transom.runtime.rdf_answers import difference, gathered, last_change
 
 PARK = Path(__file__).parents[2] / "examples" / "windpark"
 CATALOG = Catalog.load(PARK / "catalog.yaml")
@@ -79,6 +78,6 @@ def test_what_lasts_longer_than_a_run_has_no_end() -> None:
     query = compile((PARK / "listing3.rq").read_text("utf-8"), CATALOG, language="sparql")
     answer = query.simulate()
     assert last_change(answer) == 3808
-    assert up_to(answer, 3808) == answer
-    ends = [(one.start, one.end) for one in up_to(answer, 1574).solutions]
+    assert answer.up_to(3808) == answer
+    ends = [(one.start, one.end) for one in answer.up_to(1574).solutions]
     assert ends == [(574, 1574), (898, None), (1157, None)]

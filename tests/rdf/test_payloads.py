@@ -190,7 +190,7 @@ def test_a_topic_in_the_catalog() -> None:
         ("format: nt, files: a.nt, kafka: {servers: 'a:1', topic: t}", "either files or a topic"),
         ("format: nt, kafka: {servers: 'a', topic: t}", "not a host and a port"),
         ("format: nt, kafka: {servers: 'a:1', topic: t, options: {ssl.key.password: x}}", "a secret"),
-        ("format: nt, kafka: {servers: 'a:1', topic: t, dead: d}", "unknown entry 'dead'"),
+        ("format: nt, kafka: {servers: 'a:1', topic: t, deads: d}", "unknown entry 'deads'"),
     ],
 )
 def test_topics_that_are_refused(more: str, message: str) -> None:

@@ -10,15 +10,19 @@ from tests.rdf.build import bgp, v
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Aggregation, Extend, OrderBy, Project, Slice, Values
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.sources import StreamReceive
+from transom.algebra.streams import StreamUnion
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI
+from transom.model.schema import Schema
 
 X, Y = v("x y")
 PATTERN = bgp("?x :p ?y")
-STREAM = RdfStream("s")
-TRIPLE = TriplePattern(STREAM, X, IRI("http://ex/p"), Y)
+STREAM = rdf_stream("s")
+WINDOW = range_window(STREAM, 1, 1)
+TRIPLE = TriplePattern(WINDOW, X, IRI("http://ex/p"), Y)
 SORTED = OrderBy(PATTERN, (), (X, Y))
 COUNT = Aggregate(Variable("n"), "COUNT", None)
 
@@ -37,13 +41,14 @@ COUNT = Aggregate(Variable("n"), "COUNT", None)
         (lambda: Slice(SORTED, -1, None), "no negative length"),
         (lambda: Slice(SORTED, 0, -1), "no negative length"),
         (lambda: Slice(PATTERN, 0, 1), "without an order"),
-        (lambda: BasicGraphPattern((STREAM,)), "joins patterns"),
-        (lambda: RangeWindow(STREAM, 0, 0), "at least one instant wide"),
-        (lambda: RangeWindow(STREAM, 2, 3), "slides by at most its width"),
-        (lambda: ElementWindow(STREAM, 0), "at least one element"),
-        (lambda: RangeWindow(StoredGraph(("g",)), 2, 1), "stands on streams"),
-        (lambda: TriplePattern(ElementWindow(TRIPLE, 1), X, X, X), "this window holds solutions"),
-        (lambda: TriplePattern(TRIPLE, X, X, X), "matches statements"),
+        (lambda: BasicGraphPattern((WINDOW,)), "joins patterns"),
+        (lambda: range_window(STREAM, 0, 0), "at least one instant wide"),
+        (lambda: range_window(STREAM, 2, 3), "slides by at most its width"),
+        (lambda: element_window(STREAM, 0), "at least one element"),
+        (lambda: TriplePattern(STREAM, X, X, X), "matches windows of statements, not a StreamReceive"),
+        (lambda: TriplePattern(TRIPLE, X, X, X), "matches windows of statements, not a TriplePattern"),
+        (lambda: StreamUnion((STREAM,)), "at least two parts"),
+        (lambda: StreamUnion((STREAM, StreamReceive("t", Schema(())))), "have the same columns"),
         (lambda: Variable("?x"), "without its question mark"),
         (lambda: Variable(""), "without its question mark"),
         (lambda: Call("NOWHERE", ()), "no such function"),
@@ -65,8 +70,8 @@ def test_refused_plan(build: Callable[[], object], message: str) -> None:
         lambda: Aggregation(PATTERN, (Binding(X, X), Binding(Y, Y)), (COUNT,)),
         lambda: Aggregation(PATTERN, (), (COUNT,), whole=True),
         lambda: Slice(SORTED, 0, 0),
-        lambda: RangeWindow(STREAM, 1, 1),
-        lambda: ElementWindow(STREAM, 1),
+        lambda: range_window(STREAM, 1, 1),
+        lambda: element_window(STREAM, 1),
         lambda: Values((), ((),)),
     ],
 )

@@ -24,7 +24,7 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI, BlankNode, integer
@@ -98,7 +98,7 @@ def test_paths_with_two_open_ends_two_given_ends_and_the_same_end() -> None:
 
 def test_a_path_leads_through_statements_that_are_valid_together() -> None:
     given = inputs({"s": [(0, ":a", ":p", ":b"), (3, ":b", ":p", ":c")]})
-    plan = select("x", path(":a", OneOrMore(P), "?x", RangeWindow(RdfStream("s"), 5, 1)))
+    plan = select("x", path(":a", OneOrMore(P), "?x", range_window(rdf_stream("s"), 5, 1)))
     assert rows(evaluate(plan, given)) == [[0, 5, 1, term(":b")], [3, 5, 1, term(":c")]]
 
 
@@ -182,9 +182,11 @@ def test_orders() -> None:
 
 def test_stored_graphs_are_sets_and_merged_streams_are_not() -> None:
     assert found(bgp("?x :p ?y", None, on=StoredGraph(("g", "h"))), GRAPH[:1], h=GRAPH[:1]) == [[1, ":a", ":b"]]
-    assert found(bgp("?x :p ?y", None, on=Merge((G, StoredGraph(("h",))))), GRAPH[:1], h=GRAPH[:1]) == [[2, ":a", ":b"]]
+    assert found(bgp("?x :p ?y", None, on=union_of((G, StoredGraph(("h",))))), GRAPH[:1], h=GRAPH[:1]) == [
+        [2, ":a", ":b"]
+    ]
     assert found(stored("?x :p ?y"), []) == []
-    assert found(Ask(bgp("?x :p ?y", None, on=Merge(())))) == [False]
+    assert found(Ask(bgp("?x :p ?y", None, on=union_of(())))) == [False]
 
 
 def test_construct_makes_new_nodes_for_each_solution() -> None:

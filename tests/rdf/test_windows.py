@@ -10,12 +10,15 @@ import pytest
 
 from tests.rdf.build import bgp, inputs, rows, select, statement, term
 from transom.algebra.rdf.solutions import LeftJoin, Union
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
+from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
+from transom.model.bag import Element
 from transom.model.rdf.answer import intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple, integer
 from transom.reference.rdf.evaluate import evaluate, facts
 from transom.reference.rdf.solutions import left_join
+from transom.reference.sources import Inputs
+from transom.reference.windows import validity, window
 
 
 def definition_3(arrivals: list[int], width: int, slide: int, t: int) -> Counter[int]:
@@ -29,7 +32,7 @@ def test_range_windows_are_definition_3(width: int) -> None:
     arrivals = [0, 1, 1, 4, 6, 7, 11]
     given = inputs({"s": [(c, ":a", ":p", c) for c in arrivals]})
     for slide in range(1, width + 1):
-        elements = facts(RangeWindow(RdfStream("s"), width, slide), given)
+        elements = facts(range_window(rdf_stream("s"), width, slide), given)
         for t in range(24):
             found = Counter(e.start for e in elements if e.at(t))
             assert found == definition_3(arrivals, width, slide, t), (width, slide, t)
@@ -38,10 +41,27 @@ def test_range_windows_are_definition_3(width: int) -> None:
 @pytest.mark.parametrize("count", range(1, 6))
 def test_element_windows_hold_the_last_ones(count: int) -> None:
     arrivals = [(3, 1), (0, 2), (3, 3), (3, 4), (5, 5), (9, 6), (9, 7)]
-    elements = facts(ElementWindow(RdfStream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]}))
+    elements = facts(element_window(rdf_stream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]}))
     for t in range(12):
         seen = [n for c, n in sorted(arrivals, key=lambda arrival: arrival[0]) if c <= t]
         assert [e.payload.object for e in elements if e.at(t)] == [term(n) for n in seen[-count:]]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_intervals_are_the_windows_of_every_tick(seed: int) -> None:
+    """The elements with their intervals say the same as a bag per tick, which is what the operator means."""
+    chance = random.Random(seed)
+    ticks = sorted(chance.randint(0, 20) for _ in range(chance.randint(0, 12)))
+    elements = [Element(tick, number, (f'"{number}"',) * 3) for number, tick in enumerate(ticks, start=1)]
+    slide = chance.randint(1, 4)
+    for op in (
+        range_window(rdf_stream("s"), slide + chance.randint(0, 8), slide),
+        element_window(rdf_stream("s"), chance.randint(1, 4)),
+    ):
+        bags = window(op, elements, Inputs(until=40))
+        for t in range(40):
+            held = {e.row for e, start, end in validity(op, elements) if start <= t and (end is None or t < end)}
+            assert held == set(next((bag.rows for bag in reversed(bags) if bag.tick <= t), ())), (op, t)
 
 
 Interval = tuple[Solution, int, int]

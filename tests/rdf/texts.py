@@ -10,8 +10,8 @@ from tests.rdf.build import term
 from tests.rdf.oracle import LAST, Case, content, windowed
 from tests.rdf.text_aggregates import Level, grouped
 from tests.rdf.text_parts import LINKS, LITERALS, NODES, Draw, condition, merged, scalar, triples, values
-from transom.algebra.rdf.operator import Statements
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow
+from transom.algebra.operator import Windows
+from transom.algebra.rdf.statements import element_count, range_and_slide
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream, stored_graph
 from transom.languages.sparql.parse import parse
@@ -55,7 +55,7 @@ def worded(seed: int) -> Case:
     return case
 
 
-def valid(inputs: Inputs, window: Statements) -> Callable[[int], list[Triple]]:
+def valid(inputs: Inputs, window: Windows) -> Callable[[int], list[Triple]]:
     """What is in a window at each instant."""
     return lambda t: content(window, inputs, t)
 
@@ -85,12 +85,12 @@ def triple(subject: str, predicate: str, object: str) -> Triple:
     return Triple(term(subject), term(predicate), term(value))  # type: ignore[arg-type]
 
 
-def said(window: Statements) -> str:
+def said(window: Windows) -> str:
     """A window as SPARQL has it; a tick is a millisecond."""
-    if isinstance(window, ElementWindow):
-        return f"WINDOW ELEMS {window.count}"
-    assert isinstance(window, RangeWindow)
-    return f"WINDOW RANGE {window.width} MS SLIDE {window.slide} MS"
+    size = range_and_slide(window)
+    if size is None:
+        return f"WINDOW ELEMS {element_count(window)}"
+    return f"WINDOW RANGE {size[0]} MS SLIDE {size[1]} MS"
 
 
 def group(draw: Draw, depth: int, *, inside: bool = False, nested: bool = True) -> Text:

@@ -13,9 +13,8 @@ import transom
 from tests.servers.counted import rejected
 from tests.servers.start import make_topic
 from transom.connectors.rdf_payloads import counts
-from transom.runtime.rdf_answers import answer, plain
-from transom.runtime.rdf_aside import SetAside
-from transom.runtime.rdf_verify import difference, gathered, up_to
+from transom.runtime.rdf_answers import answer, difference, gathered, plain
+from transom.spark.rejected import Rejected
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +27,7 @@ rdf:
     stream: http://ex/readings
     format: {form}
     lateness: 1 min
-    kafka: {{servers: '127.0.0.1:{port}', topic: {topic}}}
+    kafka: {{servers: '127.0.0.1:{port}', topic: {topic}, dead: dead}}
 {more}
 """
 QUERIES = {
@@ -90,19 +89,24 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     assert len(whole.solutions) > 5
     assert counts(whole.aside["readings"]) == Counter(BROKEN.values())
 
-    aside = SetAside()
-    replayed = gathered(query.replay(spark, aside=aside).collect(), query.gives, query.columns)
+    rejects = Rejected()
+    replayed = gathered(query.replay(spark, rejected=rejects).collect(), query.gives, query.columns)
     assert difference(whole, replayed) is None
-    found = aside.broken()["readings"]
+    found = rejects.messages()["readings"]
     assert found.counts == Counter(BROKEN.values())
     first = whole.aside["readings"][0]
     assert found.first == f"{first.place}: {first.words}"
-    aside.forget()
+    rejects.forget()
 
     sink = tmp_path / "out"
     running = query.start(spark, f"parquet:{sink}", tmp_path / "state", until=LAST, once=True)
     running.wait()
     told = plain(query.physical(kernel=True), spark.read.parquet(str(sink)), query.catalog.calendar).collect()
     live = answer(told, query.physical(kernel=True), query.gives, query.columns)
-    assert difference(up_to(whole, LAST), live) is None
+    assert difference(whole.up_to(LAST), live) is None
     assert rejected(running) == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}
+    letters = spark.read.parquet(str(tmp_path / "dead"))
+    assert letters.columns == ["source", "topic", "partition", "offset", "timestamp", "key", "value", "reason"]
+    kept = [(row["source"], row["topic"], row["partition"], row["value"], row["reason"]) for row in letters.collect()]
+    wanted = [("readings", f"rdf-{form}", n % 2, value, why) for n, (value, why) in enumerate(BROKEN.items())]
+    assert sorted(kept, key=str) == sorted(wanted, key=str)

@@ -11,14 +11,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from tests.spark.composed import AnyQuery, comparable, sources
+from tests.spark.composed import comparable
 from tests.spark.shapes import Shape
 from tests.spark.shapes_rdf import ALL, Linked, difference
 from transom import Catalog
 from transom.model.rdf.answer import RdfAnswer
-from transom.runtime.composed_harness import Sources, gathered, plain, read_sources, write_sources
-from transom.runtime.job import Job
-from transom.runtime.micro_batches import Split
+from transom.query import Query
+from transom.runtime.micro_batches import Split, arrivals, read_streams, write_streams
 from transom.runtime.options import RunOptions
 
 CATALOG = Path(__file__).parents[1] / "compose" / "killed" / "catalog.yaml"
@@ -30,7 +29,7 @@ class Nested(Linked):
 
     language: str = "sparql"
 
-    def query(self) -> AnyQuery:  # type: ignore[override]
+    def query(self) -> Query[Any]:
         return transom.compile(self.text, Catalog.load(CATALOG), language=self.language)  # type: ignore[call-overload,no-any-return]
 
     def until(self, ticks: int) -> int:
@@ -49,28 +48,27 @@ class Nested(Linked):
         return found
 
     def write(self, seed: int, ticks: int, files: int, folder: Path) -> None:
-        given = self._given(seed, ticks)
-        write_sources(folder, given, Split(-(-given.total // files)))
-
-    def _given(self, seed: int, ticks: int) -> Sources:
-        return sources(self.query(), self.inputs(seed, ticks), self.until(ticks))
+        query, last = self.query(), self.until(ticks)
+        inputs = query.inputs(self.inputs(seed, ticks), last)
+        split = Split(-(-len(arrivals(query.reads, inputs, last)) // files))
+        write_streams(folder, query.reads, inputs, split, last)
 
     def sources(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
-        return read_sources(spark, folder, self._given(1, 1), live=True)
+        reads = self.query().reads
+        return read_streams(spark, reads, {extent.name: folder / extent.name for extent in reads}, live=True)
 
     def rows(self, frame: DataFrame) -> list[Any]:
-        return plain(self._job(frame.sparkSession), frame).collect()
+        return self._results(frame.sparkSession).plain(frame).collect()
 
-    def _job(self, spark: SparkSession) -> Job:
-        return self.query().job(spark, RunOptions(), live=False)
+    def _results(self, spark: SparkSession) -> Any:
+        return self.query().job(spark, RunOptions(), live=False).results
 
     def wrong(self, seed: int, ticks: int, rows: list[Any]) -> str | None:
         last = self.until(ticks)
         expected = self.query().simulate(self.inputs(seed, ticks), until=last)
         if not len(expected):
             return "nothing was expected, so nothing is shown"
-        spark = SparkSession.active()
-        found = gathered(self._job(spark), rows)
+        found = self._results(SparkSession.active()).answer(rows)
         if isinstance(expected, RdfAnswer):
             return difference(expected, found)
         wanted, made = comparable(expected), comparable(found)

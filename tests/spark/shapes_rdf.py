@@ -17,11 +17,10 @@ from tests.spark.shapes_cql import ALL as OTHERS
 from transom import Catalog
 from transom.connectors.statements import stream_statements
 from transom.model.rdf.answer import RdfAnswer
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.statements import Inputs
-from transom.runtime.micro_batches import Split
+from transom.runtime.micro_batches import Split, write_streams
 from transom.runtime.rdf_answers import answer, plain
-from transom.runtime.rdf_harness import write_streams
 
 FILES = "tick bigint, position bigint, s string, p string, o string"
 NAMED = """FROM NAMED STREAM :s WINDOW RANGE 9 SLIDE 2
@@ -36,7 +35,7 @@ class Linked:
     text: str
     streams: tuple[str, ...] = ("s",)
 
-    def query(self) -> RdfQuery:
+    def query(self) -> Query:
         rdf = {name: {"stream": f"http://ex/{name}"} for name in ("s", "u")}
         catalog = Catalog.from_dict({"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf})
         return transom.compile(self.text, catalog, language="sparql")
@@ -66,7 +65,7 @@ class Linked:
         inputs = self.inputs(seed, ticks)
         given = {e.name: stream_statements(e, inputs[e.name], query.catalog) for e in query.reads}
         split = Split(-(-sum(map(len, given.values())) // files))
-        write_streams(folder, query, Inputs(given), split, until=2 * ticks)
+        write_streams(folder, query.reads, Inputs(given), split, until=2 * ticks)
 
     def sources(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
         """Those files as streams, a file per micro-batch."""

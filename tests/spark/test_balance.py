@@ -17,7 +17,7 @@ import transom
 from transom.connectors.files import spark as files
 from transom.errors import CheckpointError, LostRows
 from transom.model.balance import Balance
-from transom.runtime import rdf_dataframe, row_sources
+from transom.runtime import dataframe, statements
 
 CATALOG = """
 extents:
@@ -54,7 +54,7 @@ FAULTS: dict[str, tuple[str, Any, str, str, object]] = {
     "reader": (QUERY, files, "_lines", "line", "7,1,70"),
     "reader of whole files": (BY_ROW, files, "_lines", "line", "7,1,70"),
     "decoder": (QUERY, files, "_frame", "c1", 70),
-    "ordering": (BY_ROW, row_sources, "with_ties", "c1", 70),
+    "ordering": (BY_ROW, dataframe, "with_ties", "c1", 70),
 }
 
 
@@ -71,7 +71,7 @@ def test_row_that_is_lost_stops_the_run(spark: SparkSession, tmp_path: Path, mon
             running = query.start(spark, "console", tmp_path / str(number), once=True)
             with pytest.raises(LostRows, match="the rows of road in micro-batch 0 do not add up: 20 read = 19") as lost:
                 running.wait()
-        assert lost.value.detail == "1 rows are missing", name
+        assert lost.value.detail == "rows missing: 1", name
         assert not running.is_active
         with pytest.raises(CheckpointError, match="lost rows"):
             query.start(spark, "console", tmp_path / str(number), once=True)
@@ -95,7 +95,7 @@ def test_statement_that_is_lost_stops_the_run(
         given = {"s": spark.readStream.schema(spark.read.parquet(str(folder)).schema).parquet(str(folder))}
         with monkeypatch.context() as patched:
             if lossy:
-                patched.setattr(rdf_dataframe, "_statements", dropping(rdf_dataframe._statements, "s", "<urn:x:b>"))
+                patched.setattr(statements, "_statements", dropping(statements._statements, "s", "<urn:x:b>"))
             running = query.start(spark, "console", tmp_path / f"kept-{lossy}", sources=given, once=True)
             if not lossy:
                 assert running.wait()

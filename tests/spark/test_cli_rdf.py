@@ -16,7 +16,6 @@ from tests.test_cli import ROOT, transom
 from transom import Catalog, compile
 from transom.model.rdf.formats import rows
 from transom.runtime.rdf_answers import answer
-from transom.runtime.rdf_verify import up_to
 
 TOLD = "FROM STREAM <http://src.net/graph.rdf> WINDOW RANGE 1000 SLIDE WHERE { ?w my:power ?z }"
 ASIDE = "warning: set aside of td: 1 not RDF; the first is "
@@ -87,15 +86,15 @@ def test_verify_says_that_all_agree(spark: Any, park: Path, name: str, count: st
 
 
 def test_verify_says_where_it_does_not_agree(spark: Any, park: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from transom.runtime import rdf_verify
+    from transom.runtime import verify
 
-    real = rdf_verify.stream_answer
+    real = verify.stream_answer
 
-    def forgetful(*given: Any) -> Any:
-        whole = real(*given)
+    def forgetful(*given: Any, **more: Any) -> Any:
+        whole = real(*given, **more)
         return type(whole)(whole.kind, whole.columns, solutions=whole.solutions[1:])
 
-    monkeypatch.setattr(rdf_verify, "stream_answer", forgetful)
+    monkeypatch.setattr(verify, "stream_answer", forgetful)
     done = transom("verify", park / "listing3.rq", "--splits", "all")
     assert done.returncode == 1
     assert "stream, all rows at once: 7 solutions, DIFFERS" in done.stdout
@@ -109,7 +108,7 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     words = ["run", file, "--once", "--until", str(until), "--checkpoint", tmp_path / "k"]
     words += ["--sink", f"parquet:{tmp_path / 'out'}"]
     query = compile(file.read_text("utf-8"), Catalog.load(park / "catalog.yaml"), language="sparql")
-    wanted = Counter(rows(up_to(query.simulate(), until)))
+    wanted = Counter(rows(query.simulate().up_to(until)))
     for said in ("18 statements in, ", "going on from"):
         done = transom(*words)
         assert done.returncode == 0, done.stderr
@@ -124,6 +123,35 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     changed = transom(*words[:4], str(until + 1), *words[5:])
     assert changed.returncode == 3
     assert "changed is until" in changed.stderr
+
+
+def test_a_start_is_the_same_everywhere(spark: Any, park: Path, tmp_path: Path) -> None:
+    """Statements before it do not count, in a run, a replay and a stream; a stored graph is there from it on."""
+    file, until = park / "from.rq", 2000
+    file.write_text(
+        "SELECT ?w ?x ?z FROM <http://src.net/graph.rdf> FROM NAMED STREAM <http://src.net/graph.rdf> "
+        "WINDOW RANGE 1000 SLIDE WHERE { ?w my:name ?x OPTIONAL { GRAPH <http://src.net/graph.rdf> { ?w my:power ?z } "
+        "FILTER (?z > ?least) } }"
+    )
+    words: list[Any] = ["--start", "600", "--until", str(until), "--parameter", "least=1000"]
+    done = transom("verify", file, *words, "--splits", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all agree" in done.stdout
+    done = transom(
+        "run", file, *words, "--once", "--checkpoint", tmp_path / "k", "--sink", f"parquet:{tmp_path / 'out'}"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "told: 8 read = 4 used + 0 late + 0 rejected + 4 outside of --start and --until" in done.stderr
+    text, catalog = file.read_text("utf-8"), Catalog.load(park / "catalog.yaml")
+    query = compile(text, catalog, language="sparql", parameters={"least": 1000})
+    wanted = Counter(rows(query.simulate(start=600).up_to(until)))
+    told = spark.read.parquet(str(tmp_path / "out")).selectExpr(
+        "(unix_millis(tick) - 1717221600001) AS t", "change", "w AS c0", "x AS c1", "z AS c2"
+    )
+    assert Counter(rows(answer(told.collect(), query.physical(), query.gives, query.columns))) == wanted
+    plan = transom("explain", file, "--stage", "spark", "--parameter", "least=1000")
+    assert plan.returncode == 0, plan.stderr
+    assert "== Physical Plan ==" in plan.stdout
 
 
 def test_messages_that_hold_all_about_their_subjects(spark: Any, park: Path, tmp_path: Path) -> None:

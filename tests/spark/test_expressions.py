@@ -156,6 +156,25 @@ def test_signs_of_long_decimals(spark: Any) -> None:
     assert found == [(below, long), (long, long), (large, large)]
 
 
+def test_calls_that_the_optimizer_would_merge(spark: Any) -> None:
+    """Spark folds (n + 1) + -1 to n, and LOWER(UPPER(x)) to LOWER(x)."""
+    half = 2**62
+    frame = spark.createDataFrame([(half, half, -half, "straße")], "a long, b long, c long, s string")
+    a, b, c = (Column(Attribute(name, Type.INTEGER)) for name in "abc")
+    up, down = (Literal(n, Type.INTEGER) for n in (half, -half))
+    text = Column(Attribute("s", Type.STRING))
+    cases = {
+        call("+", call("+", a, up), down): None,
+        call("+", call("+", a, b), c): None,
+        call("+", a, call("+", b, c)): half,
+        call("*", call("*", a, up), Literal(0, Type.INTEGER)): None,
+        call("LOWER", call("UPPER", text)): "strasse",
+        call("UPPER", call("LOWER", text)): "STRASSE",
+    }
+    shown = [lower(expression, column, tag) for expression in cases]
+    assert tuple(frame.repartition(1).select(*shown).first()) == tuple(cases.values())
+
+
 def scalars(spark: Any, columns: list[Any]) -> list[Value]:
     return list(spark.range(1).select(*(c.alias(f"c{n}") for n, c in enumerate(columns))).collect()[0])
 

@@ -14,9 +14,7 @@ from transom import Catalog
 from transom.runtime.deliver import messages
 from transom.runtime.harness import replay_answer, stream_answer
 from transom.runtime.micro_batches import Split
-from transom.runtime.rdf_harness import stream_answer as rdf_stream_answer
-from transom.runtime.rdf_intervals import gathered
-from transom.runtime.rdf_verify import difference
+from transom.runtime.rdf_answers import difference, gathered
 
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
 WORDS = ["tick", "seq", "empty", "index", "position", "place", "file", "row", "change", "start", "end", "beat", "dead"]
@@ -53,8 +51,8 @@ def test_variables(spark: Any, capitals: bool) -> None:
     frame = spark.createDataFrame(STATEMENTS, "tick long, s string, p string, o string")
     replayed = gathered(query.replay(spark, {"s": frame}).collect(), query.gives, query.columns)
     assert difference(expected, replayed) is None
-    inputs, _ = query.inputs({"s": STATEMENTS})
-    assert difference(expected, rdf_stream_answer(query, spark, inputs, Split(1), 20)) is None
+    inputs = query.inputs({"s": STATEMENTS})
+    assert difference(expected, stream_answer(query, spark, inputs, Split(1), 20)) is None
 
 
 def test_attributes(spark: Any) -> None:

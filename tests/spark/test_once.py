@@ -39,10 +39,9 @@ from transom.model.time import Calendar
 from transom.physical.node import Physical
 from transom.physical.plan import Kernel
 from transom.physical.walk import walk
-from transom.rdf_query import RdfQuery
-from transom.runtime import answers, micro_batches, rdf_answers, rdf_harness
-from transom.runtime.rdf_dataframe import statements
+from transom.runtime import answers, micro_batches, rdf_answers
 from transom.runtime.start import Running
+from transom.runtime.statements import statements
 
 SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
 CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
@@ -104,7 +103,7 @@ def waits(plan: Physical) -> bool:
 
 
 def last_run(
-    spark: Any, folder: Path, query: transom.Query | RdfQuery, way: Way, frames: dict[str, Any], until: int | None
+    spark: Any, folder: Path, query: transom.Query, way: Way, frames: dict[str, Any], until: int | None
 ) -> tuple[Any, int | None]:
     """The answer of one run as a DataFrame, None if there are no files, and which tick it says is the last closed."""
     if way.by_start:
@@ -175,7 +174,7 @@ def try_statements(spark: Any, folder: Path, case: Case, way: Way) -> Outcome:
     query, inputs = asked.query, asked.inputs
     last = rdf.last_change(case, inputs)
     split = UNEVEN if way.one_file else AT_ONCE
-    rdf_harness.write_streams(folder / "in", query, inputs, split, last)
+    micro_batches.write_streams(folder / "in", query.reads, inputs, split, last)
     closed = last
     if not way.beyond:
         without_the_end(folder / "in")
@@ -223,7 +222,7 @@ def outcomes(spark: Any, folder: Path, one: Any, group: Sequence[tuple[Case, Way
 def test_all_kinds_of_plans_run() -> None:
     """The chosen cases have every kind of node that any golden case over a stream has, with the kernel and without."""
 
-    def nodes(query: transom.Query | RdfQuery) -> set[str]:
+    def nodes(query: transom.Query) -> set[str]:
         plans = [query.physical(kernel=fast) for fast in (True, False)]
         return {type(node).__name__ for plan in plans for node in walk(plan)}
 

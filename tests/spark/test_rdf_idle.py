@@ -16,7 +16,6 @@ import transom
 from tests.spark.test_running import until_true
 from transom.model.rdf.formats import rows
 from transom.runtime.rdf_answers import answer
-from transom.runtime.rdf_verify import up_to
 
 JOINED = """
 PREFIX : <http://ex/>
@@ -55,6 +54,6 @@ def test_silent_stream_holds_nobody_up(spark: SparkSession, tmp_path: Path) -> N
         f"unix_seconds(tick) - {int(epoch.timestamp()) + 1} AS t", "change", "a AS c0", "c AS c1"
     )
     found = answer(told.collect(), query.physical(), query.gives, query.columns)
-    wanted = Counter(rows(up_to(query.simulate(given), 20)))
+    wanted = Counter(rows(query.simulate(given).up_to(20)))
     assert len(wanted) > 3
     assert Counter(rows(found)) == wanted

@@ -18,7 +18,7 @@ import transom
 from tests.spark.trying import side_by_side
 from transom.catalog.catalog import Catalog
 from transom.errors import CheckpointError
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.runtime.kernel import choose_kernel
 from transom.runtime.rdf_answers import answer, plain
 
@@ -36,7 +36,7 @@ MORE = [
 """Several subjects in a message, several objects of a predicate, a subject that lacks one."""
 
 
-def query(text: str, **more: str) -> RdfQuery:
+def query(text: str, **more: str) -> Query:
     rdf = {"s": {"stream": "http://ex/s", **more}, "g": {"graph": "http://ex/g"}}
     catalog = Catalog.from_dict({"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf})
     return transom.compile(text, catalog, language="sparql")
@@ -72,7 +72,7 @@ def source(spark: Any, path: str) -> Any:
     return spark.readStream.schema(spark.read.parquet(path).schema).option("maxFilesPerTrigger", 1).parquet(path)
 
 
-def run(spark: Any, asked: RdfQuery, given: Any, folder: Path) -> tuple[Any, Any, list[Any]]:
+def run(spark: Any, asked: Query, given: Any, folder: Path) -> tuple[Any, Any, list[Any]]:
     """A stream to its end: its answer, Spark's own plan, and its reports."""
     physical = asked.physical(kernel=choose_kernel(spark, "on").used)
     frame = plain(physical, asked.to_df(spark, {"s": given}, kernel="on"), asked.catalog.calendar)

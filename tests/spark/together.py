@@ -26,10 +26,10 @@ from tests.spark.trying import interpreted, patiently, side_by_side
 from transom.model.answer import Answer
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
-from transom.rdf_query import RdfQuery
+from transom.query import Query
 from transom.reference.rdf.statements import Inputs as RdfInputs
 from transom.reference.sources import Inputs
-from transom.runtime import answers, harness, micro_batches, rdf_answers, rdf_harness
+from transom.runtime import answers, harness, micro_batches, rdf_answers
 from transom.runtime.micro_batches import Split
 
 T = TypeVar("T")
@@ -83,16 +83,16 @@ class Relational(Asked):
 class OverRdf(Asked):
     """A query of Streaming SPARQL; a stream tells the changes up to a tick."""
 
-    query: RdfQuery
+    query: Query
     inputs: RdfInputs
     until: int
 
     def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> RdfAnswer:
-        return rdf_harness.stream_answer(self.query, spark, self.inputs, split, self.until, kernel)
+        return harness.stream_answer(self.query, spark, self.inputs, split, self.until, kernel)
 
     def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
-        rdf_harness.write_streams(folder, self.query, self.inputs, Split(), None)
-        job, made = rdf_harness.frame_of(self.query, spark, folder, self.inputs, None, live=False, kernel=kernel)
+        paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
+        job, made = harness.frame_of(self.query, spark, self.inputs, paths, None, live=False, kernel=kernel)
         return rdf_answers.plain(job.plan, made, self.query.catalog.calendar)
 
     def answer(self, rows: Sequence[Any]) -> RdfAnswer:

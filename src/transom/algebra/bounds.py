@@ -42,7 +42,16 @@ from transom.algebra.state import (
     share,
     times,
 )
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.streams import (
+    DStream,
+    IStream,
+    Renumber,
+    RStream,
+    StreamProject,
+    StreamSelect,
+    StreamUnion,
+    WithoutJumps,
+)
 from transom.algebra.tree import closed, keyed, walk
 from transom.algebra.windows import (
     Arrival,
@@ -78,6 +87,8 @@ def arrivals(op: Stream, span: int) -> Formula:
             return arrivals(input, span)
         case WithoutJumps(input=input):
             return arrivals(input, span)
+        case StreamUnion(parts=parts):
+            return plus(*(arrivals(part, span) for part in parts))
         case RStream(input=input) | IStream(input=input) | DStream(input=input):
             return times(windows_within(input, span), size(input))
         case _:
@@ -235,7 +246,7 @@ def remembered(op: Operator) -> Formula:
     match op := closed(op):
         case StreamAcquire() | StreamReceive() | StoredTable():
             return NOTHING
-        case StreamSelect() | StreamProject() | Renumber() | RStream():
+        case StreamSelect() | StreamProject() | StreamUnion() | Renumber() | RStream():
             return NOTHING
         case WithoutJumps(input=input, key=key):
             return _objects(input) if key else ONE

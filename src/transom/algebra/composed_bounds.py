@@ -8,35 +8,26 @@ from dataclasses import replace
 from transom.algebra import bounds
 from transom.algebra.composed import Composed, composed_in
 from transom.algebra.composed_sources import ConstructedStream, RowStatements, SolutionStream
-from transom.algebra.operator import AnyOperator, Operator
+from transom.algebra.operator import Operator
 from transom.algebra.rdf import bounds as rdf_bounds
 from transom.algebra.rdf.forms import Construct
-from transom.algebra.rdf.operator import Operator as RdfOperator
-from transom.algebra.state import (
-    NOTHING,
-    Arrivals,
-    Formula,
-    Hinted,
-    Least,
-    Number,
-    Share,
-    Sum,
-    Times,
-    least,
-    plus,
-    share,
-    times,
-)
+from transom.algebra.state import Arrivals, Formula, Hinted, Least, Number, Share, Sum, Times, least, plus, share, times
 
 
-def remembered(op: AnyOperator) -> Formula:
-    """The most rows that an operator of either algebra must remember, those below it not counted."""
-    if isinstance(op, RdfOperator):
-        return rdf_bounds.remembered(op)
-    return bounds.remembered(op) if isinstance(op, Operator) else NOTHING
+def inner_total(query: Operator) -> Formula:
+    """The most rows that the queries behind the sources of a query must remember."""
+    return plus(*map(_total, composed_in(query).values()))
 
 
-def expanded(formula: Formula, query: AnyOperator) -> Formula:
+def _total(op: Composed) -> Formula:
+    if isinstance(op, RowStatements):
+        return bounds.total(op.rows)
+    if isinstance(op, SolutionStream | ConstructedStream):
+        return rdf_bounds.total(op.question)
+    raise TypeError(f"{type(op).__name__} is no answer of a query")
+
+
+def expanded(formula: Formula, query: Operator) -> Formula:
     """A bound in terms of the extents at the bottom of a query."""
     return _expanded(formula, composed_in(query))
 
@@ -65,7 +56,7 @@ def _arrivals(op: Composed, span: int) -> Formula:
     At every tick at most those begin that are valid then.
     """
     if isinstance(op, RowStatements):
-        return times(Number(len(op.predicates)), bounds.arrivals(op.input, span))
+        return times(Number(len(op.predicates)), bounds.arrivals(op.rows, span))
     if isinstance(op, SolutionStream):
         return times(Number(span), rdf_bounds.valid(op.question))
     if not isinstance(op, ConstructedStream):

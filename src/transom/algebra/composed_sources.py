@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from transom.algebra.composed import Composed
+from transom.algebra.composed import Behind, Composed
 from transom.algebra.operator import Stream
 from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.forms import Construct, Describe
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.statements import RdfStream
 from transom.algebra.rdf.variable import Variable
 from transom.algebra.sources import StreamReceive
+from transom.errors import PlanError
 from transom.model.rdf.terms import Literal
 
 SUBJECT = Variable("_subject")
@@ -31,11 +30,18 @@ class SolutionStream(StreamReceive, Composed):
     State    that of the question.
     """
 
-    question: Solutions = field()
+    inner: Behind = field()
+
+    @property
+    def question(self) -> Solutions:
+        """The question behind it."""
+        if not isinstance(self.inner.query, Solutions):
+            raise PlanError("rows are made of solutions")
+        return self.inner.query
 
 
 @dataclass(frozen=True, slots=True)
-class RowStatements(RdfStream, Composed):
+class RowStatements(StreamReceive, Composed):
     """Statements made of the rows of a stream: one subject per row, one predicate per column.
 
     Meaning  each row gives, at its tick, the statements (subject, predicate, value), in the order of the predicates.
@@ -44,14 +50,21 @@ class RowStatements(RdfStream, Composed):
     State    that of the stream.
     """
 
-    input: Stream
-    subject: Expression
-    predicates: tuple[tuple[str, str], ...]
+    inner: Behind = field()
+    subject: Expression = field()
+    predicates: tuple[tuple[str, str], ...] = field()
     """Columns and the IRIs of their predicates."""
+
+    @property
+    def rows(self) -> Stream:
+        """The stream of rows behind it."""
+        if not isinstance(self.inner.query, Stream):
+            raise PlanError("statements are made of a stream of rows")
+        return self.inner.query
 
 
 @dataclass(frozen=True, slots=True)
-class ConstructedStream(RdfStream, Composed):
+class ConstructedStream(StreamReceive, Composed):
     """The statements that a question makes, as a stream.
 
     Meaning  one statement for each that begins to be valid, as of solutions.
@@ -60,11 +73,14 @@ class ConstructedStream(RdfStream, Composed):
     State    that of the question.
     """
 
-    question: Construct | Describe
+    inner: Behind = field()
 
-
-Inner: TypeAlias = SolutionStream | RowStatements | ConstructedStream
-"""Every source that is the answer of another query."""
+    @property
+    def question(self) -> Construct | Describe:
+        """The question behind it."""
+        if not isinstance(self.inner.query, Construct | Describe):
+            raise PlanError("statements are made by CONSTRUCT or DESCRIBE")
+        return self.inner.query
 
 
 def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:

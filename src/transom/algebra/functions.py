@@ -97,7 +97,7 @@ for _name, _meaning in [
     (">", "greater than"),
     (">=", "at least"),
 ]:
-    _add("comparison", _name, _meaning, *_each(_ORDERED, 2, B), infix=True)
+    _add("comparison", _name, _meaning, *_each(_ORDERED if _name != "=" else (*_ORDERED, Type.TERM), 2, B), infix=True)
 _add("comparison", "IN", "equal to one of the values that follow", *_each(_ORDERED, 2, B, True), strict=False)
 _add(
     "comparison",

@@ -12,13 +12,8 @@ from transom.model.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOperator:
-    """An operator of a query, over rows or over RDF."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operator(AnyOperator):
-    """An operator of a query over rows."""
+class Operator:
+    """An operator of a query."""
 
     @property
     def schema(self) -> Schema:

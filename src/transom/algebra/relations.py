@@ -331,7 +331,7 @@ class RelationUnion(Windows):
 
     Meaning  the tuples of R(t) and then those of S(t): UNION ALL; UNION is the distinct ones of it.
     Bounds   instants as RelationJoin; both sides have columns of the same types, named as on the left.
-    Source   CQL (UNION).
+    Source   CQL (UNION); 002 Def. 9 (windows of several streams; R7, R10).
     State    the relations of both sides.
     """
 

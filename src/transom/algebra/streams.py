@@ -73,6 +73,30 @@ class Renumber(Stream):
 
 
 @dataclass(frozen=True, slots=True)
+class StreamUnion(Stream):
+    """Several streams as one.
+
+    Meaning  the tuples of all parts in order of their ticks, those of one tick in the order of the parts; the index is
+             the position in this stream, from 1.
+    Bounds   all parts have the columns of the first.
+    Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
+    State    none; the parts are read in step.
+    """
+
+    parts: tuple[Stream, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 2:
+            raise PlanError("a union has at least two parts")
+        if any(part.schema != self.schema for part in self.parts):
+            raise PlanError("the parts of a union have the same columns")
+
+    @property
+    def schema(self) -> Schema:
+        return self.parts[0].schema
+
+
+@dataclass(frozen=True, slots=True)
 class WithoutJumps(Stream):
     """A stream without the rows that no object can have reached in time.
 
@@ -165,7 +189,7 @@ def is_dense(stream: Stream) -> bool:
     """Whether the index of a stream runs from 1 without gaps."""
     while isinstance(stream, StreamProject):
         stream = stream.input
-    return isinstance(stream, StreamAcquire | StreamReceive | Renumber | RStream | IStream | DStream)
+    return isinstance(stream, StreamAcquire | StreamReceive | StreamUnion | Renumber | RStream | IStream | DStream)
 
 
 def place_columns(schema: Schema, position: Position) -> tuple[Attribute, ...]:

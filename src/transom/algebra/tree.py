@@ -30,11 +30,29 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.streams import (
+    DStream,
+    IStream,
+    Renumber,
+    RStream,
+    StreamProject,
+    StreamSelect,
+    StreamUnion,
+    WithoutJumps,
+)
 from transom.algebra.windows import Window
 
 StreamOperator: TypeAlias = (
-    StreamAcquire | StreamReceive | StreamSelect | StreamProject | Renumber | WithoutJumps | RStream | IStream | DStream
+    StreamAcquire
+    | StreamReceive
+    | StreamSelect
+    | StreamProject
+    | StreamUnion
+    | Renumber
+    | WithoutJumps
+    | RStream
+    | IStream
+    | DStream
 )
 """Every operator that produces tagged tuples."""
 
@@ -84,18 +102,23 @@ def closed(operator: Operator) -> Operator:
 def inputs(operator: Operator) -> tuple[Operator, ...]:
     """The operators directly below one."""
     values = (getattr(operator, field.name) for field in fields(operator))
-    return tuple(value for value in values if isinstance(value, Operator))
+    several = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+    return tuple(part for part in several if isinstance(part, Operator))
 
 
 def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> Operator:
     """The operator with `change` applied to those directly below it; itself if nothing changed."""
-    changed: dict[str, Operator] = {}
+    changed: dict[str, Operator | tuple[Operator, ...]] = {}
     for field in fields(operator):
         value = getattr(operator, field.name)
         if isinstance(value, Operator):
             new = change(value)
             if new is not value:
                 changed[field.name] = new
+        elif isinstance(value, tuple) and value and all(isinstance(part, Operator) for part in value):
+            parts = tuple(map(change, value))
+            if any(part is not before for part, before in zip(parts, value, strict=True)):
+                changed[field.name] = parts
     return replace(operator, **changed) if changed else operator
 
 

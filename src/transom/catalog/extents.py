@@ -78,6 +78,11 @@ class Extent:
         return self.rate
 
     @property
+    def runs_live(self) -> bool:
+        """Whether it keeps a live run going: a stream, or a table, which a query scans time and again."""
+        return True
+
+    @property
     def grows(self) -> bool:
         """Whether it is a table whose log goes on while a query runs."""
         return isinstance(self.source, Growing)

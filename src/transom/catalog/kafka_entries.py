@@ -58,7 +58,8 @@ def read_rdf_topic(entry: TopicEntry, at: At, folder: Path | None = None) -> Kaf
     """The settings of a topic whose messages are statements of RDF."""
     _check_topic(entry, at)
     options, tls = tuple(entry.options.items()), read_login(entry, at, folder)
-    return Kafka(entry.servers, entry.topic, (), None, options, None, user=entry.user, password=entry.password, tls=tls)
+    user, password = entry.user, entry.password
+    return Kafka(entry.servers, entry.topic, (), None, options, entry.dead, user=user, password=password, tls=tls)
 
 
 def _check_topic(entry: KafkaEntry | TopicEntry, at: At) -> None:

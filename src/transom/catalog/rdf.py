@@ -57,6 +57,11 @@ class RdfExtent(Extent):
         return self.kind is not Kind.STORED
 
     @property
+    def runs_live(self) -> bool:
+        """Stored graphs are read once."""
+        return self.is_stream
+
+    @property
     def topic(self) -> Kafka | None:
         """The topic whose messages hold the statements."""
         return self.source  # type: ignore[return-value]

@@ -122,6 +122,7 @@ class TopicEntry(Entry):
     password: str | None = None
     tls: TlsEntry | None = None
     options: dict[str, str] = Field(default_factory=dict)
+    dead: str | None = None
 
 
 class KafkaEntry(Entry):

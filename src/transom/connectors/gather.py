@@ -8,7 +8,7 @@ from typing import Any
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 from transom.connectors import open_stream, open_table
-from transom.connectors.rows import elements, versions
+from transom.connectors.rows import check_span, elements, versions
 from transom.errors import UsageError
 from transom.model.bag import Element, Version
 from transom.reference.sources import Inputs
@@ -31,11 +31,7 @@ def gather(
     for name in rows_of:
         if name not in catalog.extents and name not in catalog.rdf.extents:
             raise UsageError(f"inputs for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
-    for tick in (start, until):
-        if tick is not None and (type(tick) is not int or tick < 0):
-            raise UsageError(f"{tick!r} is no tick", hint="a tick is a whole number from 0 on")
-    if until is not None and until < start:
-        raise UsageError(f"until {until} is before the start {start}")
+    check_span(start, until)
     streams: dict[str, list[Element]] = {}
     tables: dict[str, list[Version]] = {}
     for extent in reads:

@@ -47,7 +47,7 @@ def begun_statements(answer: RdfAnswer, start: int) -> list[tuple[int, Triple]]:
 
 def row_statements(op: RowStatements, elements: list[Element]) -> list[tuple[int, Triple]]:
     """The rows of a stream as statements with their ticks, row by row, then in the order of the predicates."""
-    names = [attribute.name for attribute in op.input.schema]
+    names = [attribute.name for attribute in op.rows.schema]
     template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
     made = Construct(Values((), ()), template)
     found: list[tuple[int, Triple]] = []

@@ -20,6 +20,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.servers import Kafka
 from transom.connectors.files.paths import files_for_spark, find_files, spark_glob
+from transom.connectors.kafka.aside import MESSAGE, Aside, dead_letters
 from transom.connectors.kafka.spark import _messages as fetched
 from transom.connectors.kafka.statements import read_message
 from transom.connectors.rdf_files import read_file
@@ -55,22 +56,25 @@ def open_stream(
     *,
     live: bool,
     may_lose: bool = False,
+    checkpoint: Path | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
     """The statements of a stream, and a row for each message that gave none, with the reason in `dead`.
 
     Where the subjects of the stream are local, a row is a message: all that a file, or a message of a topic, says of a
     subject at a tick. Of a topic, `place` is the partition, `file` the topic, and `row` ascends with the offset. With
-    `may_lose` a live one goes on where the broker has deleted messages before they were read. `count` counts the
-    statements, and the messages that gave none.
+    `may_lose` a live one goes on where the broker has deleted messages before they were read. A run with a `checkpoint`
+    puts the messages of a topic that gave none into its folder of dead letters. `count` counts the statements, and the
+    messages that gave none.
     """
     shape, rows = (_MESSAGES, F.coalesce(F.size("statements"), F.lit(1))) if extent.local else (_STATEMENTS, F.lit(1))
     if extent.topic is not None:
-        taken = fetched(spark, extent.topic, live=live, may_lose=may_lose).select(
-            "partition", "offset", "timestamp", "value"
-        )
+        taken = fetched(spark, extent.topic, live=live, may_lose=may_lose).select(*MESSAGE)
+        aside = None
+        if live and checkpoint is not None:
+            aside = Aside.of(extent, extent.topic, catalog.calendar, catalog.folder, checkpoint, waits=False)
         read: _Read = partial(_message_rows, extent, extent.topic, catalog.calendar)
-        return count(taken.mapInArrow(partial(_batches, extent.local, read), shape), rows)
+        return count(taken.mapInArrow(partial(_batches, extent.local, read, aside=aside), shape), rows)
     if not extent.files:
         raise UsageError(f"no statements for {extent.name}", hint="give a DataFrame, or add files to the catalog")
     paths = _live(spark, extent, catalog.folder) if live else _still(spark, extent, catalog.folder)
@@ -108,8 +112,13 @@ def _live(spark: SparkSession, extent: RdfExtent, folder: Path | None) -> DataFr
     return reduce(DataFrame.union, frames)
 
 
-def _batches(local: bool, read: _Read, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of files or messages to batches of what stands in them; for `mapInArrow`."""
+def _batches(
+    local: bool, read: _Read, given: Iterable[pa.RecordBatch], *, aside: Aside | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Batches of files or messages to batches of what stands in them; for `mapInArrow`.
+
+    With `aside`, the messages that gave no statements become dead letters.
+    """
     import pyarrow as pa
 
     told = [(name, pa.string()) for name in ("dead", "words", "at")]
@@ -117,12 +126,24 @@ def _batches(local: bool, read: _Read, given: Iterable[pa.RecordBatch]) -> Itera
     held = [("statements", pa.list_(pa.struct([*one, ("row", pa.int64())])))] if local else one
     where = zip(WHERE, (pa.int32(), pa.string(), pa.int64()))
     schema = pa.schema([("tick", pa.int64()), *where, *held, *told])
-    for batch in given:
-        rows = chain.from_iterable(read(entry, len(schema)) for entry in batch.to_pylist())
-        while some := list(islice(rows, _ROWS)):
-            columns = [[row[place] for row in some] for place in range(len(schema))]
-            arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+    with dead_letters(aside) as keep:
+        for batch in given:
+            reasons: list[str | None] = []
+            rows = chain.from_iterable(_reasoned(read(entry, len(schema)), reasons) for entry in batch.to_pylist())
+            while some := list(islice(rows, _ROWS)):
+                columns = [[row[place] for row in some] for place in range(len(schema))]
+                arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            keep(batch, pa.array(reasons, pa.string()))
+
+
+def _reasoned(rows: Iterator[Sequence[object]], reasons: list[str | None]) -> Iterator[Sequence[object]]:
+    """The rows of one message; the reason why it gave no statements is added to those of the messages before it."""
+    reason = None
+    for row in rows:
+        reason = row[-3]
+        yield row
+    reasons.append(reason)  # type: ignore[arg-type]
 
 
 def _file_rows(extent: RdfExtent, catalog: Catalog, entry: dict[str, Any], width: int) -> Iterator[Sequence[object]]:
@@ -152,7 +173,7 @@ def _told(
     """Statements as rows, or all of a subject and a tick as one."""
     if not local:
         for number, (tick, triple) in enumerate(statements, first):
-            yield (tick, place, path, number, *_spelled(triple), None, None, None)
+            yield (tick, place, path, number, *spelled(triple), None, None, None)
         return
     for number, tick, held in _messages(statements, first):
         yield (tick, place, path, number, held, None, None, None)
@@ -165,16 +186,11 @@ def _messages(
     found: dict[tuple[int, IRI | BlankNode], tuple[int, list[dict[str, object]]]] = {}
     for number, (tick, triple) in enumerate(statements, start):
         held = found.setdefault((tick, triple.subject), (number, []))[1]
-        held.append({**dict(zip("spo", _spelled(triple), strict=True)), "row": number})
+        held.append({**dict(zip("spo", spelled(triple), strict=True)), "row": number})
     for (tick, _), (first, held) in found.items():
         yield first, tick, held
 
 
-def _spelled(triple: Triple) -> tuple[str, str, str]:
+def spelled(triple: Triple) -> tuple[str, str, str]:
+    """The terms of a statement, as N-Triples writes them."""
     return encode(triple.subject), encode(triple.predicate), encode(triple.object)
-
-
-def with_reason(frame: DataFrame) -> DataFrame:
-    """The messages that gave no statements: `dead`, `words`, `at`, in the order of their files."""
-    dead = frame.where(F.col("dead").isNotNull())
-    return dead.orderBy(*map(quoted, WHERE)).select("dead", "words", "at")

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.ticks import Hinted, accepted, read_tick, read_value
 from transom.catalog.wording import nearest, show
-from transom.errors import DataError
+from transom.errors import DataError, UsageError
 from transom.model.bag import Element, Row, Version, row_key, value_key
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
@@ -189,3 +189,12 @@ def _tie_key(extent: Extent) -> Callable[[Given], tuple[object, ...]]:
         columns = [extent.names.index(name) for name in extent.order]
         return lambda given: (given.tick, [value_key(given.row[c]) for c in columns], row_key(given.row))
     return lambda given: (given.tick,)
+
+
+def check_span(start: int, until: int | None) -> None:
+    """Refuse ticks that are none, and a span that ends before it begins."""
+    for tick in (start, until):
+        if tick is not None and (type(tick) is not int or tick < 0):
+            raise UsageError(f"{tick!r} is no tick", hint="a tick is a whole number from 0 on")
+    if until is not None and until < start:
+        raise UsageError(f"until {until} is before the start {start}")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from transom.algebra.composed import rewritten
+from transom.algebra.composed import Behind, rewritten
 from transom.algebra.expressions import Cast, Column, Item
-from transom.algebra.operator import AnyOperator, Plan, Stream
+from transom.algebra.operator import Operator, Plan, Stream
+from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import StatementTemplate
+from transom.catalog.rdf import RdfExtent, StatementTemplate
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of, statements_of
@@ -25,10 +26,9 @@ from transom.model.types import Value, common_type
 
 if TYPE_CHECKING:
     from transom.algebra.composed_sources import RowStatements
-    from transom.algebra.rdf.tree import Question
     from transom.languages.sql.select import Translation, Views
 
-QuestionType = TypeVar("QuestionType", bound=AnyOperator)
+QuestionType = TypeVar("QuestionType", bound=Operator)
 MOST_LEVELS = 8
 """Queries that may read each other's answers, one above the other."""
 
@@ -38,11 +38,18 @@ class Language:
     """A language: text to syntax, syntax to algebra, text to canonical text, and what its streams are called.
 
     Its package is `transom.languages.NAME`. Each module of it is imported on first use, so that a command line that
-    compiles one language does not pay for the others.
+    compiles one language does not pay for the others. `endings` are those of its files. A language over RDF, whose
+    answers are solutions, has no `stream`.
     """
 
     name: str
-    stream: AnswerKind
+    endings: tuple[str, ...]
+    stream: AnswerKind | None = None
+
+    @property
+    def optimized(self) -> bool:
+        """Whether the optimizer has rules for its algebra."""
+        return self.stream is not None
 
     def parse(self, text: str) -> Any:
         """The syntax tree of a text."""
@@ -50,7 +57,9 @@ class Language:
 
     def translate(self, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: Views) -> Translation:
         """The algebra of a syntax tree."""
-        translation: Translation = self._module("translate").translate(syntax, catalog, parameters, views)
+        translation: Translation = self._module("translate").translate(
+            syntax, catalog, parameters=parameters, views=views
+        )
         return translation
 
     def format_text(self, text: str, syntax: Any) -> str:
@@ -63,10 +72,13 @@ class Language:
 
 
 LANGUAGES = {
-    "sneeql": Language("sneeql", stream="tagged-tuples"),
-    "cql": Language("cql", stream="stream"),
+    "sneeql": Language("sneeql", ("sneeql",), stream="tagged-tuples"),
+    "cql": Language("cql", ("cql",), stream="stream"),
+    "sparql": Language("sparql", ENDINGS),
 }
-"""Every language by its name, which is also the ending of its files."""
+"""Every language by its name."""
+BY_ENDING = {ending: language for language in LANGUAGES.values() for ending in language.endings}
+"""Every language by the endings of its files."""
 
 
 def language_called(name: str) -> Language:
@@ -78,20 +90,17 @@ def language_called(name: str) -> Language:
 
 def language_of(file: str | None) -> Language:
     """The language that the ending of a file names; SNEEql where it names none."""
-    ending = "" if file is None else Path(file).suffix.removeprefix(".")
-    return LANGUAGES.get(ending, LANGUAGES["sneeql"])
+    ending = "" if file is None else Path(file).suffix.removeprefix(".").lower()
+    return BY_ENDING.get(ending, LANGUAGES["sneeql"])
 
 
 def translated(
     language: Language, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value] | None = None
 ) -> Translation:
     """The algebra of a query, with the queries that are its extents in it, whatever their language."""
-    return language.translate(syntax, catalog, parameters or {}, _Queries(catalog))
-
-
-def composed(question: Question, catalog: Catalog) -> Question:
-    """A question over RDF with the queries that its streams are made of in it, whatever their language."""
-    return _Queries(catalog).question(question)
+    queries = _Queries(catalog)
+    found = language.translate(syntax, catalog, parameters or {}, queries)
+    return found if language.optimized else replace(found, plan=queries.question(found.plan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,7 @@ class _Queries:
             from transom.algebra.composed_sources import SolutionStream
 
             question = solutions_of(extent, self.catalog, path, text)
-            return SolutionStream(extent.name, schema, inner.question(question))
+            return SolutionStream(extent.name, schema, Behind(inner.question(question)))
         language = language_of(str(path))
         try:
             plan = language.translate(language.parse(text), self.catalog, {}, inner).plan
@@ -130,29 +139,29 @@ class _Queries:
         """A question over RDF in which the streams that are made of other streams hold the queries behind them."""
         return rewritten(question, self._stream)
 
-    def _stream(self, op: AnyOperator) -> AnyOperator:
+    def _stream(self, op: Operator) -> Operator:
         from transom.algebra.composed_sources import ConstructedStream
-        from transom.algebra.rdf.statements import RdfStream
 
-        if type(op) is not RdfStream:
-            return op
-        extent = self.catalog.rdf.extents[op.extent]
-        if extent.template is None and extent.query is None:
+        extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
+        if extent is None or (extent.template is None and extent.query is None):
             return op
         inner = self._entered(extent)
         if extent.template is not None:
-            return inner.statements(extent.name, extent.template)
-        return ConstructedStream(extent.name, inner.question(statements_of(extent, self.catalog)))
+            return inner.statements(extent, extent.template)
+        question = inner.question(statements_of(extent, self.catalog))
+        return ConstructedStream(extent.name, op.schema, Behind(question))
 
-    def statements(self, name: str, template: StatementTemplate) -> RowStatements:
+    def statements(self, made: RdfExtent, template: StatementTemplate) -> RowStatements:
         """The rows of an extent as statements."""
         from transom.algebra.composed_sources import RowStatements, iri_pattern
+        from transom.algebra.rdf.operator import STATEMENT
         from transom.languages.sql.select import Selecting
 
         extent = self.catalog.extents[template.extent]
         stream = Selecting(self.catalog, views=self).opened(extent, extent.schema)
         assert isinstance(stream, Stream)  # noqa: S101 - the catalog refuses stored tables
-        return RowStatements(name, stream, iri_pattern(template.parts, template.columns), template.predicates)
+        subject = iri_pattern(template.parts, template.columns)
+        return RowStatements(made.name, STATEMENT, Behind(stream), subject, template.predicates)
 
     def _entered(self, extent: Extent) -> _Queries:
         """The queries inside an extent; CatalogError if it reads itself, or if there are too many levels."""
@@ -194,8 +203,8 @@ def query_text(extent: Extent, catalog: Catalog) -> tuple[Path, str]:
     """The file of an extent's query and what is in it."""
     assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
     path = (catalog.folder or Path()) / extent.source.path
-    if path.suffix.removeprefix(".") not in LANGUAGES and not is_over_rdf(extent):
-        endings = ", ".join(f".{name}" for name in (*LANGUAGES, *ENDINGS))
+    if path.suffix.removeprefix(".").lower() not in BY_ENDING:
+        endings = ", ".join(f".{ending}" for ending in BY_ENDING)
         raise CatalogError(f"the ending of {extent.source.path} names no language", hint=f"endings are {endings}")
     try:
         return path, path.read_text("utf-8-sig")

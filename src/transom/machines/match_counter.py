@@ -10,10 +10,10 @@ from transom.machines import encoding
 from transom.machines.delta_join import LEFT, PAIR
 from transom.model.bag import Row, row_key
 
-Emit = Literal["left", "semi", "anti", "mark", "distinct"]
+Emit = Literal["left", "semi", "anti", "mark", "distinct", "numbered"]
 """Pairs, and the row while none matches it; the row while one does; while none does; always, with whether one does.
 
-`distinct` is the row once, however many copies there are.
+`distinct` is the row once, however many copies there are. `numbered` is every copy with its number from 0.
 """
 
 
@@ -55,7 +55,11 @@ class MatchCounter:
         if self.emit == "left":
             yield from ((PAIR, pairs[row], row) for row in sorted(pairs, key=row_key) if pairs[row])
         wanted = self._wanted()
-        if self.row is not None:
+        if self.row is not None and self.emit == "numbered":
+            before = self.emitted[0]
+            yield from ((LEFT, 1, (*self.row, copy)) for copy in range(before, self.copies))
+            yield from ((LEFT, -1, (*self.row, copy)) for copy in range(self.copies, before))
+        elif self.row is not None:
             for flag in (False, True):
                 count = wanted[flag] - self.emitted[flag]
                 if count:
@@ -71,6 +75,8 @@ class MatchCounter:
         """How many copies are out now: of the unmatched row, and of the matched one."""
         if self.emit == "distinct":
             return [min(self.copies, 1), 0]
+        if self.emit == "numbered":
+            return [self.copies, 0]
         copies = [0, self.copies] if self.matches else [self.copies, 0]
         if self.emit == "mark":
             return copies

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from transom.errors import UsageError
 from transom.model.bag import Bag, Element
 from transom.model.types import Value
 
@@ -18,6 +19,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 AnswerKind = Literal["tagged-tuples", "stream", "windows"]
 """Tuples with tick and index; the stream of a relation, a bag per tick; windows, each a bag."""
+RdfAnswerKind = Literal["solutions", "triples", "sequences", "boolean"]
+"""What a query over RDF answers, with the intervals in which it is valid."""
+
+FORMATS = ("csv", "jsonl")
+"""The formats of lines."""
+EMPTY = "(empty)"
+"""What a table says of an empty window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,25 @@ class Answer:
             last = window.tick
             yield seq, window
 
+    def table(self) -> Iterator[tuple[str, ...]]:
+        """The header, and rows for people: tags once per window, NULL is said, and empty windows are named."""
+        yield self.tags + self.columns
+        for element in self.elements:
+            yield (*map(str, self.tag(element)), *map(_said, element.row))
+        for seq, window in self.numbered_windows():
+            tag = (str(window.tick), str(seq))
+            for row in window.rows:
+                yield (*tag, *map(_said, row))
+                tag = ("", "")
+            if not window.rows:
+                yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
+
+    def lines(self, form: str, *, guard: bool = False) -> Iterator[str]:
+        """The answer in a format: csv or jsonl."""
+        if form not in FORMATS:
+            raise UsageError(f"only answers to SPARQL can be written as {form}", hint="write table, csv or jsonl")
+        return self.csv_lines(guard=guard) if form == "csv" else self.json_lines()
+
     def json_lines(self) -> Iterator[str]:
         """One JSON object per tagged tuple, or per window with the list of its tuples."""
         for element in self.elements:
@@ -110,6 +137,10 @@ class Answer:
             cells = "".join(f"<td>{escape(show(value))}</td>" for value in record)
             lines.append(f"<tr>{cells}</tr>")
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _said(value: Value) -> str:
+    return "NULL" if value is None else show(value)
 
 
 def show(value: Value) -> str:

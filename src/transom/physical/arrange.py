@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
 from transom.algebra import bounds
@@ -29,7 +30,16 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.streams import (
+    DStream,
+    IStream,
+    Renumber,
+    RStream,
+    StreamProject,
+    StreamSelect,
+    StreamUnion,
+    WithoutJumps,
+)
 from transom.algebra.tree import Relations, closed, is_stream, keyed
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import PlanError
@@ -55,6 +65,7 @@ from transom.physical.plan import (
     Slide,
     Spread,
     Stay,
+    UnionAll,
 )
 from transom.physical.schedule import Schedule
 from transom.physical.walk import rewrite, walk
@@ -129,6 +140,8 @@ class Planner:
             case StreamProject(input=input, items=items):
                 below = self.stream(input, _reading(want, *(item.expression for item in items)))
                 return Map(below, items, op.schema, Form.STREAM, below.ordered, STATELESS)
+            case StreamUnion(parts=parts):
+                return self._numbered(op, self._union(parts, want), want)
             case Renumber(input=input):
                 return self._numbered(op, self.stream(input, Want(want.ordered, last=want.last)), want)
             case RStream(input=input):
@@ -144,6 +157,14 @@ class Planner:
                 return relate.steady(self, op, below)
             case _:
                 assert_never(op)
+
+    def _union(self, parts: tuple[Stream, ...], want: Want) -> Physical:
+        sides = [self.stream(part, Want(want.ordered, last=want.last)) for part in parts]
+
+        def both(left: Physical, right: Physical) -> Physical:
+            return UnionAll(left, right, left.schema, Form.STREAM, left.ordered, STATELESS)
+
+        return reduce(both, sides)
 
     def _numbered(self, op: Stream, node: Physical, want: Want) -> Physical:
         if not want.index:

@@ -91,8 +91,8 @@ class Composer:
 
     def _statements(self, op: RowStatements) -> Physical:
         planner = arrange.Planner(self.start, Span(self.slack), self.kernel, self.keys, self.growing)
-        rows = self.composed(planner.stream(op.input, arrange.Want()))
-        names = tuple(attribute.name for attribute in op.input.schema)
+        rows = self.composed(planner.stream(op.rows, arrange.Want()))
+        names = tuple(attribute.name for attribute in op.rows.schema)
         terms = TermRows(rows, solutions(names), _TERMS)
         subject = Bind(terms, Binding(SUBJECT, op.subject), solutions((*names, SUBJECT.name)), Form.STREAM, STATELESS)
         template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)

@@ -42,11 +42,6 @@ TRACK_ORDER = Gap(
     "TrackAggregation",
     "they follow the rows of an object in order, and Spark does not keep the order of joined rows",
 )
-JOINED_AGGREGATE = Gap(
-    "a join of a stream with an aggregate in a subquery",
-    "WindowJoin",
-    "Spark joins windows of rows, not aggregates of windows",
-)
 FOLLOWED_ORDER = Gap(
     "a row window, or --index, over a PostgreSQL table",
     "Window",
@@ -78,37 +73,6 @@ ANSWER_ORDER = Gap(
 
 REPEATED_PATH = Gap(
     "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
-)
-NEW_BLANK_NODES = Gap(
-    "blank nodes in CONSTRUCT over a stream",
-    "Construct",
-    "Spark does not number the blank nodes of solutions that come and go",
-)
-EXISTS_IN_CONDITION = Gap(
-    "EXISTS inside another condition, for example with ||",
-    "Exists",
-    "Spark joins the pattern of EXISTS, so EXISTS or NOT EXISTS must be a condition by itself",
-)
-EXISTS_AS_VALUE = Gap(
-    "EXISTS as a value, for example in BIND",
-    "Exists",
-    "Spark joins the pattern of EXISTS, and so has no value for it",
-)
-EXISTS_IN_OPTIONAL = Gap(
-    "EXISTS in the FILTER of an OPTIONAL",
-    "Exists",
-    "Spark evaluates this FILTER on pairs of solutions, where it cannot join a third pattern",
-)
-EXISTS_IN_ORDER = Gap("EXISTS in ORDER BY", "Exists", "Spark sorts by values, and has no value for EXISTS")
-NESTED_EXISTS = Gap(
-    "EXISTS around OPTIONAL, MINUS, BIND, a property path, a subquery or another EXISTS",
-    "Exists",
-    "inside EXISTS, Spark runs triple patterns, joins, UNION, VALUES and FILTER only",
-)
-BNODE = Gap(
-    "BNODE()",
-    "BNODE",
-    "a new blank node depends on its solution and not on arguments, so Spark cannot compute it again",
 )
 VOLATILE = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",

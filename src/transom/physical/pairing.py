@@ -11,7 +11,7 @@ from transom.algebra.state import NOTHING, Formula, plus, times
 from transom.algebra.state import Number as Rows
 from transom.algebra.windows import Window
 from transom.model.schema import Schema
-from transom.physical import choices, gaps, scans, stays
+from transom.physical import choices, scans, stays
 from transom.physical.choices import BUCKETS
 from transom.physical.context import Planning
 from transom.physical.node import Physical
@@ -46,8 +46,10 @@ def pair(
         states = [_kept(planner, side, node, cell) for side, node in ((left, one), (right, other))]
         how, choice = choices.meet(plus(*states), Form.TABLE in forms, cell, last and bool(equal))
         return Meet(one, other, equal, rest, how, cell, longest, op.schema, form, ordered, choice)
-    if Form.TICKS in forms:
-        raise gaps.JOINED_AGGREGATE.refusal()
+    if Form.TICKS in forms:  # aggregates: each window replaces the one before, as windows of rows do
+        one, other = (
+            planner.exist(side, node) if node.form is Form.TICKS else node for side, node in zip(sides, (one, other))
+        )
     state = plus(bounds.remembered(op), *(fed(planner, side, node) for side, node in ((left, one), (right, other))))
     clocks = [
         None if node.form is Form.WINDOWS else planner.clock(side, "windows pair at every tick at which one comes")

@@ -99,6 +99,18 @@ class Map(Physical):
 
 
 @dataclass(frozen=True, slots=True)
+class UnionAll(Physical):
+    """The rows of two sides; in order, those of the left come first. A column that a side has not is NULL."""
+
+    left: Physical
+    right: Physical
+    schema: Schema
+    form: Form
+    ordered: bool
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
 class Stay(Physical):
     """A time window: each tuple with the window it enters and the one that no longer holds it."""
 
@@ -284,6 +296,7 @@ RowNode: TypeAlias = (
     | Number
     | Filter
     | Map
+    | UnionAll
     | Stay
     | Cut
     | Spread

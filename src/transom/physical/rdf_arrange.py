@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Expression
+from transom.algebra.operator import Stream, Windows
+from transom.algebra.rdf.expressions import Binding, Call, Exists, Expression, parts
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -26,26 +29,30 @@ from transom.algebra.rdf.solutions import (
     Values,
     ordered,
 )
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
 from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StoredTable
+from transom.algebra.streams import StreamUnion
+from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
-from transom.physical import choices, gaps, rdf_choices, rdf_join
+from transom.physical import arrange as rows
+from transom.physical import choices, gaps, rdf_choices, rdf_exists, rdf_join
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import JoinType
-from transom.physical.choices import STATELESS
+from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
-from transom.physical.plan import Choice, Form, Read
-from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, names, plain_pattern
+from transom.physical.plan import Choice, Form, UnionAll
+from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, is_outer, names
 from transom.physical.rdf_paths import as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
     After,
     Bind,
-    Both,
     Choose,
     Cut,
     Graph,
@@ -95,9 +102,9 @@ class Planner:
             case Construct(input=input, template=template):
                 below = self.solutions(input)
                 nodes = [p for line in template for p in (line.subject, line.predicate, line.object)]
-                if below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes):
-                    raise gaps.NEW_BLANK_NODES.refusal()
-                return Make(below, template, below.form, STATELESS)
+                counts = below.form is not Form.TABLE and any(isinstance(place, BlankNode) for place in nodes)
+                choice = rdf_choices.numbered(input, self.slack) if counts else STATELESS
+                return Make(below, template, below.form, choice)
             case Describe():
                 return self.describe(op)
             case _ if ordered(op):
@@ -121,57 +128,43 @@ class Planner:
 
     # --- statements --------------------------------------------------------------------------------
 
-    def statements(self, op: Statements) -> Physical:
+    def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
         match op := closed(op):
-            case RdfStream():
-                return Last(self.stream(op, order=False), 1, 1, rdf_choices.WINDOW)
             case StoredGraph(extents=extents):
-                return Graph(extents, rdf_choices.STORED)
-            case Merge(parts=parts):
-                found: Physical | None = None
-                for part in parts:
-                    more = self.statements(part)
-                    found = more if found is None else self.both(found, more)
-                return found or Written((), STATEMENT, rdf_choices.STORED)
-            case RangeWindow(input=Merge(parts=parts), width=width, slide=slide):
-                return self.statements(Merge(tuple(RangeWindow(part, width, slide) for part in parts)))
-            case RangeWindow(input=RdfStream() as stream, width=width, slide=slide):
-                return Last(self.stream(stream, order=False), width, slide, rdf_choices.WINDOW)
-            case ElementWindow(input=below):
-                if isinstance(below, TriplePattern):
-                    raise PlanError("an element window over a pattern holds solutions, not statements")
-                return self.elements(op, self.stream(below, order=True))
-            case RangeWindow():
-                raise PlanError("a range window over something that is no stream")
+                return Graph(extents, rdf_choices.STORED) if extents else Written((), STATEMENT, rdf_choices.STORED)
+            case RelationUnion(left=left, right=right):
+                return self.both(self.statements(left), self.statements(right))
+            case Window():
+                return self.window(op)
             case _:
                 assert_never(op)
 
-    def stream(self, op: Statements, *, order: bool) -> Physical:
-        """The statements of streams with their ticks, before any window."""
-        match op:
-            case RdfStream(extent=extent):
-                return Read(extent, STATEMENT, order, choices.read(extent))
-            case Merge(parts=(first, *others)):
-                found = self.stream(first, order=order)
-                for part in others:
-                    found = Both(found, self.stream(part, order=order), STATEMENT, Form.STREAM, order, STATELESS)
-                return found
-            case _:
-                raise PlanError(f"a window over {type(op).__name__}, which is no stream")
-
-    def elements(self, op: ElementWindow, below: Physical) -> Physical:
-        """The last so many elements: they are counted in order (R5, R6, R8)."""
-        spec = LineageSpec("arrival", (Reach("index", (1, 1 - op.count), (1, 0)),), output="changes")
-        choice = rdf_choices.elements(op, self.slack)
+    def window(self, op: Window) -> Physical:
+        """A window over streams: of time, which needs no order, or of the last statements, which are counted (R5)."""
+        if isinstance(op.input, StreamUnion) and range_and_slide(op):
+            return reduce(self.both, (self.window(replace(op, input=part)) for part in op.input.parts))
+        if isinstance(op.input, StoredTable):
+            raise PlanError("statements are read from streams and stored graphs, not from tables")
+        if (size := range_and_slide(op)) is not None:
+            return Last(self.stream(op.input, order=False), *size, rdf_choices.WINDOW)
+        if (count := element_count(op)) is None:
+            raise PlanError("a window of statements holds a length of time or a number of them", detail=str(op))
+        below = self.stream(op.input, order=True)
+        spec = LineageSpec("arrival", (Reach("index", (1, 1 - count), (1, 0)),), output="changes")
+        choice = rdf_choices.elements(op, op.input, self.slack)
         return Lines(below, spec, (), None, None, (), below.schema, False, choice, Form.CHANGES)
+
+    def stream(self, op: Stream, *, order: bool) -> Physical:
+        """The statements of streams with their ticks, before any window."""
+        return rows.Planner(0, Span(self.slack), False, {}).stream(op, rows.Want(order=order))
 
     def both(self, left: Physical, right: Physical) -> Physical:
         """The rows of two sides, both stored or both as changes."""
         if left.form is not right.form:
             left, right = self.moving(left), self.moving(right)
         found = dict.fromkeys(a.name for side in (left, right) for a in side.schema)
-        return Both(left, right, solutions(tuple(found)), left.form, False, STATELESS)
+        return UnionAll(left, right, solutions(tuple(found)), left.form, False, STATELESS)
 
     def moving(self, node: Physical) -> Physical:
         """Something stored as changes."""
@@ -188,10 +181,6 @@ class Planner:
         match op := closed(op):
             case TriplePattern(input=facts):
                 return self.match(op, self.statements(facts))
-            case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
-                return self.solutions(rdf_join.window_below(pattern, width, slide))
-            case ElementWindow(input=TriplePattern() as pattern):
-                return self.elements(op, self.match(pattern, self.stream(pattern.input, order=True)))
             case BasicGraphPattern():
                 return rdf_join.pattern(self, op)
             case Filter(input=input, condition=condition):
@@ -200,17 +189,14 @@ class Planner:
                 return self.both(self.solutions(left), self.solutions(right))
             case Join(left=left, right=right):
                 return rdf_join.join(self, left, right, JoinType.INNER, None)
+            case LeftJoin(condition=asking) if has_exists(asking):
+                return rdf_join.left_join_asking(self, op)
             case LeftJoin(left=left, right=right, condition=asking):
-                if has_exists(asking):
-                    raise gaps.EXISTS_IN_OPTIONAL.refusal()
                 return rdf_join.join(self, left, right, JoinType.LEFT, asking)
             case Minus(left=left, right=right):
                 return rdf_join.minus(self, left, right)
-            case Extend(input=input, binding=binding):
-                if has_exists(binding.expression):
-                    raise gaps.EXISTS_AS_VALUE.refusal()
-                below = self.solutions(input)
-                return Bind(below, binding, schema, below.form, STATELESS)
+            case Extend():
+                return self.extend(op)
             case Values(rows=rows):
                 return Written(rows, schema, rdf_choices.STORED)
             case Project() | Distinct() | Reduced() | Slice() if _counts_order(op):
@@ -231,23 +217,42 @@ class Planner:
                 raise gaps.REPEATED_PATH.refusal()
             case Aggregation():
                 return self.aggregation(op)
-            case RangeWindow() | ElementWindow() | Slice():
+            case Slice():
                 raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
             case _:
                 assert_never(op)
 
+    def extend(self, op: Extend) -> Physical:
+        """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
+        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.binding.expression])
+        found = Binding(op.binding.variable, made)
+        schema = solutions((*(a.name for a in below.schema), found.variable.name))
+        node = Bind(below, found, schema, below.form, STATELESS)
+        if any(isinstance(part, Call) and part.function == "BNODE" for part in parts(made)):
+            before: Solutions = op
+            while isinstance(before, Extend):
+                before = before.input
+            choice = STATELESS if below.form is Form.TABLE else rdf_choices.numbered(op.input, self.slack)
+            node = replace(node, owner=names(before.variables), choice=choice)
+        wanted = solutions(names(op.variables))
+        return node if schema == wanted else Choose(node, wanted, node.form, STATELESS)
+
     def aggregation(self, op: Aggregation) -> Physical:
         """Groups of solutions; the group of all solutions exists from tick 0 on."""
-        keys, arguments = [key.expression for key in op.keys], [one.argument for one in op.aggregates]
-        if any(map(has_exists, [*keys, *arguments])):
-            raise gaps.EXISTS_AS_VALUE.refusal()
-        below = self.solutions(op.input)
+        asked = [one.argument for one in op.aggregates if one.argument is not None]
+        given = [*(key.expression for key in op.keys), *asked]
+        below, made = self.marked(op.input, self.solutions(op.input), given)
+        computed = iter(made)
+        keys = tuple(Binding(key.variable, next(computed)) for key in op.keys)
+        aggregates = tuple(
+            one if one.argument is None else replace(one, argument=next(computed)) for one in op.aggregates
+        )
         start: Physical | None = Written(((),), solutions(()), rdf_choices.STORED) if op.whole else None
         if self.streams:
             below, start = self.moving(below), None if start is None else self.moving(start)
         choice = rdf_choices.aggregate(op, self.slack)
         schema = solutions(names(op.variables))
-        return ChangeAggregate(below, start, op.keys, op.aggregates, schema, choice, below.form)
+        return ChangeAggregate(below, start, keys, aggregates, schema, choice, below.form)
 
     def match(self, op: TriplePattern, below: Physical) -> Physical:
         """The solutions of a pattern."""
@@ -256,27 +261,40 @@ class Planner:
 
     def filter(self, input: Solutions, condition: Expression) -> Physical:
         """Conditions on solutions by themselves, and patterns that must be there or must not."""
-        plain: list[Expression] = []
-        patterns: list[tuple[Solutions, bool]] = []
-        for one in conjuncts(condition):
-            found_pattern = asked(one)
-            if found_pattern is not None:
-                patterns.append(found_pattern)
-            elif has_exists(one):
-                raise gaps.EXISTS_IN_CONDITION.refusal()
-            else:
-                plain.append(one)
+        every = conjuncts(condition)
+        plain = [one for one in every if not has_exists(one)]
         found = self.solutions(input)
         wanted = conjunction(plain)
         if wanted is not None:
             found = Keep(found, wanted, found.schema, found.form, STATELESS)
-        for pattern, there in patterns:
-            inner = plain_pattern(pattern)
-            if inner is None:
-                raise gaps.NESTED_EXISTS.refusal()
-            how = JoinType.SEMI if there else JoinType.ANTI
-            found = rdf_join.with_pattern(self, (input, found), inner[0], how, conjunction(inner[1]))
-        return found
+        mixed: list[Expression] = []
+        for one in every:
+            pattern = asked(one)
+            if pattern is not None:
+                how = JoinType.SEMI if pattern[1] else JoinType.ANTI
+                found = rdf_join.with_pattern(self, (input, found), pattern[0], how)
+            elif has_exists(one):
+                mixed.append(one)
+        wanted = conjunction(mixed)
+        if wanted is None:
+            return found
+        below, (wanted,) = self.marked(input, found, [wanted])
+        kept = Keep(below, wanted, below.schema, below.form, STATELESS)
+        return Choose(kept, found.schema, kept.form, STATELESS)
+
+    def marked(
+        self, op: Solutions, node: Physical, expressions: SequenceOf[Expression]
+    ) -> tuple[Physical, list[Expression]]:
+        """Solutions with a variable for every EXISTS in some expressions, and the expressions that read it."""
+        marks: dict[Exists, Variable] = {}
+
+        def change(one: Expression) -> Expression | None:
+            return marks.setdefault(one, Variable(f"exists {len(marks)}")) if isinstance(one, Exists) else None
+
+        found = [rdf_exists.replaced(one, change) if has_exists(one) else one for one in expressions]
+        for exists, mark in marks.items():
+            node = rdf_join.with_pattern(self, (op, node), exists.pattern, JoinType.MARK, mark.name)
+        return node, found
 
     def sequence(self, op: Solutions) -> Physical:
         """An order and what is taken of it."""
@@ -292,14 +310,14 @@ class Planner:
                 case _:
                     raise PlanError(f"{type(op).__name__} has no order")
             op = input
-        if any(has_exists(key.expression) for key in op.keys):
-            raise gaps.EXISTS_IN_ORDER.refusal()
-        below = self.solutions(op.input)
+        below, order = self.marked(op.input, self.solutions(op.input), [key.expression for key in op.keys])
+        keys = tuple(replace(key, expression=made) for key, made in zip(op.keys, order, strict=True))
         kept = next((step.names for step in after if isinstance(step, Pick)), names(op.variables))
         form = Form.TABLE if below.form is Form.TABLE else Form.WINDOWS
         choice = rdf_choices.STORED if form is Form.TABLE else rdf_choices.sequence(op, self.slack)
-        steps = tuple(reversed(after))
-        return Sequence(below, op.keys, names(op.ties), steps, solutions(kept), choice, form)
+        steps = (*([Pick(names(op.variables))] if keys != op.keys else []), *reversed(after))
+        per = tuple(name for name in names(op.variables) if is_outer(name))
+        return Sequence(below, keys, names(op.ties), steps, solutions(kept), choice, form, per=per)
 
     def _once(self, op: Solutions, form: Form) -> Choice:
         return rdf_choices.STORED if form is Form.TABLE else rdf_choices.once(op, self.slack)

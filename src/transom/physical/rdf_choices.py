@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from transom.algebra.bounds import arrivals
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.rdf import bounds
-from transom.algebra.rdf.operator import Operator, Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.solutions import Aggregation
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow
 from transom.algebra.state import NOTHING, ONE, Formula, Number, plus, times
+from transom.algebra.windows import Between, Bound, Coordinate, Window
 from transom.physical.forms import Choice, Path
 
 MATCHED = Choice(Path.NATIVE, "pattern", "each statement by itself", NOTHING)
@@ -53,6 +55,13 @@ def once(op: Solutions, slack: int) -> Choice:
     return Choice(Path.MACHINE, "each once", "a solution is there as long as one of its copies", state)
 
 
+def numbered(op: Solutions, slack: int) -> Choice:
+    """Copies of solutions, each with its number."""
+    state = times(Number(3), within(op, slack))
+    why = "new blank nodes are named by their solution and the number of its copy, so that a retraction repeats them"
+    return Choice(Path.MACHINE, "blank nodes", why, state)
+
+
 def sequence(op: Solutions, slack: int) -> Choice:
     """The whole list of each tick."""
     state = times(Number(3), within(op, slack))
@@ -61,13 +70,13 @@ def sequence(op: Solutions, slack: int) -> Choice:
     )
 
 
-def elements(op: ElementWindow, slack: int) -> Choice:
+def elements(op: Window, stream: Stream, slack: int) -> Choice:
     """The last so many, in order."""
-    state = plus(bounds.remembered(op), bounds.arriving(op.input, 1 + slack))
+    state = plus(bounds.remembered(op), arrivals(stream, 1 + slack))
     return Choice(Path.MACHINE, "last elements", "an element goes when another comes: they are taken in order", state)
 
 
-def within(op: Solutions | Statements, slack: int) -> Formula:
+def within(op: Solutions | Windows, slack: int) -> Formula:
     """The most that is valid at one instant, or within what may be open at once."""
     return bounds.valid(_longer(op, slack))
 
@@ -82,6 +91,7 @@ def _longer(op: Any, slack: int) -> Any:
     changed: dict[str, Any] = {
         name: _longer(value, slack) for name, value in below.items() if isinstance(value, tuple | Operator)
     }
-    if isinstance(op, RangeWindow):
-        changed["width"] = op.width + slack
+    match op:
+        case Window(range=Between(coordinate=Coordinate.TICK, low=low) as reach):
+            changed["range"] = replace(reach, low=Bound(low.step, low.offset - slack))
     return replace(op, **changed)  # type: ignore[type-var]

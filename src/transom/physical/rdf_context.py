@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.operator import Windows
+from transom.algebra.rdf.operator import Solutions
 from transom.physical.node import Physical
 
 
@@ -19,7 +20,7 @@ class RdfPlanning(Protocol):
     def local(self) -> frozenset[str]:
         """The streams whose messages hold all statements about their subjects."""
 
-    def statements(self, op: Statements) -> Physical:
+    def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
 
     def solutions(self, op: Solutions) -> Physical:
@@ -27,3 +28,6 @@ class RdfPlanning(Protocol):
 
     def moving(self, node: Physical) -> Physical:
         """Something stored as changes."""
+
+    def both(self, left: Physical, right: Physical) -> Physical:
+        """The rows of two sides, both stored or both as changes."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from transom.algebra.rdf.expressions import Binding, Call, Expression
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
-from transom.algebra.rdf.solutions import Filter
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream
+from transom.algebra.rdf.solutions import Filter, Join, LeftJoin
+from transom.algebra.rdf.statements import range_and_slide
 from transom.algebra.rdf.tree import reads_streams
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.sources import StreamReceive
+from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.schema import Schema
-from transom.physical import choices, rdf_choices
+from transom.physical import choices, rdf_choices, rdf_exists
 from transom.physical.change_join import ChangeJoin, Compatible, JoinType
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Read
 from transom.physical.rdf_context import RdfPlanning
-from transom.physical.rdf_known import bound, conjunction, has_exists, names
+from transom.physical.rdf_known import bound, conjunction, has_exists, is_outer, names, plain_pattern
 from transom.physical.rdf_plan import (
     MESSAGE,
     STATEMENT,
@@ -31,11 +35,6 @@ from transom.physical.rdf_plan import (
     messages,
     solutions,
 )
-
-
-def window_below(pattern: TriplePattern, width: int, slide: int) -> TriplePattern:
-    """A pattern over a window instead of a window over a pattern; for time windows both mean the same."""
-    return TriplePattern(RangeWindow(pattern.input, width, slide), pattern.subject, pattern.predicate, pattern.object)
 
 
 def only(node: Physical, name: str, called: str) -> Physical:
@@ -64,27 +63,60 @@ def join(
 
 
 def minus(planner: RdfPlanning, left: Solutions, right: Solutions) -> Physical:
-    """What nothing on the right speaks against; without a common variable nothing does."""
+    """What nothing on the right speaks against; without a common variable nothing does, keys of EXISTS aside."""
     equal, loose = _shared(left, right)
+    own = [name for name in equal if not is_outer(name)]
     sides = planner.solutions(left), planner.solutions(right)
-    if not equal and not loose:
+    if not own and not loose:
         return sides[0]
     schema = sides[0].schema
-    overlap = not equal
+    overlap = not own
     return mated(planner, sides, (left, right), JoinType.ANTI, equal, loose, None, schema, overlap)
 
 
 def with_pattern(
-    planner: RdfPlanning,
-    left: tuple[Solutions, Physical],
-    right: Solutions,
-    how: JoinType,
-    condition: Expression | None,
+    planner: RdfPlanning, left: tuple[Solutions, Physical], pattern: Solutions, how: JoinType, mark: str | None = None
 ) -> Physical:
-    """The solutions for which a pattern is there, or is not."""
-    equal, loose = _shared(left[0], right)
-    sides = (left[1], planner.solutions(right))
-    return mated(planner, sides, (left[0], right), how, equal, loose, condition, left[1].schema)
+    """The solutions for which a pattern is there, or is not; or all, with a variable that says whether it is."""
+    marks = () if mark is None else (mark,)
+    schema = solutions((*(a.name for a in left[1].schema), *marks))
+    inner = plain_pattern(pattern)
+    if inner is not None:
+        right, condition = inner[0], conjunction(inner[1])
+        equal, loose = _shared(left[0], right)
+        sides = (left[1], planner.solutions(right))
+        return mated(planner, sides, (left[0], right), how, equal, loose, condition, schema)
+    found = rdf_exists.correlated(left[0], pattern)
+    keyed = bound_to(left[1], found.made)
+    with_keys = solutions((*(a.name for a in keyed.schema), *marks))
+    sides, ops = (keyed, planner.solutions(found.pattern)), (left[0], found.pattern)
+    joined = mated(planner, sides, ops, how, found.keys, (), None, with_keys)
+    return Choose(joined, schema, joined.form, STATELESS) if found.made else joined
+
+
+def bound_to(node: Physical, bindings: Iterable[Binding]) -> Physical:
+    """Solutions with some more variables."""
+    for binding in bindings:
+        schema = solutions((*(a.name for a in node.schema), binding.variable.name))
+        node = Bind(node, binding, schema, node.form, STATELESS)
+    return node
+
+
+def left_join_asking(planner: RdfPlanning, op: LeftJoin) -> Physical:
+    """A left join whose condition asks for patterns: the pairs that fulfil it, and the left solutions without one."""
+    sure = bound(op.left)
+    maybe = [name for name in names(op.left.variables) if name not in sure]
+    made = [rdf_exists.key_of(name, f"{name} left", sure) for name in maybe]
+    left = rdf_exists.extended(op.left, made)
+    joined = Join(left, op.right)
+    pairs = joined if op.condition is None else Filter(joined, op.condition)
+    keys = (*(name for name in names(op.left.variables) if name in sure), *(key.variable.name for key in made))
+    some = planner.solutions(pairs)
+    matched = Choose(some, solutions(keys), some.form, STATELESS)
+    rows = planner.solutions(left)
+    alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, (), None, rows.schema)
+    merged = solutions(names(op.variables))
+    return planner.both(*(Choose(side, merged, side.form, STATELESS) for side in (some, alone)))
 
 
 def mated(
@@ -106,7 +138,7 @@ def mated(
         return ChangeJoin(left, right, how, equal, residual, schema, Form.TABLE, rdf_choices.STATIC)
     if forms == (Form.TABLE, Form.CHANGES) and how is JoinType.INNER:
         return ChangeJoin(right, left, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
-    if forms == (Form.CHANGES, Form.TABLE) and how is not JoinType.SEMI:
+    if forms == (Form.CHANGES, Form.TABLE) and how not in (JoinType.SEMI, JoinType.MARK):
         return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
     left, right = planner.moving(left), planner.moving(right)
     choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
@@ -128,12 +160,7 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
     """The parts of a basic graph pattern: stars first, then what shares variables with what is there."""
     if not op.parts:
         return Written(((),), solutions(()), rdf_choices.STORED)
-    left = [
-        window_below(part.input, part.width, part.slide)
-        if isinstance(part, RangeWindow) and isinstance(part.input, TriplePattern)
-        else part
-        for part in op.parts
-    ]
+    left = list(op.parts)
     pieces: list[tuple[frozenset[str], Physical, tuple[Solutions, ...]]] = []
     while star := _star(left):
         pieces.append(_mate_all(planner, star))
@@ -227,9 +254,7 @@ def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
     match op:
         case TriplePattern():
             return op, []
-        case RangeWindow(input=TriplePattern() as pattern, width=width, slide=slide):
-            return window_below(pattern, width, slide), []
-        case BasicGraphPattern(parts=(part,)) if not isinstance(part, ElementWindow):
+        case BasicGraphPattern(parts=(part,)):
             return _simple(part)
         case Filter(input=input, condition=condition) if not has_exists(condition):
             below = _simple(input)
@@ -241,10 +266,8 @@ def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
 def _source(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
     """The one stream that a pattern reads through a time window, and the window."""
     match part.input:
-        case RdfStream(extent=extent):
-            return extent, (1, 1)
-        case RangeWindow(input=RdfStream(extent=extent), width=width, slide=slide):
-            return extent, (width, slide)
+        case Window(input=StreamReceive(extent=extent)) if window := range_and_slide(part.input):
+            return extent, window
         case _:
             return None, None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Binding, Call, Constant, Exists, Expression, parts
+from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, parts
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
@@ -22,9 +22,17 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow
 from transom.algebra.rdf.tree import closed
 from transom.algebra.rdf.variable import Variable
+from transom.physical.rdf_paths import as_patterns
+
+OUTER = " outer "
+"""What the names of keys hold: variables of the solution around the pattern of an EXISTS. No user writes a space."""
+
+
+def is_outer(name: str) -> bool:
+    """Whether a variable is such a key."""
+    return OUTER in name
 
 
 def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
@@ -35,7 +43,7 @@ def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
 def bound(op: Solutions) -> frozenset[str]:
     """The variables that every solution binds."""
     match op := closed(op):
-        case TriplePattern() | PathPattern() | RangeWindow() | ElementWindow() | BasicGraphPattern():
+        case TriplePattern() | PathPattern() | BasicGraphPattern():
             return frozenset(names(op.variables))
         case Join(left=left, right=right):
             return bound(left) | bound(right)
@@ -47,8 +55,8 @@ def bound(op: Solutions) -> frozenset[str]:
             sure = (name for place, name in enumerate(names(variables)) if all(row[place] is not None for row in rows))
             return frozenset(sure)
         case Extend(input=input, binding=binding):
-            certain = isinstance(binding.expression, Constant)
-            return bound(input) | ({binding.variable.name} if certain else set())
+            known = bound(input)
+            return known | ({binding.variable.name} if _is_certain(binding.expression, known) else set())
         case Project(input=input, variables=variables):
             return bound(input) & set(names(variables))
         case (
@@ -61,15 +69,23 @@ def bound(op: Solutions) -> frozenset[str]:
             return bound(input)
         case Aggregation(input=input, keys=keys, aggregates=aggregates):
             known = bound(input)
-            found = [key.variable for key in keys if isinstance(key.expression, Constant) or _is_bound(key, known)]
+            found = [key.variable for key in keys if _is_certain(key.expression, known)]
             return frozenset(names((*found, *(one.variable for one in aggregates if one.function == "COUNT"))))
         case _:
             assert_never(op)
 
 
-def _is_bound(key: Binding, known: frozenset[str]) -> bool:
-    """Whether a key is a variable that is always bound."""
-    return isinstance(key.expression, Variable) and key.expression.name in known
+def _is_certain(expression: Expression, known: frozenset[str]) -> bool:
+    """Whether an expression is never an error, given the variables that are always bound."""
+    match expression:
+        case Constant():
+            return True
+        case Variable(name=name):
+            return name in known
+        case Call(function="COALESCE", arguments=arguments):
+            return any(_is_certain(argument, known) for argument in arguments)
+        case _:
+            return False
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -118,10 +134,12 @@ def plain_pattern(op: Solutions) -> tuple[Solutions, list[Expression]] | None:
 
 def _plain(op: Solutions) -> bool:
     match op:
-        case TriplePattern() | RangeWindow() | ElementWindow() | Values():
+        case TriplePattern() | Values():
             return True
         case BasicGraphPattern(parts=several):
             return all(map(_plain, several))
+        case PathPattern():
+            return as_patterns(op) is not None
         case Join(left=left, right=right) | Union(left=left, right=right):
             return _plain(left) and _plain(right)
         case _:

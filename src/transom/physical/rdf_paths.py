@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import assert_never
 
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.expressions import Call, Constant
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     Either,
     Inverse,
@@ -34,7 +35,7 @@ def as_patterns(op: PathPattern) -> Solutions | None:
     return None if found is None else Project(found, op.variables)
 
 
-def _ways(on: Statements, path: Path, subject: Place, object: Place, fresh: count[int]) -> Solutions | None:
+def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[int]) -> Solutions | None:
     match path:
         case Link(predicate=predicate):
             return TriplePattern(on, subject, predicate, object)
@@ -67,7 +68,7 @@ def _ends(op: Solutions, subject: Place, object: Place) -> Solutions:
     return Project(op, of_places((subject, object)))
 
 
-def _without(on: Statements, names: tuple[IRI, ...], subject: Place, object: Place, fresh: count[int]) -> Solutions:
+def _without(on: Windows, names: tuple[IRI, ...], subject: Place, object: Place, fresh: count[int]) -> Solutions:
     """Statements whose predicate is none of some names."""
     predicate = Variable(f"_:link {next(fresh)}")
     every = TriplePattern(on, subject, predicate, object)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from transom.algebra.rdf.expressions import Binding, Expression, SortKey
 from transom.algebra.rdf.forms import Template
+from transom.algebra.rdf.operator import STATEMENT as STATEMENT
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
@@ -19,7 +20,6 @@ from transom.model.types import Type
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Clock, Physical
 
-STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o")))
 MESSAGE = Schema((Attribute("statements", Type.STRING),))
 """A message: its statements as one value."""
 
@@ -145,7 +145,7 @@ class Keep(Physical):
 
 @dataclass(frozen=True, slots=True)
 class Bind(Physical):
-    """One more variable."""
+    """One more variable; new blank nodes belong to the variables of `owner`, and to the copy of the solution."""
 
     input: Physical
     binding: Binding
@@ -153,6 +153,7 @@ class Bind(Physical):
     form: Form
     choice: Choice
     ordered: bool = False
+    owner: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,18 +165,6 @@ class Choose(Physical):
     form: Form
     choice: Choice
     ordered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Both(Physical):
-    """The rows of two sides; in order, those of the left come first."""
-
-    left: Physical
-    right: Physical
-    schema: Schema
-    form: Form
-    ordered: bool
-    choice: Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +212,7 @@ After: TypeAlias = Cut | Pick | Single
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Physical):
-    """The solutions of each tick in order, and what is taken of the sequence."""
+    """The solutions of each tick in order, and what is taken of the sequence; for each value of `per` by itself."""
 
     input: Physical
     keys: tuple[SortKey, ...]
@@ -233,6 +222,7 @@ class Sequence(Physical):
     choice: Choice
     form: Form = Form.WINDOWS
     ordered: bool = True
+    per: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,19 +249,5 @@ class Make(Physical):
 
 
 RdfNode: TypeAlias = (
-    Graph
-    | Written
-    | Stand
-    | Last
-    | Match
-    | Fan
-    | Within
-    | Keep
-    | Bind
-    | Choose
-    | Both
-    | Once
-    | Sequence
-    | Unfold
-    | Make
+    Graph | Written | Stand | Last | Match | Fan | Within | Keep | Bind | Choose | Once | Sequence | Unfold | Make
 )

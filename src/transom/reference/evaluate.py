@@ -25,7 +25,16 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.streams import (
+    DStream,
+    IStream,
+    Renumber,
+    RStream,
+    StreamProject,
+    StreamSelect,
+    StreamUnion,
+    WithoutJumps,
+)
 from transom.algebra.tree import Relations, closed
 from transom.algebra.windows import Window
 from transom.model.bag import Bag, Element
@@ -45,6 +54,8 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
             return streams.stream_select(op, evaluate_stream(op.input, inputs))
         case StreamProject():
             return streams.stream_project(op, evaluate_stream(op.input, inputs))
+        case StreamUnion(parts=parts):
+            return streams.stream_union([evaluate_stream(part, inputs) for part in parts])
         case Renumber():
             return streams.renumber(evaluate_stream(op.input, inputs))
         case WithoutJumps():

@@ -23,6 +23,11 @@ def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Eleme
     return [Element(e.tick, e.index, project(op.items, Scope.of(schema, e))) for e in elements]
 
 
+def stream_union(parts: Sequence[Sequence[Element]]) -> list[Element]:
+    """All parts in order of tick; sorting keeps the order of the parts where ticks are equal (R10, R24)."""
+    return renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))
+
+
 def renumber(elements: Sequence[Element]) -> list[Element]:
     """The same elements, numbered from 1 (S15)."""
     return [Element(e.tick, place, e.row) for place, e in enumerate(elements, start=1)]

@@ -10,6 +10,7 @@ from transom.algebra.sources import StoredTable
 from transom.algebra.windows import (
     Arrival,
     Between,
+    Bound,
     Change,
     Content,
     Coordinate,
@@ -80,6 +81,23 @@ def window(op: Window, elements: Sequence[Element], inputs: Inputs) -> list[Bag]
     """Figure 6 for any coordinate: one window per slide event, with the elements in range; one lineage per key."""
     windows = [w for key, lineage in lineages(op, elements) for w in life(op, key, lineage, inputs)]
     return sorted(windows, key=lambda w: (w.tick, row_key(w.key)))
+
+
+def validity(op: Window, elements: Sequence[Element]) -> list[tuple[Element, int, int | None]]:
+    """Every element with the first tick at which the relation has it, and the first at which it no longer does.
+
+    It says the same as `window`, without a bag per tick: an element in range stays until the lower bound has passed it.
+    None is for ever. An element is never seen if it ends where it starts.
+    """
+    match op.slide, op.range:
+        case Every(coordinate=Coordinate.TICK, step=1), Between(coordinate=Coordinate.TICK, low=low, high=Bound(1, 0)):
+            return [(e, e.tick, ((e.tick - low.offset) // low.step + 1) * low.step) for e in elements]
+        case Arrival(), Between(coordinate=Coordinate.INDEX, low=Bound(1, offset), high=Bound(1, 0)):
+            ends: list[int | None] = [e.tick for e in elements[1 - offset :]]
+            ends += [None] * (len(elements) - len(ends))
+            return [(e, e.tick, end) for e, end in zip(elements, ends, strict=True)]
+        case _:
+            raise Unsupported("Window", "its elements do not leave in the order in which they came", "never")
 
 
 def life(op: Window, key: Row, lineage: Sequence[Stand], inputs: Inputs) -> list[Bag]:

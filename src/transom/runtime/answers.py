@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -14,9 +15,80 @@ from transom.model.bag import Bag, Element, Row, row_identity, row_key
 from transom.model.schema import Schema
 from transom.model.time import Calendar
 from transom.model.types import Line, Point, Type
+from transom.physical.node import Physical
+from transom.runtime.options import RunOptions
 from transom.spark.columns import quoted
 from transom.spark.marks import EPOCH, TickTime
-from transom.spark.result import column_names
+from transom.spark.printable import printable
+from transom.spark.result import column_names, result
+
+
+@dataclass(frozen=True)
+class RowResults:
+    """The results of one planned query over rows."""
+
+    plan: Physical
+    columns: tuple[str, ...]
+    kind: AnswerKind
+    calendar: Calendar
+
+    @property
+    def parts(self) -> str:
+        """What an answer has some of."""
+        return "windows" if self.kind == "windows" else "tuples"
+
+    def result(self, frame: DataFrame) -> DataFrame:
+        """The frame of a plan's top as a user sees it."""
+        return result(self.plan, frame)
+
+    def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
+        """Where a replay ends: with the last tick of any source if nobody says so."""
+        return last_tick(options, sources)
+
+    def replayed(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
+        """The batch result in the order of its ticks."""
+        return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
+
+    def show(self, frame: DataFrame, most: int, table: Callable[[Answer], None]) -> bool:
+        """Print the first rows of a replay, as Spark does; whether it is known that there are more."""
+        printable(frame).show(most, truncate=False)
+        return False
+
+    def of_replay(self, frame: DataFrame, start: int, until: int | None) -> Answer:
+        """The answer of a replay."""
+        return self.answer(self.plain(frame).collect())
+
+    def plain(self, frame: DataFrame) -> DataFrame:
+        """A result with ticks and instants as numbers."""
+        return plain(frame, self.plan.schema, self.calendar)
+
+    def answer(self, rows: Sequence[Any]) -> Answer:
+        """The rows of a plain result as an answer."""
+        return answer(rows, self.plan.schema, self.columns, self.kind)
+
+    def last_of(self, inputs: Any, whole: Answer, until: int | None) -> int:
+        """The last tick of which a stream says anything."""
+        return int(inputs.until)
+
+    def during(self, answer: Answer, start: int, until: int | None, last: int | None = None) -> Answer:
+        """The inputs say between which ticks an answer is."""
+        return answer
+
+    def rejected(self, inputs: Any) -> dict[str, dict[str, int]]:
+        """The reference engine stops at a message that is no row."""
+        return {}
+
+    def difference(self, expected: Answer, found: Answer, *, index: bool = False) -> str | None:
+        """The first difference between two answers in words, or None."""
+        return difference(expected, found, index=index)
+
+
+def last_tick(options: RunOptions, sources: Mapping[str, DataFrame]) -> int:
+    """The last tick of a run, or of any source if nobody says so."""
+    if options.until is not None:
+        return options.until
+    found = [frame.agg(F.max("v" if "v" in frame.columns else "t")).first()[0] for frame in sources.values()]
+    return max([options.start, *(tick for tick in found if tick is not None)])
 
 
 def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:

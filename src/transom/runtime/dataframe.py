@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Kind
+from transom.catalog.extents import Extent, Kind
+from transom.catalog.rdf import RdfExtent
+from transom.catalog.servers import Kafka
+from transom.connectors import spark as connectors
 from transom.errors import UsageError
+from transom.physical.node import Physical
+from transom.physical.plan import Read, ReadScans
+from transom.physical.rdf_plan import messages
+from transom.physical.walk import walk
+from transom.runtime.answers import last_tick
+from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
-from transom.runtime.rdf_dataframe import beats_of, messages_of, open_statements, rdf_dataframe, shared_in
-from transom.runtime.row_sources import Opened, last_tick, open_rows
-from transom.spark.balance import RowCounts
+from transom.runtime.statements import open_statements, several
+from transom.spark.balance import CountRead, RowCounts, uncounted
 from transom.spark.frames import LoweringContext
+from transom.spark.given import stream_frame, table_frame, with_ties
 from transom.spark.lower import lower
 from transom.spark.rejected import Rejected
-from transom.spark.result import result
-from transom.spark.session import allow_depth, check_session
+from transom.spark.session import check_session
 
 
 def dataframe(
@@ -32,49 +40,122 @@ def dataframe(
 ) -> DataFrame:
     """One DataFrame with the answer: streaming if `live`, else batch.
 
-    `given` are the sources that the caller has opened; the others are opened as the catalog says. `rejected` counts the
-    rows of a batch beyond a speed limit, `counts` those of all live sources.
+    `given` are the sources that the caller has opened; the others are opened as the catalog says. `rejected` counts
+    what a batch rejects, `counts` the rows of all live sources.
     """
     counts = counts or RowCounts()
-    if job.over_rdf:
-        return rdf_dataframe(job, spark, given, live=live, counts=counts)
-    plan, catalog, options = job.plan, job.catalog, job.options
-    frames = dict(given or {})
+    catalog, options, frames = job.catalog, job.options, dict(given or {})
+    known = {**catalog.extents, **catalog.rdf.extents}
     for name in frames:
-        if name not in catalog.extents and name not in catalog.rdf.extents:
-            raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
-    rows = open_rows(job, spark, frames, live=live, counts=counts)
-    facts = open_statements(job, spark, frames, live=live, counts=counts)
-    until = options.until
-    if until is None and not live:
-        until = max(last_tick(options.start, rows), last_tick(options.start, Opened(facts.streams)))
+        if name not in known:
+            raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(known)}")
+    count: Callable[[str], CountRead] = counts.scan if live else lambda _: uncounted
+    of_rdf = [extent for extent in job.sources if isinstance(extent, RdfExtent)]
+    of_rows = [extent for extent in job.sources if not isinstance(extent, RdfExtent)]
+    streams, tables = _open_rows(job, spark, of_rows, frames, count, live=live)
+    statements, graphs = open_statements(job, spark, of_rdf, frames, count, rejected, live=live)
+    streamed = [e for e in job.sources if e.kind is not Kind.STORED or e.name in _followed(job.plan)]
+    source_of = {messages(extent.name): extent.name for extent in of_rdf}
+    beats = heartbeats(job, spark, streamed, frames) if live else {}
+    delays = {extent.name: delay_ms(extent, catalog.calendar) for extent in streamed}
     run = LoweringContext(
         spark,
         catalog.calendar,
-        {**rows.streams, **facts.streams},
-        {**rows.tables, **facts.tables},
+        {**streams, **statements},
+        {**tables, **graphs},
         live,
         options.start,
-        until,
-        {**rows.delays, **facts.delays},
-        beats_of(job, spark, rows, facts, frames) if live else {},
+        options.until if live else job.results.last_tick(options, {**streams, **tables, **statements}),
+        delays | {name: delays[source] for name, source in source_of.items() if source in delays},
+        beats | {name: beats[source] for name, source in source_of.items() if source in beats},
         options.approximate_sums,
         job.kernel.used,
         rejected or Rejected(),
-        shared=shared_in(job, live=live),
+        shared=dict.fromkeys(several(job.plan, statements)) if live else {},
         counts=counts,
         lateness=lateness_of(job, live=live),
-        settled=rows.settled,
-        source_of=messages_of(job),
+        settled=frozenset(e.name for e in of_rows if e.name not in frames and _keeps_dead_letters(e)),
+        source_of=source_of,
+        rows_until=None if live or not of_rows else last_tick(options, {**streams, **tables, **statements}),
     )
-    check_session(spark, plan, catalog.calendar, live)
-    if job.rdf_extents:
-        allow_depth(spark)
-    return result(plan, lower(plan, run))
+    check_session(spark, job.plan, catalog.calendar, live)
+    return job.results.result(lower(job.plan, run))
 
 
-def is_live(frames: Mapping[str, Any], catalog: Catalog) -> bool:
+def replay(
+    job: Job, spark: SparkSession, given: Mapping[str, Any] | None = None, *, rejected: Rejected | None = None
+) -> DataFrame:
+    """The answer of a job over sources that are no streams, in the order of its ticks."""
+    if any(frame.isStreaming for frame in (given or {}).values()):
+        raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
+    frame = dataframe(job, spark, given, live=False, rejected=rejected)
+    return job.results.replayed(frame, job.options.start, job.options.until)
+
+
+def _open_rows(
+    job: Job,
+    spark: SparkSession,
+    extents: Sequence[Extent],
+    given: Mapping[str, DataFrame],
+    count: Callable[[str], CountRead],
+    *,
+    live: bool,
+) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """The streams and the tables of some extents as source frames."""
+    calendar, folder, followed = job.catalog.calendar, job.catalog.folder, _followed(job.plan)
+    streams: dict[str, DataFrame] = {}
+    tables: dict[str, DataFrame] = {}
+    for extent in extents:
+        own = given.get(extent.name)
+        if extent.name in followed:
+            tables[extent.name] = connectors.open_scans(spark, extent, folder, count=count(extent.name))
+        elif extent.kind is Kind.STORED and own is not None:
+            tables[extent.name] = table_frame(extent, own, calendar)
+        elif extent.kind is Kind.STORED:
+            found = connectors.open_table(spark, extent, calendar, folder, position=True)
+            tables[extent.name] = with_ties(found, extent)
+        elif own is not None:
+            if own.isStreaming != live:
+                raise UsageError(f"the source of {extent.name} is not a stream, while others are")
+            streams[extent.name] = stream_frame(extent, count(extent.name)(own, F.lit(1)), calendar)
+        else:
+            streams[extent.name] = with_ties(_opened(job, spark, extent, live=live, count=count(extent.name)), extent)
+    return streams, tables
+
+
+def _followed(plan: Physical) -> set[str]:
+    """The tables whose logs the plan follows."""
+    return {node.extent for node in walk(plan) if isinstance(node, ReadScans)}
+
+
+def _keeps_dead_letters(extent: Extent) -> bool:
+    """Whether the reader of a source tells its late rows itself, and keeps them."""
+    return isinstance(extent.source, Kafka) and extent.source.dead is not None
+
+
+def _opened(job: Job, spark: SparkSession, extent: Extent, *, live: bool, count: CountRead) -> DataFrame:
+    """A stream of the catalog."""
+    options = job.options
+    return connectors.open_stream(
+        spark,
+        extent,
+        job.catalog.calendar,
+        job.catalog.folder,
+        live=live,
+        position=_needs_position(job.plan, extent.name),
+        until=options.until,
+        checkpoint=options.checkpoint,
+        waits=job.waits,
+        may_lose=options.may_lose,
+        count=count,
+    )
+
+
+def is_live(frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
     """Whether an answer over given sources is a stream: where one of them is."""
-    known = [*catalog.extents.values(), *catalog.rdf.extents.values()]
-    own = [frames[e.name] for e in known if e.kind is not Kind.STORED and e.name in frames]
+    own = [frames[e.name] for e in sources if e.kind is not Kind.STORED and e.name in frames]
     return any(frame.isStreaming for frame in own)
+
+
+def _needs_position(plan: Physical, extent: str) -> bool:
+    return any(isinstance(node, Read) and node.extent == extent and node.ordered for node in walk(plan))

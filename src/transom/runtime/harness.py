@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
-from transom.catalog.extents import Extent
-from transom.model.answer import Answer, AnswerKind
 from transom.physical.plan import Kernel
-from transom.reference.sources import Inputs
-from transom.runtime.answers import answer, plain
 from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job, Plannable
 from transom.runtime.micro_batches import Split, read_streams, table_frames, write_streams
@@ -23,50 +20,51 @@ from transom.runtime.options import RunOptions
 
 
 def stream_answer(
-    query: Plannable[Extent],
+    query: Plannable,
     spark: SparkSession,
-    inputs: Inputs,
+    inputs: Any,
     split: Split,
+    until: int | None = None,
+    kernel: Kernel = "auto",
     *,
     index: bool = False,
-    kernel: Kernel = "auto",
-) -> Answer:
-    """The answer of a query to some inputs, as a stream that is cut into micro-batches."""
-    folder = Path(tempfile.mkdtemp(prefix="transom-"))
-    try:
-        paths = write_streams(folder / "in", query.reads, inputs, split)
-        job, frame = frame_of(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)
-        return gathered(
-            job, collected(plain(frame, job.plan.schema, job.catalog.calendar), spark, folder / "checkpoint")
-        )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+) -> Any:
+    """The answer of a query to some inputs, as a stream that is cut into micro-batches.
+
+    `until` is the last tick; inputs of rows know it.
+    """
+    until = inputs.until if until is None else until
+    with _folder() as folder:
+        paths = write_streams(folder / "in", query.reads, inputs, split, until)
+        job, frame = frame_of(query, spark, inputs, paths, until, index=index, live=True, kernel=kernel)
+        return job.results.answer(collected(job.results.plain(frame), spark, folder / "checkpoint"))
 
 
 def replay_answer(
-    query: Plannable[Extent], spark: SparkSession, inputs: Inputs, *, index: bool = False, kernel: Kernel = "auto"
-) -> Answer:
+    query: Plannable, spark: SparkSession, inputs: Any, kernel: Kernel = "auto", *, index: bool = False
+) -> Any:
     """The answer of a query to some inputs, as a batch."""
+    until = getattr(inputs, "until", None)
+    with _folder() as folder:
+        paths = write_streams(folder / "in", query.reads, inputs, Split(), until)
+        job, frame = frame_of(query, spark, inputs, paths, until, index=index, live=False, kernel=kernel)
+        return job.results.answer(job.results.plain(frame).collect())
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder for the files of one answer."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
-        paths = write_streams(folder / "in", query.reads, inputs, Split())
-        job, frame = frame_of(query, spark, inputs, paths, inputs.until, index=index, live=False, kernel=kernel)
-        return gathered(job, plain(frame, job.plan.schema, job.catalog.calendar).collect())
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def gathered(job: Job, rows: Sequence[Any]) -> Answer:
-    """Rows of Spark as an answer."""
-    if job.result_kind not in get_args(AnswerKind):
-        raise ValueError(f"{job.result_kind} are no rows")
-    return answer(rows, job.plan.schema, job.columns, job.result_kind)  # type: ignore[arg-type]
-
-
 def stream_of(
-    query: Plannable[Extent],
+    query: Plannable,
     spark: SparkSession,
-    inputs: Inputs,
+    inputs: Any,
     split: Split,
     folder: Path,
     *,
@@ -74,24 +72,24 @@ def stream_of(
     kernel: Kernel = "auto",
 ) -> DataFrame:
     """The streaming DataFrame of a query over inputs that are written into a folder."""
-    paths = write_streams(folder / "in", query.reads, inputs, split)
+    paths = write_streams(folder / "in", query.reads, inputs, split, inputs.until)
     return frame_of(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)[1]
 
 
 def frame_of(
-    query: Plannable[Extent],
+    query: Plannable,
     spark: SparkSession,
-    inputs: Inputs,
+    inputs: Any,
     paths: Mapping[str, Path],
-    until: int,
+    until: int | None,
     *,
-    index: bool,
+    index: bool = False,
     live: bool,
     kernel: Kernel,
 ) -> tuple[Job, DataFrame]:
     """The job and the DataFrame of a query over streams in folders, and over the tables of the inputs."""
     frames = read_streams(spark, query.reads, paths, live=live) | table_frames(spark, query.reads, inputs)
-    options = RunOptions(start=inputs.start, until=until, index=index, kernel=kernel)
+    options = RunOptions(start=getattr(inputs, "start", 0), until=until, index=index, kernel=kernel)
     job = query.job(spark, options, tuple(frames), live=live)
     return job, dataframe(job, spark, frames, live=live)
 

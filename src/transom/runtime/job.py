@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, get_args
+from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
@@ -12,13 +12,12 @@ from transom.algebra.state import NOTHING
 from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
-from transom.model.answer import AnswerKind
-from transom.model.rdf.answer import RdfAnswerKind
 from transom.physical.node import Physical
 from transom.physical.walk import walk
+from transom.runtime.answers import RowResults
 from transom.runtime.kernel import KernelChoice
 from transom.runtime.options import RunOptions
+from transom.runtime.rdf_answers import RdfResults
 from transom.spark.lateness import Lateness
 
 
@@ -31,31 +30,15 @@ class Job:
     catalog: Catalog = field(repr=False)
     sources: tuple[Extent, ...]
     plan: Physical = field(repr=False)
-    columns: tuple[str, ...]
-    result_kind: AnswerKind | RdfAnswerKind
+    results: RowResults | RdfResults
     bound: StateBound
     kernel: KernelChoice
     options: RunOptions
 
     @property
-    def over_rdf(self) -> bool:
-        """Whether the sources are streams and graphs of RDF."""
-        return self.result_kind in get_args(RdfAnswerKind)
-
-    @property
     def waits(self) -> bool:
         """Whether an operator waits for ticks to close."""
         return any(node.choice.state != NOTHING for node in walk(self.plan))
-
-    @property
-    def extents(self) -> tuple[Extent, ...]:
-        """The sources of rows."""
-        return tuple(source for source in self.sources if not isinstance(source, RdfExtent))
-
-    @property
-    def rdf_extents(self) -> tuple[RdfExtent, ...]:
-        """The sources of RDF statements."""
-        return tuple(source for source in self.sources if isinstance(source, RdfExtent))
 
 
 def lateness_of(job: Job, *, live: bool) -> Lateness | None:
@@ -68,14 +51,11 @@ def lateness_of(job: Job, *, live: bool) -> Lateness | None:
     return Lateness(job.options.checkpoint, job.catalog.calendar, job.kernel.used)
 
 
-SourceType = TypeVar("SourceType", bound=Extent, covariant=True)
-
-
-class Plannable(Protocol[SourceType]):
+class Plannable(Protocol):
     """A compiled query, as the runtime sees it: what it reads, and how it is planned."""
 
     @property
-    def reads(self) -> tuple[SourceType, ...]:
+    def reads(self) -> tuple[Extent, ...]:
         """The sources, each once."""
         ...
 
@@ -86,4 +66,12 @@ class Plannable(Protocol[SourceType]):
 
     def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
         """The query, planned for a session; `given` names the sources that the caller opens."""
+        ...
+
+    def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Any:
+        """What the reference engine evaluates over: the contents of the catalog's sources."""
+        ...
+
+    def evaluate(self, inputs: Any) -> Any:
+        """The whole answer of the reference engine to some inputs."""
         ...

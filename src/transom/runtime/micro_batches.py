@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -15,11 +15,23 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
 from transom.catalog.extents import Extent, Kind
+from transom.catalog.rdf import TERMS, RdfExtent
 from transom.connectors.log.columns import ARROW
+from transom.connectors.rdf_spark_files import WHERE, spelled
 from transom.errors import UsageError
-from transom.reference.sources import Inputs
+from transom.runtime.statements import statements
+from transom.spark.columns import quoted
 from transom.spark.given import OWN_EMPTY, OWN_POSITION, OWN_TICK
 from transom.spark.types import spark_type
+
+MESSAGES = ", ".join(
+    [
+        "tick bigint",
+        *(f"{quoted(name)} {kind}" for name, kind in zip(WHERE, ("int", "string", "bigint"), strict=True)),
+        "statements array<struct<s: string, p: string, o: string, row: bigint>>",
+    ]
+)
+"""The schema of files whose rows are messages of statements."""
 
 
 class Arrival(NamedTuple):
@@ -75,15 +87,29 @@ def streamed(extents: Sequence[Extent]) -> list[Extent]:
     return [extent for extent in extents if extent.kind is not Kind.STORED]
 
 
-def arrivals(extents: Sequence[Extent], inputs: Inputs) -> list[Arrival]:
-    """The rows of all streams up to `inputs.until`, in the order of their ticks."""
+def arrivals(extents: Sequence[Extent], inputs: Any, until: int | None = None) -> list[Arrival]:
+    """The rows of all streams up to a tick, in the order of their ticks; default: the last one of the inputs."""
+    last = getattr(inputs, "until", None) if until is None else until
     rows = [
-        Arrival(element.tick, source, element.index, element.row)
+        Arrival(tick, source, position, row)
         for source, extent in enumerate(streamed(extents))
-        for element in inputs.streams.get(extent.name, ())
-        if element.tick <= inputs.until
+        for tick, position, row in _delivered(extent, inputs.streams.get(extent.name, ()))
+        if last is None or tick <= last
     ]
     return sorted(rows, key=lambda row: row[:3])
+
+
+def _delivered(extent: Extent, given: Sequence[Any]) -> Iterable[tuple[int, int, tuple[Any, ...]]]:
+    """The tick, position and values of each row; a stream of messages has one row for all about a subject at a tick."""
+    if not isinstance(extent, RdfExtent):
+        return [(element.tick, element.index, element.row) for element in given]
+    if not extent.local:
+        return [(tick, number, spelled(triple)) for number, (tick, triple) in enumerate(given)]
+    found: dict[tuple[int, Any], tuple[int, int, tuple[list[Any]]]] = {}
+    for number, (tick, triple) in enumerate(given):
+        _, _, (held,) = found.setdefault((tick, triple.subject), (tick, number, ([],)))
+        held.append(dict(zip((*TERMS, "row"), (*spelled(triple), number), strict=True)))
+    return found.values()
 
 
 def pieces(rows: Sequence[Arrival], split: Split) -> list[Sequence[Arrival]]:
@@ -95,15 +121,18 @@ def pieces(rows: Sequence[Arrival], split: Split) -> list[Sequence[Arrival]]:
     return found
 
 
-def write_streams(folder: Path, extents: Sequence[Extent], inputs: Inputs, split: Split) -> dict[str, Path]:
+def write_streams(
+    folder: Path, extents: Sequence[Extent], inputs: Any, split: Split, until: int | None = None
+) -> dict[str, Path]:
     """The streams of some inputs as files; the folder of each source."""
-    return write_batches(folder, extents, pieces(arrivals(extents, inputs), split), inputs.until)
+    last = getattr(inputs, "until", None) if until is None else until
+    return write_batches(folder, extents, pieces(arrivals(extents, inputs, last), split), last)
 
 
 def write_batches(
-    folder: Path, extents: Sequence[Extent], batches: Sequence[Sequence[Arrival]], until: int
+    folder: Path, extents: Sequence[Extent], batches: Sequence[Sequence[Arrival]], until: int | None
 ) -> dict[str, Path]:
-    """One file per source and micro-batch, and one more per source that ends the run.
+    """One file per source and micro-batch, and if there is an `until` one more per source that ends the run.
 
     The last file holds one row of a tick after `until`. The query ignores the row, but it moves the watermark past
     `until`, also where the source may be late.
@@ -112,8 +141,9 @@ def write_batches(
     for source, extent in enumerate(streamed(extents)):
         paths[extent.name] = path = folder / extent.name
         path.mkdir(parents=True)
-        end = Arrival(until + 1 + extent.lateness, source, 0, (None,) * len(extent.schema))
-        for number, batch in enumerate([*batches, [end]]):
+        nothing = (None,) * len(extent.schema)
+        end = [] if until is None else [[Arrival(until + 1 + extent.lateness, source, 0, nothing)]]
+        for number, batch in enumerate([*batches, *end]):
             own = [(row.tick, row.position, row.row) for row in batch if row.source == source]
             write_file(path, number, _table(extent, own))
     return paths
@@ -127,17 +157,39 @@ def write_file(folder: Path, number: int, table: pa.Table) -> None:
 
 
 def _table(extent: Extent, rows: Sequence[tuple[int, int, Any]]) -> pa.Table:
+    if _by_message(extent):
+        kind = pa.list_(pa.struct([*((name, pa.string()) for name in TERMS), ("row", pa.int64())]))
+        at, file, number = WHERE
+        return pa.table(
+            {
+                "tick": pa.array([r[0] for r in rows], pa.int64()),
+                at: pa.array([0 for _ in rows], pa.int32()),
+                file: pa.array(["" for _ in rows], pa.string()),
+                number: pa.array([r[1] for r in rows], pa.int64()),
+                "statements": pa.array([r[2][0] for r in rows], kind),
+            }
+        )
     columns: dict[str, pa.Array] = {"tick": pa.array([r[0] for r in rows], pa.int64())}
     columns["position"] = pa.array([r[1] for r in rows], pa.int64())
     for place, attribute in enumerate(extent.schema):
-        columns[f"c{place}"] = pa.array([r[2][place] for r in rows], ARROW[attribute.type])
+        columns[_columns(extent)[place]] = pa.array([r[2][place] for r in rows], ARROW[attribute.type])
     return pa.table(columns)
+
+
+def _by_message(extent: Extent) -> bool:
+    """Whether a row holds a message of statements, as files do, and not one statement."""
+    return isinstance(extent, RdfExtent) and extent.is_stream and extent.local
+
+
+def _columns(extent: Extent) -> tuple[str, ...]:
+    """The columns of values in a file."""
+    return extent.names if isinstance(extent, RdfExtent) else tuple(f"c{place}" for place in range(len(extent.schema)))
 
 
 def source_schema(extent: Extent) -> StructType:
     """The schema of those files."""
     fields = [StructField("tick", LongType()), StructField("position", LongType())]
-    fields += [StructField(f"c{place}", spark_type(a.type)) for place, a in enumerate(extent.schema)]
+    fields += [StructField(name, spark_type(a.type)) for name, a in zip(_columns(extent), extent.schema, strict=True)]
     return StructType(fields)
 
 
@@ -147,21 +199,26 @@ def read_streams(
     """Those files as streams, a file per micro-batch, or as batch DataFrames."""
     frames: dict[str, DataFrame] = {}
     for extent in streamed(extents):
-        schema = source_schema(extent)
+        schema = MESSAGES if _by_message(extent) else source_schema(extent)
         if live:
             reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         else:
             reader = spark.read.schema(schema)
         raw = reader.parquet(str(paths[extent.name]))
-        frames[extent.name] = raw.select(*_tags(raw), *_attributes(raw, extent))
+        frames[extent.name] = (
+            raw if isinstance(extent, RdfExtent) else raw.select(*_tags(raw), *_attributes(raw, extent))
+        )
     return frames
 
 
-def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs) -> dict[str, DataFrame]:
-    """The versions of all tables as batch DataFrames."""
+def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Any) -> dict[str, DataFrame]:
+    """The versions of all tables as batch DataFrames, and the statements of graphs."""
     frames: dict[str, DataFrame] = {}
     for extent in extents:
         if extent.kind is not Kind.STORED:
+            continue
+        if isinstance(extent, RdfExtent):
+            frames[extent.name] = statements(spark, inputs.graphs.get(extent.name, ()))
             continue
         nothing = (None,) * len(extent.schema)
         rows = [

@@ -95,7 +95,7 @@ def lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | None:
             if balance.missing:
                 return LostRows(
                     f"the rows of {name} in micro-batch {report['batchId']} do not add up: {balance}",
-                    detail=f"{balance.missing:,} rows are missing",
+                    detail=f"rows missing: {balance.missing:,}",
                     hint=_NEW,
                 )
     dropped = sum(operator["numRowsDroppedByWatermark"] for operator in report["stateOperators"])

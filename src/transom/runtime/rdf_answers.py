@@ -1,25 +1,117 @@
-"""Answers of Spark to queries over RDF in the form of the reference engine: changes are folded (E7)."""
+"""Answers of Spark to queries over RDF: the DataFrame that a user gets, and the same as the reference engine has it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transom.model.rdf.answer import Ordered, RdfAnswer, RdfAnswerKind, Truth, intervals, runs
-from transom.model.rdf.solutions import Solution
+from transom.model.answer import RdfAnswerKind
+from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, runs
+from transom.model.rdf.formats import cell, rows
+from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.spelling import decode
 from transom.model.rdf.terms import IRI, Literal, Triple, in_order
 from transom.model.time import Calendar
 from transom.physical.node import Physical
-from transom.runtime.rdf_dataframe import names_of
-from transom.spark.columns import quoted
+from transom.physical.plan import Form
+from transom.physical.rdf_plan import Sequence
+from transom.runtime.options import RunOptions
+from transom.runtime.rdf_intervals import during, intervals
+from transom.spark.columns import quoted, told_apart
 from transom.spark.marks import TICK, TickTime
 
+OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 Texts = tuple[str | None, ...]
+_PARTS = {"solutions": "solutions", "sequences": "sequences", "triples": "statements", "boolean": "truth values"}
+
+
+@dataclass(frozen=True)
+class RdfResults:
+    """The results of one planned query over RDF."""
+
+    plan: Physical
+    columns: tuple[str, ...]
+    kind: RdfAnswerKind
+    calendar: Calendar
+
+    @property
+    def parts(self) -> str:
+        """What an answer has some of."""
+        return _PARTS[self.kind]
+
+    def result(self, frame: DataFrame) -> DataFrame:
+        """The frame of a plan's top as a user sees it: changes, sequences, or what follows from stored graphs alone."""
+        cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(names_of(self.plan))]
+        if isinstance(self.plan, Sequence):
+            place = [F.col("o").alias("place")]
+            if self.plan.form is Form.TABLE:
+                return frame.select(*place, *cells)
+            return frame.select(F.col(TICK), (~F.col("p")).alias("empty"), *place, *cells)
+        if self.plan.form is Form.TABLE:
+            return frame.select(*cells)
+        if "p" in frame.columns:
+            frame = frame.where("p")
+        return frame.select(F.col(TICK), F.col("n").alias("change"), *cells)
+
+    def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
+        """A replay has no end: it gives intervals, which are not cut."""
+        return None
+
+    def replayed(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
+        """The batch result as intervals."""
+        found = intervals(frame, names_of(self.plan), self.calendar, self.kind)
+        return during(found, start, until).orderBy("start", *(["place"] if self.kind == "sequences" else []))
+
+    def show(self, frame: DataFrame, most: int, table: Callable[[RdfAnswer], None]) -> bool:
+        """Print the first rows of a replay as the table of an answer; whether there are more."""
+        rows = frame.limit(most + 1).collect()
+        table(gathered(rows[:most], self.kind, self.columns))
+        return len(rows) > most
+
+    def of_replay(self, frame: DataFrame, start: int, until: int | None) -> RdfAnswer:
+        """The answer of a replay, by the intervals that a user gets."""
+        return gathered(self.replayed(frame, start, until).collect(), self.kind, self.columns)
+
+    def plain(self, frame: DataFrame) -> DataFrame:
+        """A result with ticks as numbers and columns by their places."""
+        return plain(self.plan, frame, self.calendar)
+
+    def answer(self, rows: Iterable[Any]) -> RdfAnswer:
+        """The rows of a plain result as an answer."""
+        return answer(rows, self.plan, self.kind, self.columns)
+
+    def last_of(self, inputs: Any, whole: RdfAnswer, until: int | None) -> int:
+        """The last tick of which a stream says anything."""
+        if (end := getattr(inputs, "until", None)) is not None:
+            return int(end)  # rows of which statements are made end then
+        ticks = (tick for given in inputs.streams.values() for tick, _ in given)
+        return max([last_change(whole), *ticks]) if until is None else until
+
+    def during(self, answer: RdfAnswer, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
+        """What is valid at some tick from start to until, if only changes up to the last tick are known."""
+        return (answer if last is None else answer.up_to(last)).since(start).during(start, until)
+
+    def rejected(self, inputs: Any) -> dict[str, dict[str, int]]:
+        """How many messages the reference engine rejected, by stream and reason."""
+        return {name: dict(Counter(one.reason.value for one in aside)) for name, aside in inputs.aside.items()}
+
+    def difference(self, expected: RdfAnswer, found: RdfAnswer, *, index: bool = False) -> str | None:
+        """The first difference between two answers in words, or None."""
+        return difference(expected, found)
+
+
+def names_of(plan: Physical) -> list[str]:
+    """The columns of the answer: the variables, and an underscore more where one is called like a column before it.
+
+    Columns of ours come first.
+    """
+    return told_apart((attribute.name for attribute in plan.schema), OWN)
 
 
 def plain(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
@@ -31,51 +123,75 @@ def plain(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
 
 
 def answer(rows: Iterable[Any], plan: Physical, kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
-    """The rows of a plain result as an answer."""
-    fields = [row.asDict() for row in rows]
+    """The rows of a plain result as an answer: changes are added up (E7)."""
     width = range(len(plan.schema))
-    return _answer([(given, tuple(given[f"c{place}"] for place in width)) for given in fields], kind, columns)
+    told = [(row.asDict(), tuple(row[f"c{place}"] for place in width)) for row in rows]
+    found = {"sequences": _sequences, "boolean": _truth}.get(kind, _intervals)
+    return gathered(found(told), kind, columns)
 
 
-def _answer(rows: list[tuple[Mapping[str, Any], Texts]], kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
-    if kind == "sequences":
-        return RdfAnswer(kind, columns, sequences=_sequences(rows, columns))
-    changes: dict[int, Counter[Texts]] = {}
+def _intervals(rows: Iterable[tuple[Mapping[str, Any], Texts]]) -> Iterator[tuple[Any, ...]]:
+    """Each row from one change of how often it is there to the next."""
+    changes: dict[Texts, Counter[int]] = {}
     for given, cells in rows:
-        changes.setdefault(given["t"], Counter())[cells] += given.get("change", 1)
-    points = sorted({0, *changes})
-    contents: dict[int, Counter[Texts]] = {}
-    there: Counter[Texts] = Counter()
-    for point in points:
-        there = Counter(there)
-        for cells, count in changes.get(point, Counter()).items():
-            there[cells] += count
-            if there[cells] < 0:
-                raise ValueError(f"{cells} goes at {point}, and never came")
-            if not there[cells]:
-                del there[cells]
-        contents[point] = there
-    if kind == "boolean":
-        told = runs(points, [bool(contents[point]) for point in points])
-        return RdfAnswer(kind, ("ask",), truth=tuple(Truth(*run) for run in told))
-    if kind == "triples":
-        made = {cells: triple_of(cells) for content in contents.values() for cells in content}
-        triples = intervals(points, lambda t: (made[c] for c in contents[t].elements()), triple_order)
-        return RdfAnswer(kind, columns, triples=triples)
-    known = {cells: solution_of(cells, columns) for content in contents.values() for cells in content}
-    solutions = intervals(points, lambda t: (known[c] for c in contents[t].elements()), lambda s: s.in_order(columns))
-    return RdfAnswer(kind, columns, solutions=solutions)
+        changes.setdefault(cells, Counter())[given["t"]] += given.get("change", 1)
+    for cells, by_tick in changes.items():
+        points = sorted(by_tick)
+        counts = list(accumulate(by_tick[point] for point in points))
+        if min(counts) < 0:
+            raise ValueError(f"{cells} goes at {points[counts.index(min(counts))]}, and never came")
+        yield from ((start, end, n, *cells) for n, start, end in runs(points, counts) if n)
 
 
-def _sequences(rows: list[tuple[Mapping[str, Any], Texts]], columns: tuple[str, ...]) -> tuple[Ordered, ...]:
+def _truth(rows: Iterable[tuple[Mapping[str, Any], Texts]]) -> Iterator[tuple[Any, ...]]:
+    """The times in which there is a row, and those between them."""
+    there = list(_intervals((given, ()) for given, _ in rows))
+    points = sorted({0, *(start for start, *_ in there), *(end for _, end, *_ in there if end is not None)})
+    values = [any(start <= t and (end is None or t < end) for start, end, _ in there) for t in points]
+    return ((start, end, value) for value, start, end in runs(points, values))
+
+
+def _sequences(rows: Iterable[tuple[Mapping[str, Any], Texts]]) -> Iterator[tuple[Any, ...]]:
+    """Each list from the tick at which it is another one to the next such tick."""
     lists: dict[int, list[tuple[int, Texts]]] = {0: []}
     for given, cells in rows:
         found = lists.setdefault(given["t"], [])
         if not given.get("empty", False):
             found.append((given["place"], cells))
     points = sorted(lists)
-    values = [tuple(solution_of(cells, columns) for _, cells in sorted(lists[t], key=lambda e: e[0])) for t in points]
-    return tuple(Ordered(*run) for run in runs(points, values) if run[0])
+    values = [tuple(cells for _, cells in sorted(lists[t], key=lambda e: e[0])) for t in points]
+    for held, start, end in runs(points, values):
+        yield from ((start, end, place, *cells) for place, cells in enumerate(held))
+
+
+def gathered(rows: Iterable[Any], kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
+    """Rows of intervals as the answer that the reference engine would give."""
+    told = [tuple(row) for row in rows]
+    if kind == "boolean":
+        truth = sorted((Truth(value, start, end) for start, end, value in told), key=lambda one: one.start)
+        return RdfAnswer(kind, ("ask",), truth=tuple(truth))
+    if kind == "sequences":
+        lists: dict[tuple[int, int | None], list[tuple[int, Solution]]] = {}
+        for start, end, place, *cells in told:
+            lists.setdefault((start, end), []).append((place, solution_of(tuple(cells), columns)))
+        ordered = [
+            Ordered(tuple(solution for _, solution in sorted(held, key=lambda one: one[0])), start, end)
+            for (start, end), held in lists.items()
+        ]
+        return RdfAnswer(kind, columns, sequences=tuple(sorted(ordered, key=lambda one: one.start)))
+    if kind == "triples":
+        triples = [Valid(triple_of(tuple(cells)), start, end, n) for start, end, n, *cells in told]
+        return RdfAnswer(kind, columns, triples=tuple(sorted(triples, key=_by_triple)))
+    solutions = [Valid(solution_of(tuple(cells), columns), start, end, n) for start, end, n, *cells in told]
+
+    def by_solution(one: Valid[Solution]) -> tuple[object, ...]:
+        return one.start, one.payload.in_order(columns), one.end is None, one.end or 0
+
+    return RdfAnswer(kind, columns, solutions=tuple(sorted(solutions, key=by_solution)))
+
+
+def _by_triple(one: Valid[Triple]) -> tuple[object, ...]:
+    return one.start, triple_order(one.payload), one.end is None, one.end or 0
 
 
 def solution_of(cells: Texts, columns: tuple[str, ...]) -> Solution:
@@ -94,3 +210,33 @@ def triple_of(cells: Texts) -> Triple:
 def triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
     """What puts any two statements in one fixed order."""
     return (in_order(triple.subject), in_order(triple.predicate), in_order(triple.object))
+
+
+def difference(expected: RdfAnswer, found: RdfAnswer) -> str | None:
+    """The first difference between two answers in words, or None."""
+    one, other = _lines(expected), _lines(found)
+    for line in sorted(set(one) | set(other)):
+        if one.count(line) != other.count(line):
+            shown = _shown(line)
+            return f"missing: {shown}" if one.count(line) > other.count(line) else f"not expected: {shown}"
+    return None if one == other else "the order is another"
+
+
+def _lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
+    """The rows of an answer, in order of their start; within a sequence as it has them."""
+    found = [
+        (start, end is None, end or 0, n, *(cell(term) or "" for term in terms))
+        for start, end, n, terms in rows(answer)
+    ]
+    return found if answer.sequences else sorted(found)
+
+
+def _shown(line: tuple[Hashable, ...]) -> str:
+    start, open_end, end, n, *terms = line
+    return f"{start} to {'∞' if open_end else end}, {n} x ({', '.join(map(str, terms))})"
+
+
+def last_change(answer: RdfAnswer) -> int:
+    """The last tick at which an answer changes."""
+    ticks = [tick for start, end, _, _ in rows(answer) for tick in (start, end) if tick is not None]
+    return max(ticks, default=0)

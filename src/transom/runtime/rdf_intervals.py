@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.errors import UsageError
-from transom.model.rdf.answer import Ordered, RdfAnswer, RdfAnswerKind, Truth
-from transom.model.rdf.solutions import Solution, Valid
-from transom.model.rdf.terms import Triple
+from transom.model.answer import RdfAnswerKind
 from transom.model.time import Calendar
-from transom.physical.node import Physical
-from transom.runtime.job import Job
-from transom.runtime.rdf_answers import solution_of, triple_of, triple_order
-from transom.runtime.rdf_aside import SetAside
-from transom.runtime.rdf_dataframe import names_of, rdf_dataframe
-from transom.spark.balance import RowCounts
 from transom.spark.columns import quoted, reserved
 from transom.spark.marks import TICK, TickTime
 
 _NET = reserved("net")
 
 
-def replay(
-    job: Job, spark: SparkSession, given: Mapping[str, Any] | None = None, *, aside: SetAside | None = None
-) -> DataFrame:
-    """The answer of a job over sources that are no streams, as intervals, between its first and last tick.
-
-    With `aside`, the files of the catalog are read once, and it knows which messages could not be read.
-    """
-    frames = dict(given or {})
-    if aside is not None:
-        frames |= aside.open(spark, job.catalog, job.rdf_extents, frames)
-    if any(frame.isStreaming for frame in frames.values()):
-        raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
-    frame = rdf_dataframe(job, spark, frames, live=False, counts=RowCounts())
-    found = intervals(job.plan, frame, job.catalog.calendar, job.result_kind)  # type: ignore[arg-type]
-    return during(found, job.options.start, job.options.until)
-
-
-def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAnswerKind) -> DataFrame:
+def intervals(frame: DataFrame, names: Sequence[str], calendar: Calendar, kind: RdfAnswerKind) -> DataFrame:
     """A batch of changes, of sequences or of what is stored as rows with the times in which they are valid.
 
     Solutions and statements come with `n`, how often they are; solutions of a sequence with their `place`; a truth
     value is `ask`.
     """
-    cells = [F.col(quoted(name)) for name in names_of(plan)]
+    cells = [F.col(quoted(name)) for name in names]
     if kind == "sequences":
         return _sequences(frame, cells, calendar) if TICK in frame.columns else _for_ever(frame, "place", cells)
     if TICK in frame.columns:
@@ -61,9 +34,10 @@ def intervals(plan: Physical, frame: DataFrame, calendar: Calendar, kind: RdfAns
 
 
 def during(frame: DataFrame, start: int, until: int | None) -> DataFrame:
-    """What is valid at some instant from start to until; intervals are not cut."""
+    """What is valid at some instant from start to until: intervals begin at the start at the earliest."""
     met = F.col("end").isNull() | (F.col("end") > F.lit(start))
-    return frame.where(met if until is None else met & (F.col("start") <= F.lit(until)))
+    found = frame.where(met if until is None else met & (F.col("start") <= F.lit(until)))
+    return found.withColumn("start", F.greatest("start", F.lit(start))) if start else found
 
 
 def _never() -> Column:
@@ -113,33 +87,3 @@ def _sequences(frame: DataFrame, cells: list[Column], calendar: Calendar) -> Dat
     changed = other.where(~F.col("rows").eqNullSafe(F.col("before")))
     runs = changed.select("start", F.lead("start").over(over).alias("end"), "rows")
     return runs.select("start", "end", F.inline("rows"))
-
-
-def gathered(rows: Iterable[Any], kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
-    """Rows of intervals as the answer that the reference engine would give."""
-    told = [tuple(row) for row in rows]
-    if kind == "boolean":
-        truth = sorted((Truth(value, start, end) for start, end, value in told), key=lambda one: one.start)
-        return RdfAnswer(kind, ("ask",), truth=tuple(truth))
-    if kind == "sequences":
-        lists: dict[tuple[int, int | None], list[tuple[int, Solution]]] = {}
-        for start, end, place, *cells in told:
-            lists.setdefault((start, end), []).append((place, solution_of(tuple(cells), columns)))
-        ordered = [
-            Ordered(tuple(solution for _, solution in sorted(held, key=lambda one: one[0])), start, end)
-            for (start, end), held in lists.items()
-        ]
-        return RdfAnswer(kind, columns, sequences=tuple(sorted(ordered, key=lambda one: one.start)))
-    if kind == "triples":
-        triples = [Valid(triple_of(tuple(cells)), start, end, n) for start, end, n, *cells in told]
-        return RdfAnswer(kind, columns, triples=tuple(sorted(triples, key=_by_triple)))
-    solutions = [Valid(solution_of(tuple(cells), columns), start, end, n) for start, end, n, *cells in told]
-
-    def by_solution(one: Valid[Solution]) -> tuple[object, ...]:
-        return one.start, one.payload.in_order(columns), one.end is None, one.end or 0
-
-    return RdfAnswer(kind, columns, solutions=tuple(sorted(solutions, key=by_solution)))
-
-
-def _by_triple(one: Valid[Triple]) -> tuple[object, ...]:
-    return one.start, triple_order(one.payload), one.end is None, one.end or 0

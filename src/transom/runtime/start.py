@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
 from transom.physical.node import Clock
@@ -41,7 +40,7 @@ MOST_WINDOWS = 1_000_000
 def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | None = None) -> Running:
     """Start a job; a checkpoint of another one, and state without a bound, are refused."""
     sink, options, given = Sink.read(job.options.sink), job.options, given or {}
-    if not any(map(_streams, job.sources)):
+    if not any(source.runs_live for source in job.sources):
         raise UsageError("nothing streams in this query", hint="replay it: its answer holds for ever")
     if not job.bound.bounded and not options.allow_unbounded:
         raise UsageError(
@@ -51,7 +50,7 @@ def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | 
     if options.until is None:
         _check_span(job)
     elif options.once:
-        _check_whole([e for e in job.extents if e.name not in given])
+        _check_whole([e for e in job.sources if e.name not in given])
     counts = RowCounts()
     frame = dataframe(job, spark, given, live=True, counts=counts)
     print_now = fingerprint(job, given)
@@ -81,11 +80,6 @@ def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | 
         lock.free()
         raise
     return Running(stream, job, resumed, checkpoint, gate, lock, counts, letters)
-
-
-def _streams(source: Extent) -> bool:
-    """Whether a source brings rows while a query runs, or is a table that a query of rows scans."""
-    return source.is_stream if isinstance(source, RdfExtent) else True
 
 
 def _attached(
@@ -133,11 +127,6 @@ def _check_whole(reads: Sequence[Extent]) -> None:
                 f"a run once and until a tick reads {extent.name} in one micro-batch, maxOffsetsPerTrigger in several",
                 hint="leave one of the three out",
             )
-
-
-def in_order(frame: DataFrame) -> DataFrame:
-    """The answer of a replay in the order of its ticks."""
-    return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
 
 
 def spark_plan(job: Job, spark: SparkSession) -> str:

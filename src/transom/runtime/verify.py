@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extents import Kind
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
-from transom.model.answer import Answer, AnswerKind
+from transom.errors import Unsupported
 from transom.physical.plan import Kernel
-from transom.reference.sources import Inputs
-from transom.runtime.answers import difference, plain
-from transom.runtime.composed_harness import is_mixed, sources_of, stream_rows
 from transom.runtime.dataframe import dataframe
-from transom.runtime.harness import gathered, stream_answer
-from transom.runtime.job import Plannable
-from transom.runtime.micro_batches import Split
+from transom.runtime.harness import stream_answer
+from transom.runtime.job import Job, Plannable
+from transom.runtime.micro_batches import Split, arrivals
 from transom.runtime.options import RunOptions
-
-
-class Verifiable(Plannable[Extent], Protocol):
-    """A compiled query that the reference engine evaluates and Spark runs."""
-
-    @property
-    def gives(self) -> AnswerKind:
-        """The kind of its answer."""
-        ...
-
-    def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Inputs:
-        """The rows of the catalog's sources."""
-        ...
-
-    def simulate(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Answer:
-        """The answer by the reference engine."""
-        ...
-
+from transom.spark.rejected import Rejected
 
 SPLITS = ("1", "7", "all")
 MOST_BATCHES = 20
@@ -69,7 +49,7 @@ class Late:
     behind: int
 
 
-def late(query: Plannable[Extent], until: int | None = None) -> list[Late]:
+def late(query: Plannable, until: int | None = None) -> list[Late]:
     """The rows of the catalog's files that came later than their extent's lateness allows."""
     found: list[Late] = []
     for extent in query.reads:
@@ -83,7 +63,7 @@ def late(query: Plannable[Extent], until: int | None = None) -> list[Late]:
 
 
 def verify(
-    query: Verifiable,
+    query: Plannable,
     spark: SparkSession,
     *,
     splits: Sequence[str] = SPLITS,
@@ -91,34 +71,49 @@ def verify(
     until: int | None = None,
     watch: Callable[[str], None] | None = None,
     kernel: Kernel = "auto",
+    rejected: Rejected | None = None,
 ) -> Iterator[Check]:
     """Run the query in every way, one after the other; the first check is the reference with itself.
 
-    The replay is compared with its index, so the order of its tuples counts; the streams run as `run` runs them.
+    The replay is compared with its index, so the order of its tuples counts, and must reject the same messages. The
+    streams run as `run` runs them, up to the last tick that says anything.
     """
-    tell = watch or (lambda _: None)
+    tell, rejected = watch or (lambda _: None), rejected or Rejected()
     cuts = [Split.read(text) for text in splits]
     tell("reading, and evaluating in the reference engine")
     inputs = query.inputs(None, until, start=start)
-    expected = query.simulate(None, inputs.until, start=start)
-    mixed = is_mixed(query.job(spark, RunOptions(kernel=kernel), live=False))
-    index = query.gives == "tagged-tuples" and not mixed
+    whole = query.evaluate(inputs)
+    job = _with_index(query, spark, RunOptions(start, until, index=True, kernel=kernel))
+    results: Any = job.results
+    last = results.last_of(inputs, whole, until)
+    job = replace(job, options=replace(job.options, until=last))
+    expected = results.during(whole, start, until)
     yield Check("reference", len(expected), None)
     tell("replaying as a batch")
-    job = query.job(spark, RunOptions(start=start, until=inputs.until, index=index, kernel=kernel), live=False)
-    frame = dataframe(job, spark, live=False)
-    found = gathered(job, plain(frame, job.plan.schema, job.catalog.calendar).collect())
-    yield Check("replay", len(found), difference(expected, found, index=index))
-    sources = sources_of(job.sources, job.catalog, None, inputs.until, start=start) if mixed else None
-    total = sources.total if sources else sum(len(elements) for elements in inputs.streams.values())
-    for cut in cuts:
+    found = results.of_replay(dataframe(job, spark, live=False, rejected=rejected), start, until)
+    differs = results.difference(expected, found, index=job.options.index)
+    yield Check("replay", len(found), differs or _rejected_alike(results.rejected(inputs), rejected))
+    rejected.forget()
+    expected = results.during(whole, start, until, last)
+    total = len(arrivals(query.reads, inputs, last))
+    for cut in cuts if any(source.runs_live for source in query.reads) else ():
         pieces = fair(cut, total)
         tell(f"streaming, {pieces}")
-        if sources is None:
-            found = stream_answer(query, spark, inputs, pieces, kernel=kernel)
-        else:
-            found = gathered(*stream_rows(query, spark, sources, pieces, kernel=kernel))
-        yield Check(f"stream, {pieces}", len(found), difference(expected, found, index=False))
+        found = results.during(stream_answer(query, spark, inputs, pieces, last, kernel), start, until)
+        yield Check(f"stream, {pieces}", len(found), results.difference(expected, found))
+
+
+def _with_index(query: Plannable, spark: SparkSession, options: RunOptions) -> Job:
+    """A replay with the running index of its tuples, where Spark keeps their order."""
+    try:
+        return query.job(spark, options, live=False)
+    except Unsupported:
+        return query.job(spark, replace(options, index=False), live=False)
+
+
+def _rejected_alike(expected: Mapping[str, Mapping[str, int]], rejected: Rejected) -> str | None:
+    found = {name: messages.counts for name, messages in rejected.messages().items()}
+    return None if expected == found else f"rejected: expected {dict(expected)}, found {found}"
 
 
 def fair(cut: Split, rows: int) -> Split:

@@ -14,6 +14,11 @@ def reserved(word: str) -> str:
     return f"${word}"
 
 
+def is_reserved(name: str) -> bool:
+    """Whether a column is one of ours."""
+    return name.startswith("$")
+
+
 def quoted(name: str) -> str:
     """A name as `F.col` takes it, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"

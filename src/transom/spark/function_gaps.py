@@ -19,8 +19,6 @@ def refusal(call: Call) -> Unsupported | None:
     name = call.function
     if name in ("REGEX", "REPLACE"):
         return refused(call)
-    if name == "BNODE":
-        return gaps.BNODE.refusal()
     if name in ("IRI", "URI") and len(call.arguments) > 1:
         return gaps.BASED_IRI.refusal()
     return gaps.VOLATILE.refusal(name) if FUNCTIONS[name].volatile else None

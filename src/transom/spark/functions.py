@@ -58,6 +58,20 @@ def whole(number: Column, result: Column) -> Column:
     return F.when((number >= F.lit(-(2.0**63))) & (number < F.lit(2.0**63)), result)
 
 
+def fixed_sum(number: Column) -> Column:
+    """A sum or product of integers that Spark's optimizer does not reorder: another order overflows elsewhere.
+
+    ReorderAssociativeOperator folds `(1 + n) + -1` to `n`, and equal operands in another order count as the same
+    expression. Both look through nested additions or multiplications, and stop at any other operator.
+    """
+    return number.bitwiseOR(F.lit(0).cast("bigint"))
+
+
+def fixed_case(function: Callable[[Column], Column]) -> Callable[[Column], Column]:
+    """UPPER or LOWER, kept by Spark's optimizer: it makes LOWER(UPPER('straße')) into LOWER('straße')."""
+    return lambda text: F.concat(function(text), F.lit(""))
+
+
 def _narrow(number: Column) -> Column:
     """A decimal with at most 19 digits before the point: two of these can be added without a loss."""
     return number.try_cast("decimal(37,18)")
@@ -71,7 +85,7 @@ def _add(call: Call, arguments: list[Column]) -> Column:
         case Type.DECIMAL:
             return _narrow(_narrow(left) + _narrow(right)).cast(DECIMAL)
         case _:
-            return F.try_add(left, right)
+            return fixed_sum(F.try_add(left, right))
 
 
 def _subtract(call: Call, arguments: list[Column]) -> Column:
@@ -97,7 +111,7 @@ def _multiply(call: Call, arguments: list[Column]) -> Column:
         case Type.DECIMAL:
             return _product(left, right)
         case _:
-            return F.try_multiply(left, right)
+            return fixed_sum(F.try_multiply(left, right))
 
 
 def _product(left: Column, right: Column) -> Column:
@@ -340,8 +354,8 @@ LOWERINGS: dict[str, Lowering] = {
     "NULLIF": _plain(lambda left, right: F.when(F.coalesce(left != right, F.lit(True)), left)),
     "||": _plain(F.concat),
     "CONCAT": _plain(F.concat),
-    "UPPER": _plain(F.upper),
-    "LOWER": _plain(F.lower),
+    "UPPER": _plain(fixed_case(F.upper)),
+    "LOWER": _plain(fixed_case(F.lower)),
     "LENGTH": _plain(lambda text: F.char_length(text).cast("bigint")),
     "TRIM": _plain(F.trim),
     "LTRIM": _plain(F.ltrim),

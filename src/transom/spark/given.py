@@ -37,16 +37,26 @@ _FITTING = {
 
 def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
     """A DataFrame that somebody gave for a streamed extent as a source frame."""
+    refuse_watermark(extent, frame)
+    tick = tick_of(extent, frame, calendar)
+    position = position_of(extent, frame)
+    cells = _cells(extent, frame)
+    rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
+    return with_ties(rows, extent)
+
+
+def refuse_watermark(extent: Extent, frame: DataFrame) -> None:
+    """Refuse a DataFrame with a watermark."""
     if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
         raise UsageError(
             f"the DataFrame for {extent.name} has a watermark already",
             hint="give it without withWatermark; the catalog's `lateness` says how late rows may be",
         )
-    tick = refused(_tick(frame, _time_column(extent, frame), calendar), extent.name)
-    position = _position(extent, frame)
-    cells = _cells(extent, frame)
-    rows = frame.select(tick.alias("t"), *cells, *([position.alias("o")] if position is not None else []))
-    return with_ties(rows, extent)
+
+
+def tick_of(extent: Extent, frame: DataFrame, calendar: Calendar) -> Column:
+    """The tick of a row of a DataFrame that somebody gave."""
+    return refused(_tick(frame, _time_column(extent, frame), calendar), extent.name)
 
 
 def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
@@ -61,7 +71,7 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
         )
     name = _time_column(extent, frame, needed=False)
     tick = F.lit(0).cast("long") if name is None else refused(_tick(frame, name, calendar), extent.name)
-    position = _position(extent, frame)
+    position = position_of(extent, frame)
     cells = _cells(extent, frame)
     word = _word(extent, frame)
     more = [word.alias("e"), *([position.alias("o")] if position is not None else [])]
@@ -97,7 +107,7 @@ def _word(extent: Extent, frame: DataFrame) -> Column:
     return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
 
 
-def _position(extent: Extent, frame: DataFrame) -> Column | None:
+def position_of(extent: Extent, frame: DataFrame) -> Column | None:
     """Where a row is among those of one tick, if the frame says so."""
     if OWN_POSITION in frame.columns:
         return F.col(OWN_POSITION)

@@ -94,6 +94,6 @@ def batch_times(log: Path) -> tuple[int, int]:
     try:
         lines = log.read_text("utf-8").splitlines()
     except FileNotFoundError as error:
-        raise RuntimeError(f"{log} is not to be seen: every machine of Spark's must see the checkpoint") from error
+        raise RuntimeError(f"{log} cannot be read: every Spark executor must be able to read the checkpoint") from error
     about = json.loads(lines[1])
     return int(about["batchTimestampMs"]), int(about["batchWatermarkMs"])

@@ -30,9 +30,10 @@ from transom.physical.plan import (
     Slide,
     Spread,
     Stay,
+    UnionAll,
 )
 from transom.physical.tree import closed
-from transom.spark import bridges, lines, relate, relations, scans, sources, streams, windows
+from transom.spark import bridges, lines, rdf_solutions, relate, relations, scans, sources, streams, windows
 from transom.spark.change_aggregate import change_aggregate
 from transom.spark.change_join import change_join
 from transom.spark.frames import LoweringContext, without_markers
@@ -58,6 +59,9 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
             return relations.keep(node, lower(node.input, run), run)
         case Map():
             return relations.project(node, lower(node.input, run), run)
+        case UnionAll():
+            left, right = (without_markers(lower(side, run)) for side in (node.left, node.right))
+            return rdf_solutions.union_all(node, left, right)
         case Stay():
             return windows.stay(node, lower(node.input, run), run)
         case Cut():

@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame
 from transom.physical.node import Physical
 from transom.physical.rdf_plan import (
     Bind,
-    Both,
     Choose,
     Fan,
     Graph,
@@ -54,11 +53,9 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
         case Keep():
             return rdf_solutions.keep(node, without_markers(below(node.input)))
         case Bind():
-            return rdf_solutions.bind(node, without_markers(below(node.input)))
+            return rdf_solutions.bind(node, without_markers(below(node.input)), run)
         case Choose():
             return rdf_solutions.choose(node, without_markers(below(node.input)))
-        case Both():
-            return rdf_solutions.both(node, without_markers(below(node.left)), without_markers(below(node.right)))
         case Once():
             return rdf_solutions.once(node, without_markers(below(node.input)), run)
         case Sequence():

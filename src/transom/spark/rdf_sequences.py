@@ -23,12 +23,16 @@ _LONG = 2**31 - 1
 
 def sequence(node: Sequence, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Rows with their place (`o`, from 1); of what changes with time, all of every tick, and a word for the tick."""
+    there = columns_of(node.input.schema)
+    per = [there[name].alias(f"per{place}") for place, name in enumerate(node.per)]
     if node.form is Form.TABLE:
-        whole = frame.groupBy(*carried(frame), F.lit(0).alias("_")).agg(F.collect_list(_entry(node)).alias("rows"))
+        whole = frame.groupBy(*carried(frame), F.lit(0).alias("_"), *per).agg(
+            F.collect_list(_entry(node)).alias("rows")
+        )
     else:
         rows = _contents(node, frame, run)
-        there = F.when(F.col("p"), _entry(node))
-        whole = rows.groupBy(*carried(rows)).agg(F.collect_list(there).alias("rows"))
+        entry = F.when(F.col("p"), _entry(node))
+        whole = rows.groupBy(*carried(rows), *per).agg(F.collect_list(entry).alias("rows"))
     lists = whole.select(*carried(whole), _taken(node).alias("rows"))
     cells = names(node.schema)
     if node.form is Form.TABLE:

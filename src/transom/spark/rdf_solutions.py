@@ -12,13 +12,19 @@ from transom.algebra.rdf.patterns import Place
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
+from transom.model.types import Type
 from transom.physical.node import Physical
-from transom.physical.plan import Form
-from transom.physical.rdf_plan import Bind, Both, Choose, Keep, Make, Once
+from transom.physical.plan import Form, UnionAll
+from transom.physical.rdf_plan import Bind, Choose, Keep, Make, Once
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, names, values
 from transom.spark.rdf_patterns import kept, spelled
 from transom.spark.stateful import machine_input, run_machine
+from transom.spark.term_nodes import new_node, spoken
+from transom.spark.types import nothing
+
+COPY = "copy"
+"""The column with the number of a copy of a solution."""
 
 
 def columns_of(schema: Schema) -> dict[str, Column]:
@@ -31,9 +37,13 @@ def keep(node: Keep, frame: DataFrame) -> DataFrame:
     return frame.where(terms.truth(node.condition, columns_of(node.schema)))
 
 
-def bind(node: Bind, frame: DataFrame) -> DataFrame:
+def bind(node: Bind, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One more variable, unbound where its expression is an error."""
-    made = terms.value(node.binding.expression, columns_of(node.input.schema))
+    there, whose = columns_of(node.input.schema), None
+    if node.owner is not None:
+        frame = numbered(frame, node.input.schema, run)
+        whose = _owner({name: there[name] for name in node.owner})
+    made = terms.value(node.binding.expression, there, whose=whose, site=node.binding.variable.name)
     own = names(node.input.schema)
     return frame.select(*kept(frame), *own, made.alias(f"c{len(own)}"))
 
@@ -45,29 +55,28 @@ def choose(node: Choose, frame: DataFrame) -> DataFrame:
 
 
 def _cells(schema: Schema, there: Mapping[str, Column]) -> list[Column]:
-    nothing = F.lit(None).cast("string")
-    return [there.get(a.name, nothing).alias(f"c{place}") for place, a in enumerate(schema)]
+    return [there.get(a.name, nothing(a.type)).alias(f"c{place}") for place, a in enumerate(schema)]
 
 
-def both(node: Both, left: DataFrame, right: DataFrame) -> DataFrame:
+def union_all(node: UnionAll, left: DataFrame, right: DataFrame) -> DataFrame:
     """The rows of both sides; in order, `o` says first of which side they are."""
     return _side(node, node.left, left, 0).unionByName(_side(node, node.right, right, 1))
 
 
-def _side(node: Both, below: Physical, frame: DataFrame, place: int) -> DataFrame:
+def _side(node: UnionAll, below: Physical, frame: DataFrame, place: int) -> DataFrame:
     cells = _cells(node.schema, columns_of(below.schema))
     if not node.ordered:
         return frame.select(*kept(frame), *cells)
-    several = isinstance(below, Both)
+    several = isinstance(below, UnionAll)
     order = F.col("o") if several else F.struct(F.lit(_number(node, place)).alias("part"), F.col("o"))
     return frame.select(*kept(frame.drop("o")), order.alias("o"), *cells)
 
 
-def _number(node: Both, place: int) -> int:
+def _number(node: UnionAll, place: int) -> int:
     """The number of a part: how many stand to the left of it."""
     count = 0
     left = node.left
-    while isinstance(left, Both):
+    while isinstance(left, UnionAll):
         count += 1
         left = left.left
     return count + 1 if place else count
@@ -78,10 +87,9 @@ def make(node: Make, frame: DataFrame, run: LoweringContext) -> DataFrame:
     there = columns_of(node.input.schema)
     nodes = any(isinstance(p, BlankNode) for line in node.template for p in (line.subject, line.predicate, line.object))
     whose = F.lit("")
-    if nodes and node.form is Form.TABLE:
-        same = Window.partitionBy(F.lit(0), *there.values()).orderBy(F.lit(0))
-        frame = frame.withColumn("copy", F.row_number().over(same) - F.lit(1))
-        whose = F.concat(_spoken(there), F.lit(" "), F.col("copy").cast("string"))
+    if nodes:
+        frame = numbered(frame, node.input.schema, run)
+        whose = _owner(there)
     made = [
         F.struct(*(_made(place, there, whose).alias(f"c{at}") for at, place in enumerate(places)))
         for places in ((line.subject, line.predicate, line.object) for line in node.template)
@@ -94,23 +102,32 @@ def make(node: Make, frame: DataFrame, run: LoweringContext) -> DataFrame:
     return rows.where(legal)
 
 
+def numbered(frame: DataFrame, schema: Schema, run: LoweringContext) -> DataFrame:
+    """Every solution with its number among those that equal it, from 0; as changes each copy comes and goes alone."""
+    cells = values(schema)
+    if "n" not in frame.columns:
+        same = Window.partitionBy(F.lit(0), *cells).orderBy(F.lit(0))
+        return frame.withColumn(COPY, F.row_number().over(same) - F.lit(1))
+    given = machine_input(frame, run, values=cells, count=F.col("n"), group_by=cells)
+    specification = json.dumps({"machine": "matches", "emit": "numbered", "padding": 0})
+    out = [*((name, Type.TERM) for name in names(schema)), (COPY, Type.INTEGER)]
+    made = run_machine([given], specification, run, widths=[len(cells)], out=out)
+    return made.select(*carried(made), F.col("n").cast("int").alias("n"), *names(schema), COPY)
+
+
 def _made(place: Place, there: Mapping[str, Column], whose: Column) -> Column:
     match place:
         case Variable(name=name):
             return there.get(name, F.lit(None).cast("string"))
         case BlankNode(label=label):
-            digest = F.sha2(F.concat(whose, F.lit(f" {label}")), 256)
-            return F.concat(F.lit("_:n"), F.substring(digest, 1, 20))
+            return new_node(whose, F.lit(label))
         case _:
             return F.lit(spelled(place))
 
 
-def _spoken(there: Mapping[str, Column]) -> Column:
-    """A solution as the reference engine writes it, of which new blank nodes are made."""
-    bindings = [
-        F.when(column.isNotNull(), F.concat(F.lit(f"?{name} = "), column)) for name, column in sorted(there.items())
-    ]
-    return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))
+def _owner(there: Mapping[str, Column]) -> Column:
+    """A solution and the number of its copy, to which new blank nodes belong."""
+    return F.concat(spoken(there), F.lit(" "), F.col(COPY).cast("string"))
 
 
 def once(node: Once, frame: DataFrame, run: LoweringContext) -> DataFrame:

@@ -1,24 +1,64 @@
-"""How many rows a speed limit rejects in a replay; a live run counts them with all others (`balance`)."""
+"""What a replay rejects: rows beyond a speed limit, and messages that are not RDF.
+
+A live run counts them with all others (`balance`).
+"""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
+
+from transom.spark.columns import is_reserved, quoted
 
 PATIENCE = 10.0
 """Seconds to wait for a count after the answer: Spark never tells one of a part that it found out not to need."""
 
 
+@dataclass(frozen=True)
+class RejectedMessages:
+    """The messages of one stream that gave no statements: how many by reason, and where the first is and why."""
+
+    counts: dict[str, int]
+    first: str
+
+
 class Rejected:
-    """The rows that speed limits reject in a replay, by extent; known when the answer has been computed."""
+    """What a replay rejects, by extent."""
 
     def __init__(self) -> None:
         self._observed: list[tuple[str, Observation]] = []
+        self._kept: dict[str, DataFrame] = {}
+        self._messages: dict[str, RejectedMessages] = {}
+
+    def keep(self, frame: DataFrame, extent: str) -> DataFrame:
+        """The messages of a batch, read once for the answer and for `messages`."""
+        self._kept[extent] = frame.persist()
+        return self._kept[extent]
+
+    def messages(self) -> dict[str, RejectedMessages]:
+        """The rejected messages of each stream that has any; `dead`, `words` and `at` say why and where."""
+        for name, frame in self._kept.items():
+            dead = frame.where(F.col("dead").isNotNull())
+            counts = {row["dead"]: row["count"] for row in dead.groupBy("dead").count().collect()}
+            if counts:
+                order = [quoted(column) for column in frame.columns if is_reserved(column)]
+                first = dead.orderBy(*order).first()
+                self._messages[name] = RejectedMessages(
+                    dict(sorted(counts.items())), f"{first['at']}: {first['words']}"
+                )
+        return self._messages
+
+    def forget(self) -> None:
+        """Let go of what was kept; the answer must have been computed."""
+        for frame in self._kept.values():
+            frame.unpersist()
+        self._kept = {}
 
     def counts(self) -> dict[str, int | None]:
-        """How many rows of each extent, None where Spark does not tell; wait for the answer first.
+        """How many rows of each extent beyond a speed limit, None where Spark does not tell; get the answer first.
 
         An extent that is read twice is counted once.
         """

@@ -19,6 +19,7 @@ from transom.spark.function_gaps import refusal
 from transom.spark.sql import Inputs, let
 from transom.spark.term_forms import FORMS
 from transom.spark.term_functions import LOWERINGS
+from transom.spark.term_nodes import with_nodes
 from transom.spark.term_order import sort_key
 from transom.spark.term_patterns import PATTERNS
 from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant
@@ -26,21 +27,35 @@ from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant
 Asked = Callable[[Exists], Column]
 
 
-def value(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
-    """The term column of an expression; `exists` says what an EXISTS is, as a boolean column."""
+def value(
+    expression: Expression,
+    columns: Mapping[str, Column],
+    exists: Asked | None = None,
+    *,
+    whose: Column | None = None,
+    site: str = "",
+) -> Column:
+    """The term column of an expression; `exists` says what an EXISTS is, as a boolean column.
+
+    `columns` are the solution, to which new blank nodes belong; if they belong to another, `whose` is it and the number
+    of its copy. `site` is the variable that the expression is for.
+    """
     inputs = Inputs()
+    expression, columns = with_nodes(expression, columns, whose, site, value)
     return inputs.column(lower(expression, columns, exists, inputs).term())
 
 
 def truth(expression: Expression, columns: Mapping[str, Column], exists: Asked | None = None) -> Column:
     """The effective boolean value of an expression, NULL where it is an error."""
     inputs = Inputs()
+    expression, columns = with_nodes(expression, columns, None, "", value)
     return inputs.column(lower(expression, columns, exists, inputs).truth())
 
 
 def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
     """Columns whose ascending order, NULL first, is that of ORDER BY; all turned round is the descending one."""
     inputs = Inputs()
+    expression, columns = with_nodes(expression, columns, None, "", value)
     found = lower(expression, columns, None, inputs)
     is_name = found.short and found.shape is Shape.TERM
     return [inputs.column(sort_key(found.term()) if is_name else let([found.term()], sort_key))]

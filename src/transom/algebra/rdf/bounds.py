@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from transom.algebra.bounds import size
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Operator, Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     BasicGraphPattern,
     Either,
@@ -35,41 +37,22 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph, element_count
 from transom.algebra.rdf.tree import Question, closed, patterns_of, walk
-from transom.algebra.state import NOTHING, ONE, Arrivals, Formula, Number, TableRows, least, plus, times
+from transom.algebra.relations import RelationUnion
+from transom.algebra.state import NOTHING, ONE, Formula, Number, TableRows, least, plus, times
+from transom.algebra.windows import Window
 
 
-def arriving(op: Statements | TriplePattern, span: int) -> Formula:
-    """The most elements that come in any span of instants; what is stored does not come."""
-    if isinstance(op, TriplePattern):
-        return arriving(op.input, span)
-    match op := closed(op):
-        case RdfStream(extent=extent):
-            return Arrivals(extent, span)
-        case Merge(parts=parts):
-            return plus(*(arriving(part, span) for part in parts))
-        case RangeWindow(input=below) | ElementWindow(input=below):
-            return arriving(below, span)
-        case StoredGraph():
-            return NOTHING
-        case _:
-            assert_never(op)
-
-
-def valid(op: Statements | Solutions) -> Formula:
+def valid(op: Windows | Solutions) -> Formula:
     """The most statements or solutions that are valid at one instant."""
     match op := closed(op):
-        case RdfStream():
-            return arriving(op, 1)
+        case Window():
+            return size(op)
+        case RelationUnion(left=first, right=second):
+            return plus(valid(first), valid(second))
         case StoredGraph(extents=extents):
             return plus(*map(TableRows, extents))
-        case Merge(parts=parts):
-            return plus(*map(valid, parts))
-        case RangeWindow(input=input, width=width):
-            return arriving(input, width)
-        case ElementWindow(count=count):
-            return Number(count)
         case TriplePattern(input=below):
             return valid(below)
         case PathPattern(input=below, path=path):
@@ -130,10 +113,10 @@ def remembered(op: Operator) -> Formula:
     """The most statements and solutions that this operator alone must remember, those below it not counted."""
     asked = plus(*map(valid, patterns_of(op)))
     match op := closed(op):
-        case RdfStream() | StoredGraph() | Merge() | RangeWindow() | TriplePattern():
+        case Window():
+            return Number(element_count(op) or 0)
+        case StoredGraph() | RelationUnion() | TriplePattern():
             return NOTHING
-        case ElementWindow(count=count):
-            return Number(count)
         case PathPattern(input=below):
             return valid(below)
         case BasicGraphPattern(parts=parts):
@@ -160,4 +143,4 @@ def remembered(op: Operator) -> Formula:
 
 def total(op: Question) -> Formula:
     """The most statements and solutions that a whole question must remember."""
-    return plus(*(remembered(part) for part in walk(op)))
+    return plus(*(remembered(part) for part in walk(op) if not isinstance(part, Stream)))

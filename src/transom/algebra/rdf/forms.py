@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transom.algebra.rdf.operator import Operator, Solutions, Statements, check_statements
+from transom.algebra.operator import Operator, Windows
+from transom.algebra.rdf.operator import Solutions, check_statements
 from transom.algebra.rdf.patterns import Place
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
@@ -50,7 +51,7 @@ class Describe(Operator):
 
     input: Solutions
     resources: tuple[Variable | IRI, ...]
-    statements: Statements
+    statements: Windows
 
     def __post_init__(self) -> None:
         check_statements(self.statements)

@@ -1,45 +1,37 @@
-"""What operators over RDF are to each other: the class of every operator, and the classes of what they give.
+"""The class of every operator that gives solutions; what it reads are windows of statements.
 
-An operator takes any statements, or any solutions. Which ones there are, `tree` says.
+An operator takes any windows of statements, or any solutions. Which ones there are, `tree` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transom.algebra.operator import AnyOperator
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
 
-
-@dataclass(frozen=True, slots=True)
-class Operator(AnyOperator):
-    """An operator of a query over RDF."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statements(Operator):
-    """An operator that gives statements with intervals."""
-
-    @property
-    def gives_statements(self) -> bool:
-        """Whether these are statements; a window on a pattern gives solutions."""
-        return True
+STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o")))
+"""A statement as a row: subject, predicate and object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solutions(Operator):
-    """An operator that gives solutions with intervals."""
+    """An operator that gives solutions: a relation with a column per variable, NULL where it is unbound."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that solutions can bind."""
         raise NotImplementedError
 
+    @property
+    def schema(self) -> Schema:
+        return Schema(tuple(Attribute(variable.name, Type.TERM) for variable in self.variables))
+
 
 def check_statements(op: Operator) -> None:
-    """A pattern reads statements, not solutions."""
-    if not isinstance(op, Statements):
-        raise PlanError(f"a pattern matches statements, not a {type(op).__name__}")
-    if not op.gives_statements:
-        raise PlanError("a pattern matches statements, and this window holds solutions")
+    """A pattern reads windows of statements."""
+    if not isinstance(op, Windows) or op.schema != STATEMENT:
+        raise PlanError(f"a pattern matches windows of statements, not a {type(op).__name__}")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from transom.algebra.rdf.operator import Operator, Solutions, Statements, check_statements
+from transom.algebra.operator import Operator, Windows
+from transom.algebra.rdf.operator import Solutions, check_statements
 from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
@@ -42,7 +43,7 @@ class TriplePattern(Solutions):
     State    none.
     """
 
-    input: Statements
+    input: Windows
     subject: Place
     predicate: Place
     object: Place
@@ -157,12 +158,12 @@ class PathPattern(Solutions):
     Meaning  at each instant, the ends of the paths through the statements valid then; one solution per way for links,
              steps and alternatives, one per pair for `*`, `+` and `?`.
     Bounds   a path of no step leads from each term of the statements, and from a term that is given, to itself. It
-             reads statements that have their windows: through solutions of one pattern no path leads.
+             reads statements that have their windows.
     Source   W3C 9, 18.4.
     State    the statements that are valid.
     """
 
-    input: Statements
+    input: Windows
     subject: Place
     path: Path
     object: Place
@@ -204,4 +205,4 @@ class BasicGraphPattern(Solutions):
 
 
 def _holds_statements(op: Operator) -> bool:
-    return isinstance(op, Statements) and op.gives_statements
+    return isinstance(op, Windows)

@@ -1,129 +1,104 @@
-"""Where statements come from, and windows, which say for how long an element is valid."""
+"""Where statements come from: streams of rows (s, p, o) through the one `Window`, and stored graphs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from transom.algebra.rdf.operator import Solutions, Statements
-from transom.algebra.rdf.patterns import TriplePattern
+from transom.algebra.expressions import Column, Expression, Literal, call
+from transom.algebra.operator import Stream, Windows
+from transom.algebra.rdf.operator import STATEMENT
+from transom.algebra.rdf.patterns import Place, hidden
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StreamReceive
+from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
+from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window
 from transom.errors import PlanError
+from transom.model.rdf.spelling import encode
+from transom.model.schema import Schema
+from transom.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
-class RdfStream(Statements):
-    """A stream of statements, each valid at the one instant at which it came.
-
-    Meaning  every statement of the extent with the interval [t, t + 1), in order of time, then of arrival (R1).
-    Bounds   several statements per instant, and one statement several times (R7).
-    Source   002 Defs. 1, 2.
-    State    none.
-    """
-
-    extent: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredGraph(Statements):
+class StoredGraph(Windows):
     """A stored graph, or several merged into one: a set of statements that are always valid.
 
-    Meaning  every statement once, with the interval [0, inf) (R13); blank nodes of two graphs are two nodes.
-    Bounds   no graph at all is the empty graph.
+    Meaning  every statement once, from tick 0 on (R13); blank nodes of two graphs are two nodes.
+    Bounds   no graph at all is the empty graph, which GRAPH with an unknown name reads.
     Source   002 Listing 1.2; W3C 13.1.
     State    none of its own; the graph lies elsewhere.
     """
 
     extents: tuple[str, ...]
 
+    @property
+    def schema(self) -> Schema:
+        return STATEMENT
 
-@dataclass(frozen=True, slots=True)
-class Merge(Statements):
-    """Several streams and graphs of statements as one.
 
-    Meaning  all elements of all parts with their intervals, in order of their start, then in the order of the parts
-             (R10).
-    Bounds   a statement of two parts comes twice (R7); no part at all is the empty stream, which GRAPH with an unknown
-             name reads.
-    Source   002 Table 1 (several FROM STREAM), Def. 9.
-    State    none; the parts are read in step (R24).
+def rdf_stream(extent: str) -> StreamReceive:
+    """The statements of a stream, in order of time, then of arrival (002 Defs. 1, 2; R1)."""
+    return StreamReceive(extent, STATEMENT)
+
+
+def stream_of(parts: Sequence[Stream]) -> Stream:
+    """Several streams of statements as one (002 Table 1, several FROM STREAM; R10)."""
+    return parts[0] if len(parts) == 1 else StreamUnion(tuple(parts))
+
+
+def union_of(parts: Sequence[Windows]) -> Windows:
+    """The statements of several windows and graphs; one that is in two of them comes twice (002 Def. 9; R7, R10)."""
+    return reduce(RelationUnion, parts) if parts else StoredGraph(())
+
+
+def range_window(input: Stream, width: int, slide: int) -> Window:
+    """RANGE and SLIDE: at t the statements c with i*slide - width <= c <= t, i = floor(t / slide) + 1 (002 Def. 3).
+
+    FIXED is slide = width (R3, R4, R25).
     """
-
-    parts: tuple[Statements, ...]
-
-    @property
-    def gives_statements(self) -> bool:
-        return all(part.gives_statements for part in self.parts)
+    if not 1 <= slide <= width:
+        raise PlanError("a window is at least one instant wide and slides by at most its width (R21)")
+    reach = Between(Coordinate.TICK, Bound(slide, slide - width), Bound(1, 0))
+    return Window(input, Every(Coordinate.TICK, 1), reach)
 
 
-@dataclass(frozen=True, slots=True)
-class RangeWindow(Statements, Solutions):
-    """Each element of a stream valid for a length of time.
-
-    Meaning  an element of instant c gets [c, floor((c + width) / slide) * slide): at t those elements are there with
-             i*slide - width <= c <= t, where i = floor(t / slide) + 1 (R3, R4, R25).
-    Bounds   1 <= slide <= width (R21); slide = width is FIXED. It stands on streams, or on a pattern over streams, and
-             on no other window (R9); both places mean the same.
-    Source   002 Def. 3, Alg. 2.
-    State    none; an interval is computed from the element alone.
-    """
-
-    input: Statements | TriplePattern
-    width: int
-    slide: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.slide <= self.width:
-            raise PlanError("a window is at least one instant wide and slides by at most its width (R21)")
-        check_unwindowed(self.input)
-
-    @property
-    def gives_statements(self) -> bool:
-        return not isinstance(self.input, TriplePattern)
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return variables_below(self.input)
+def element_window(input: Stream, count: int) -> Window:
+    """ELEMS: the last so many statements, counted in order (002 Defs. 4, 5, Sec. 7; R5, R6, R8)."""
+    if count < 1:
+        raise PlanError("a window holds at least one element (R21)")
+    return Window(input, Arrival(), Between(Coordinate.INDEX, Bound(1, 1 - count), Bound(1, 0)))
 
 
-@dataclass(frozen=True, slots=True)
-class ElementWindow(Statements, Solutions):
-    """The last so many elements of a stream.
-
-    Meaning  an element gets [c, start of the count-th later element); the last ones are valid for ever (R5, R6).
-    Bounds   elements are counted in order: on a stream its statements, on a pattern its solutions (R8). With equal
-             starts an interval is empty and its element never seen. It stands on no other window.
-    Source   002 Defs. 4, 5, Sec. 7.
-    State    count elements.
-    """
-
-    input: Statements | TriplePattern
-    count: int
-
-    def __post_init__(self) -> None:
-        if self.count < 1:
-            raise PlanError("a window holds at least one element (R21)")
-        check_unwindowed(self.input)
-
-    @property
-    def gives_statements(self) -> bool:
-        return not isinstance(self.input, TriplePattern)
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return variables_below(self.input)
+def range_and_slide(op: Windows) -> tuple[int, int] | None:
+    """The width and the slide of a `range_window`; None of other windows."""
+    match op:
+        case Window(slide=Every(coordinate=Coordinate.TICK, step=1), range=Between(low=low, high=Bound(step=1))):
+            return (low.step - low.offset, low.step)
+        case _:
+            return None
 
 
-def check_unwindowed(op: Statements | TriplePattern) -> None:
-    """What a window stands on is a stream, or a pattern over streams: nothing with an interval of its own yet."""
-    if isinstance(op, TriplePattern):
-        check_unwindowed(op.input)
-    elif isinstance(op, Merge):
-        for part in op.parts:
-            check_unwindowed(part)
-    elif not isinstance(op, RdfStream):
-        raise PlanError(f"a window stands on streams, not on a {type(op).__name__}")
+def element_count(op: Windows) -> int | None:
+    """The number of statements of an `element_window`; None of other windows."""
+    match op:
+        case Window(slide=Arrival(), range=Between(coordinate=Coordinate.INDEX, low=low)):
+            return 1 - low.offset
+        case _:
+            return None
 
 
-def variables_below(op: Statements | TriplePattern) -> tuple[Variable, ...]:
-    """The variables of a pattern below a window; statements have none."""
-    return op.variables if isinstance(op, TriplePattern) else ()
+def fitting(input: Stream, places: Sequence[Place]) -> Stream:
+    """The statements of a stream that fit a triple pattern, numbered anew: a window above counts only these (R8)."""
+    first: dict[str, Column] = {}
+    wanted: list[Expression] = []
+    for attribute, place in zip(STATEMENT, map(hidden, places), strict=True):
+        column = Column(attribute)
+        if not isinstance(place, Variable):
+            wanted.append(call("=", column, Literal(encode(place), Type.TERM)))
+        elif first.setdefault(place.name, column) is not column:
+            wanted.append(call("=", column, first[place.name]))
+    if not wanted:
+        return input
+    return Renumber(StreamSelect(input, wanted[0] if len(wanted) == 1 else call("AND", *wanted)))

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias, get_args, overload
 
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.expressions import Call, Exists
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.operator import Operator, Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -29,17 +30,18 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph
+from transom.algebra.relations import RelationUnion
+from transom.algebra.sources import StreamReceive
+from transom.algebra.windows import Window
 
-StatementsOperator: TypeAlias = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow
-"""Every operator that gives statements with intervals."""
+StatementsOperator: TypeAlias = Window | RelationUnion | StoredGraph
+"""Every operator that gives windows of statements."""
 
 SolutionsOperator: TypeAlias = (
     TriplePattern
     | PathPattern
     | BasicGraphPattern
-    | RangeWindow
-    | ElementWindow
     | Filter
     | Union
     | Join
@@ -54,7 +56,7 @@ SolutionsOperator: TypeAlias = (
     | OrderBy
     | Slice
 )
-"""Every operator that gives solutions with intervals; the windows are here too, where they stand on a pattern."""
+"""Every operator that gives solutions."""
 
 Form: TypeAlias = Construct | Describe | Ask
 """Operators that end a query with something else than solutions."""
@@ -68,7 +70,7 @@ OPERATORS: tuple[type[Operator], ...] = tuple(
 
 
 @overload
-def closed(operator: Statements) -> StatementsOperator: ...
+def closed(operator: Windows) -> StatementsOperator: ...
 @overload
 def closed(operator: Solutions) -> SolutionsOperator: ...
 @overload
@@ -120,7 +122,7 @@ def _below(value: object) -> Iterator[Operator]:
 
 def reads_streams(operator: Operator) -> bool:
     """Whether an answer can change with time."""
-    return any(isinstance(found, RdfStream) for found in walk(operator))
+    return any(isinstance(found, StreamReceive) for found in walk(operator))
 
 
 def volatile_calls(operator: Operator) -> list[Call]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,8 @@ from transom.spark.marks import TickTime
 
 _LATEST = "latest"
 _TAKEN = ("partition", "offset", "n", "reason", "timestamp", "key", "value")
+MESSAGE = ("partition", "offset", "timestamp", "key", "value")
+"""The columns of a message that its dead letter has."""
 LETTERS = pa.schema(
     {
         "source": pa.string(),
@@ -85,6 +88,26 @@ class Aside:
         """
         find = F.arrow_udf(_finding(self), "string").asNondeterministic()
         return read.withColumn("reason", find(*_TAKEN))
+
+
+@contextmanager
+def dead_letters(aside: Aside | None) -> Iterator[Callable[[pa.RecordBatch, pa.Array], None]]:
+    """A function for batches of `MESSAGE` and their reasons: messages with one become dead letters of this task."""
+    task: _Task | None = None
+
+    def keep(batch: pa.RecordBatch, reasons: pa.Array) -> None:
+        nonlocal task
+        if aside is not None and batch.num_rows:
+            task = task or _Task(aside, batch.column("partition")[0].as_py())
+            task.take({**{name: batch.column(name) for name in MESSAGE}, "reason": reasons})
+
+    try:
+        yield keep
+        if task is not None:
+            task.finish()
+    finally:
+        if task is not None:
+            task.close()
 
 
 def _finding(aside: Aside) -> Any:

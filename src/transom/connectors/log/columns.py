@@ -19,6 +19,7 @@ ARROW = {
     Type.FLOAT: pa.float64(),
     Type.DECIMAL: pa.decimal128(38, 18),
     Type.STRING: pa.string(),
+    Type.TERM: pa.string(),
     Type.BOOLEAN: pa.bool_(),
     Type.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }

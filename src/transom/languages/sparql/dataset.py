@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transom.algebra.rdf.operator import Solutions, Statements
+from transom.algebra.operator import Stream, Windows
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Place, TriplePattern
 from transom.algebra.rdf.solutions import Union
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import (
+    StoredGraph,
+    element_window,
+    fitting,
+    range_window,
+    rdf_stream,
+    stream_of,
+    union_of,
+)
+from transom.algebra.windows import Window
 from transom.catalog.rdf import Rdf, RdfExtent
 from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem
@@ -26,9 +36,9 @@ class Size:
     slide: int = 0
     count: int = 0
 
-    def over(self, below: Statements | TriplePattern) -> RangeWindow | ElementWindow:
-        """The window on a stream or on a pattern."""
-        return ElementWindow(below, self.count) if self.count else RangeWindow(below, self.width, self.slide)
+    def over(self, stream: Stream) -> Window:
+        """The window on a stream."""
+        return element_window(stream, self.count) if self.count else range_window(stream, self.width, self.slide)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +49,12 @@ class Target:
     graphs: tuple[str, ...] = ()
 
     @property
-    def statements(self) -> Statements:
+    def statements(self) -> Windows:
         """All statements, streams through their own windows."""
-        parts: list[Statements] = [size.over(RdfStream(name)) for name, size in self.streams]
-        if self.graphs or not parts:
-            parts.append(StoredGraph(self.graphs))
-        return parts[0] if len(parts) == 1 else Merge(tuple(parts))
+        parts: list[Windows] = [size.over(rdf_stream(name)) for name, size in self.streams]
+        return union_of([*parts, StoredGraph(self.graphs)] if self.graphs else parts)
 
-    def through(self, window: Size) -> Statements:
+    def through(self, window: Size) -> Windows:
         """All statements, streams through another window of time."""
         return Target(tuple((name, window) for name, _ in self.streams), self.graphs).statements
 
@@ -54,9 +62,9 @@ class Target:
         """A triple pattern: above the windows of FROM, or below the window of its group (002 Alg. 1; R8, R9)."""
         if window is None or not self.streams:
             return TriplePattern(self.statements, subject, predicate, object)
-        raw: list[Statements] = [RdfStream(name) for name, _ in self.streams]
-        below = raw[0] if len(raw) == 1 else Merge(tuple(raw))
-        live = window.over(TriplePattern(below, subject, predicate, object))
+        below = stream_of([rdf_stream(name) for name, _ in self.streams])
+        counted = fitting(below, (subject, predicate, object)) if window.count else below
+        live = TriplePattern(window.over(counted), subject, predicate, object)
         if not self.graphs:
             return live
         return Union(live, TriplePattern(StoredGraph(self.graphs), subject, predicate, object))

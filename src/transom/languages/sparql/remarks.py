@@ -33,7 +33,7 @@ def _windows(form: syntax.Form) -> Iterator[Remark]:
 
 def _unbound(form: syntax.Form) -> Iterator[Remark]:
     """Variables that nothing gives a value to: each once, where the text names it first."""
-    bound = {variable.name for variable in _giving(form)}
+    bound = {variable.name for variable in giving(form)}
     missing = [variable for variable in found(form, terms.Variable) if variable.name not in bound]
     for select in found(form, syntax.Select):
         inside = {*visible(select.where), *_after(select)}
@@ -47,7 +47,7 @@ def _unbound(form: syntax.Form) -> Iterator[Remark]:
             yield Remark(f"?{variable.name} is never bound: no pattern gives it a value{hint}", variable.span)
 
 
-def _giving(form: syntax.Form) -> Iterator[terms.Variable]:
+def giving(form: syntax.Form) -> Iterator[terms.Variable]:
     """The variables that some part of a query gives a value to."""
     for block in found(form, syntax.TriplesBlock):
         yield from found(block, terms.Variable)

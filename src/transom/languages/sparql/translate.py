@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
@@ -33,14 +33,16 @@ from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
 from transom.languages.sparql.names import Names
+from transom.languages.sparql.parameters import with_parameters
 from transom.languages.sparql.remarks import remarks
 from transom.languages.sparql.rules import check
 from transom.languages.sparql.scope import columns, found, is_aggregated, visible
 from transom.languages.sparql.translate_expressions import Expressions
 from transom.languages.sparql.triples import Row, Triples, path, term
-from transom.languages.sql.select import Remark
+from transom.languages.sql.select import Remark, Views
 from transom.model.rdf.terms import IRI
 from transom.model.time import Calendar
+from transom.model.types import Value
 
 UNIT = BasicGraphPattern(())
 """The pattern of an empty group: one solution without bindings, always valid."""
@@ -55,8 +57,15 @@ class Translation:
     warnings: tuple[Remark, ...] = ()
 
 
-def translate(query: syntax.Query, catalog: Catalog, base: str | None = None) -> Translation:
-    """The algebra of a query; relative IRIs are seen from `base`."""
+def translate(
+    query: syntax.Query,
+    catalog: Catalog,
+    base: str | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    views: Views | None = None,
+) -> Translation:
+    """The algebra of a query; relative IRIs are seen from `base`. SPARQL reads no `views`."""
+    query = with_parameters(query, parameters or {}, catalog.parameters)
     check(query, catalog.rdf.prefixes)
     names = Names.of(query, catalog.rdf.prefixes, base)
     translator = _Translator(names, dataset(query.form, names, catalog.rdf, catalog.calendar), catalog.calendar)

@@ -17,12 +17,13 @@ _EXAMPLES = 'write for example <http://example.org/a>, ex:a, _:a, 1.5 or "text"'
 
 def read_term(text: str, prefixes: Mapping[str, str]) -> Term:
     """The term that a text writes; ParseError if it writes none, NameProblem if its prefix is not known."""
-    node = _node(text)
+    node = read_node(text)
     return BlankNode(node.label) if isinstance(node, terms.BlankNode) else term(node, Names(prefixes))
 
 
 @lru_cache(maxsize=10_000)
-def _node(text: str) -> terms.IriName | terms.LiteralTerm | terms.BlankNode:
+def read_node(text: str) -> terms.IriName | terms.LiteralTerm | terms.BlankNode:
+    """The syntax of a single term; ParseError if a text writes none."""
     try:
         query = parse(f"ASK {{ [] <> {text}\n}}")
     except QueryError:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal as OneOf
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeVar
 
+from transom.model.answer import RdfAnswerKind as RdfAnswerKind
 from transom.model.rdf.solutions import Payload, Solution, Valid
 from transom.model.rdf.terms import Term, Triple
 from transom.model.reasons import Reason
 
-RdfAnswerKind: TypeAlias = OneOf["solutions", "triples", "sequences", "boolean"]
 Part = TypeVar("Part", bound=Hashable)
 Interval = TypeVar("Interval", "Valid[Solution]", "Valid[Triple]", "Ordered", "Truth")
 
@@ -72,12 +71,36 @@ class RdfAnswer:
                 one for one in parts if (one.end is None or one.end > start) and (until is None or one.start <= until)
             )
 
+        return self._with(met)
+
+    def since(self, start: int) -> RdfAnswer:
+        """The answer from start on: intervals that begin before are cut."""
+
+        def cut(parts: Iterable[Interval]) -> tuple[Interval, ...]:
+            return tuple(replace(one, start=max(one.start, start)) for one in parts)
+
+        return self.during(start, None)._with(cut) if start else self
+
+    def up_to(self, last: int) -> RdfAnswer:
+        """The answer of which only the changes up to a tick are known: what lasts longer has no end."""
+
+        def known(parts: Iterable[Interval]) -> tuple[Interval, ...]:
+            return tuple(
+                one if one.end is None or one.end <= last else replace(one, end=None)
+                for one in parts
+                if one.start <= last
+            )
+
+        return self._with(known)
+
+    def _with(self, change: Callable[[Any], tuple[Any, ...]]) -> RdfAnswer:
+        """The answer with its intervals changed."""
         return replace(
             self,
-            solutions=met(self.solutions),
-            triples=met(self.triples),
-            sequences=met(self.sequences),
-            truth=met(self.truth),
+            solutions=change(self.solutions),
+            triples=change(self.triples),
+            sequences=change(self.sequences),
+            truth=change(self.truth),
         )
 
     def terms(self, solution: Solution) -> tuple[Term | None, ...]:

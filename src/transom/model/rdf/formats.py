@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from transom.errors import UsageError
 from transom.model.rdf.answer import RdfAnswer
+from transom.model.rdf.short import short
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, LANG_STRING, RDF, STRING, BlankNode, Literal, Term
 
@@ -31,6 +32,26 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
             yield sequence.start, sequence.end, 1, answer.terms(solution)
     for truth in answer.truth:
         yield truth.start, truth.end, 1, (truth.value,)
+
+
+def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """The header, and rows for people: when, how often, and terms as prefixes shorten them."""
+    yield ("start", "end", "n", *answer.columns)
+    previous: object = None
+    for start, end, n, terms in rows(answer):
+        when = (str(start), "∞" if end is None else str(end))
+        if answer.sequences:
+            when = ("", "") if previous == (start, end) else when
+            previous = (start, end)
+        yield (*when, str(n), *(str(t).lower() if isinstance(t, bool) else short(t, prefixes) for t in terms))
+
+
+def lines(form: str, whole: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
+    """What of an answer is valid between two instants, in a format: csv, jsonl, json, nq or jsonld."""
+    if form == "json":
+        return results_lines(whole, start, until)
+    written = {"csv": csv_lines, "jsonl": json_lines, "nq": quad_lines, "jsonld": json_ld_lines}
+    return written[form](whole.during(start, until))
 
 
 def csv_lines(answer: RdfAnswer) -> Iterator[str]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
+from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.expressions import Aggregate, Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Operator, Solutions, Statements
+from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
     Aggregation,
@@ -26,8 +27,10 @@ from transom.algebra.rdf.solutions import (
     Values,
     ordered,
 )
-from transom.algebra.rdf.statements import ElementWindow, Merge, RangeWindow, RdfStream, StoredGraph
+from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls, walk
+from transom.algebra.relations import RelationUnion
+from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
@@ -64,13 +67,12 @@ def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
 
 
 Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]]
-"""For every source, window and triple pattern of a question, its elements with their intervals."""
+"""For every window and triple pattern of a question, its elements with their intervals."""
 
 
 def timed(op: Operator, inputs: Inputs) -> Known:
     """The elements with intervals on which all snapshots of a question stand."""
-    leaves = RdfStream | StoredGraph | Merge | RangeWindow | ElementWindow | TriplePattern
-    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, leaves)}
+    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, Windows | TriplePattern)}
 
 
 def changes(known: Known) -> list[int]:
@@ -79,34 +81,22 @@ def changes(known: Known) -> list[int]:
     return sorted({0, *ends})
 
 
-def elements(op: Statements | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
-    """Sources, windows and triple patterns: elements with their intervals, in order of their start."""
-    match op:
-        case TriplePattern(input=input):
-            return patterns.triple_pattern(op, facts(input, inputs))
-        case RangeWindow(input=TriplePattern() as pattern):
-            return statements.range_window(op, patterns.triple_pattern(pattern, facts(pattern.input, inputs)))
-        case ElementWindow(input=TriplePattern() as pattern):
-            return statements.element_window(op, patterns.triple_pattern(pattern, facts(pattern.input, inputs)))
-        case _:
-            return facts(op, inputs)
+def elements(op: Windows | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
+    """Windows and triple patterns: elements with their intervals, in order of their start."""
+    if isinstance(op, TriplePattern):
+        return patterns.triple_pattern(op, facts(op.input, inputs))
+    return facts(op, inputs)
 
 
-def facts(op: Statements, inputs: Inputs) -> list[Valid[Triple]]:
+def facts(op: Windows, inputs: Inputs) -> list[Valid[Triple]]:
     """Statements with their intervals, in order of their start."""
     match op := closed(op):
-        case RdfStream():
-            return statements.rdf_stream(op, inputs)
+        case Window():
+            return statements.window(op, inputs)
         case StoredGraph():
             return statements.stored_graph(op, inputs)
-        case Merge(parts=parts):
-            return statements.merge([facts(part, inputs) for part in parts])
-        case RangeWindow(input=TriplePattern()) | ElementWindow(input=TriplePattern()):
-            raise Unsupported(type(op).__name__, "it holds solutions, not statements", "never")
-        case RangeWindow(input=below):
-            return statements.range_window(op, facts(below, inputs))  # type: ignore[arg-type]
-        case ElementWindow(input=below):
-            return statements.element_window(op, facts(below, inputs))  # type: ignore[arg-type]
+        case RelationUnion(left=left, right=right):
+            return statements.relation_union(facts(left, inputs), facts(right, inputs))
         case _:
             assert_never(op)
 
@@ -120,7 +110,7 @@ class Moment:
     t: int
     outer: Solution = field(default_factory=Solution)
 
-    def statements(self, op: Statements) -> list[Triple]:
+    def statements(self, op: Windows) -> list[Triple]:
         """The statements that are valid."""
         return [e.payload for e in self.known[op] if e.at(self.t) and isinstance(e.payload, Triple)]
 
@@ -137,7 +127,7 @@ class Moment:
     def solutions(self, op: Solutions) -> list[Solution]:
         """The solutions that are valid, as a sequence where the operator gives one."""
         match op := closed(op):
-            case TriplePattern() | RangeWindow() | ElementWindow():
+            case TriplePattern():
                 valid = [e.payload for e in self.known[op] if e.at(self.t)]
                 return self._inside([one for one in valid if isinstance(one, Solution)])
             case PathPattern(input=below):

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
-from transom.algebra.rdf.statements import ElementWindow, RangeWindow, RdfStream, StoredGraph
-from transom.model.rdf.solutions import Payload, Valid
-from transom.model.rdf.terms import Literal, Triple
+from transom.algebra.rdf.statements import StoredGraph
+from transom.algebra.rdf.tree import walk
+from transom.algebra.sources import StoredTable, StreamReceive
+from transom.algebra.windows import Window
+from transom.errors import Unsupported
+from transom.model.bag import Element
+from transom.model.rdf.solutions import Valid
+from transom.model.rdf.spelling import encode
+from transom.model.rdf.terms import Literal, Term, Triple
+from transom.reference import windows
+from transom.reference.evaluate import evaluate_stream
+from transom.reference.sources import Inputs as RowInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +32,40 @@ class Inputs:
     now: Literal | None = None
 
 
-def rdf_stream(op: RdfStream, inputs: Inputs) -> list[Valid[Triple]]:
-    """Definition 1: every statement is valid at its instant alone (R1)."""
-    arrived = sorted(inputs.streams.get(op.extent, ()), key=lambda element: element[0])
-    return [Valid(triple, t, t + 1) for t, triple in arrived]
-
-
 def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Triple]]:
     """Every statement once, valid for ever (R13)."""
     triples = dict.fromkeys(triple for extent in op.extents for triple in inputs.graphs.get(extent, ()))
     return [Valid(triple, 0, None) for triple in triples]
 
 
-def merge(parts: Sequence[Sequence[Valid[Triple]]]) -> list[Valid[Triple]]:
-    """All parts in order of start; sorting keeps the order of the parts where starts are equal (R10, R24)."""
-    return sorted((element for part in parts for element in part), key=lambda element: element.start)
+def relation_union(left: Sequence[Valid[Triple]], right: Sequence[Valid[Triple]]) -> list[Valid[Triple]]:
+    """Both sides in order of start; sorting keeps the left first where starts are equal (R10, R24)."""
+    return sorted((*left, *right), key=lambda element: element.start)
 
 
-def range_window(op: RangeWindow, elements: Sequence[Valid[Payload]]) -> list[Valid[Payload]]:
-    """Definition 3 as intervals: the window moves at multiples of the slide (R3, R4)."""
-    return [Valid(e.payload, e.start, (e.start + op.width) // op.slide * op.slide) for e in elements]
+def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
+    """The statements of streams with the instants at which the window holds them (R3 to R6)."""
+    if isinstance(op.input, StoredTable):
+        raise Unsupported("Window", "statements are not read from tables", "never")
+    known: dict[str, Term] = {}
 
+    def row(triple: Triple) -> tuple[str, ...]:
+        terms = (triple.subject, triple.predicate, triple.object)
+        texts = tuple(map(encode, terms))
+        known.update(zip(texts, terms, strict=True))
+        return texts
 
-def element_window(op: ElementWindow, elements: Sequence[Valid[Payload]]) -> list[Valid[Payload]]:
-    """Definition 5 as intervals: an element is valid until the count-th after it comes (R5, R6)."""
-    starts: list[int | None] = [e.start for e in elements]
-    ends = starts[op.count :] + [None] * op.count
-    return [Valid(e.payload, e.start, end) for e, end in zip(elements, ends)]
+    extents = {source.extent for source in walk(op) if isinstance(source, StreamReceive)}
+    arrived = {
+        name: [
+            Element(tick, number, row(triple))
+            for number, (tick, triple) in enumerate(sorted(inputs.streams.get(name, ()), key=itemgetter(0)), start=1)
+        ]
+        for name in extents
+    }
+    until = max((elements[-1].tick for elements in arrived.values() if elements), default=0)
+    elements = evaluate_stream(op.input, RowInputs(until, arrived))
+    return [
+        Valid(Triple(*(known[str(text)] for text in e.row)), start, end)  # type: ignore[arg-type]
+        for e, start, end in windows.validity(op, elements)
+    ]

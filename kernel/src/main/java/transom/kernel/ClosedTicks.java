@@ -56,7 +56,7 @@ final class ClosedTicks implements UDF1<Long, Boolean> {
             }
             return Long.parseLong(found.group(1));
         } catch (IOException error) {
-            String words = log + " is not to be seen: every machine of Spark's must see the checkpoint";
+            String words = log + " cannot be read: every Spark executor must be able to read the checkpoint";
             throw new UncheckedIOException(words, error);
         }
     }

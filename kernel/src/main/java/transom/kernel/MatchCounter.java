@@ -73,9 +73,12 @@ public final class MatchCounter implements Machine {
                 matched = matches != 0 ? copies : 0;
                 unmatched = copies - matched;
             }
+            case "numbered" -> unmatched = copies;
             default -> unmatched = matches != 0 ? 0 : copies;
         }
-        if (row != null) {
+        if (row != null && emit.equals("numbered")) {
+            number(tick, out);
+        } else if (row != null) {
             put(tick, unmatched - unmatchedOut, false, out);
             put(tick, matched - matchedOut, true, out);
         }
@@ -83,6 +86,16 @@ public final class MatchCounter implements Machine {
         matchedOut = matched;
         if (held() == 0) {
             row = null;
+        }
+    }
+
+    /** The copies that come or go, each with its number. */
+    private void number(long tick, Out out) {
+        for (long copy = unmatchedOut; copy < copies; copy++) {
+            out.put(tick, 0, true, 1, Values.joined(row, new Object[] {copy}));
+        }
+        for (long copy = copies; copy < unmatchedOut; copy++) {
+            out.put(tick, 0, true, -1, Values.joined(row, new Object[] {copy}));
         }
     }
 

@@ -1,0 +1,291 @@
+"""EXISTS in a plan for Spark: its pattern as solutions that say for which solutions around it they hold.
+
+Inside EXISTS the variables of the solution around the pattern stand for their terms (W3C 18.6). Here the pattern is
+rewritten so that it can be evaluated once for all of them: a variable that is bound outside becomes a key column of the
+pattern, and what reads the variable reads the column. Where an operator needs a key that its input does not bind, its
+input is joined with the domain, the distinct solutions around the pattern. The result is then joined on the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import reduce
+from itertools import product
+from typing import TypeVar, assert_never
+
+from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.solutions import (
+    Aggregation,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Project,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+)
+from transom.algebra.rdf.tree import closed
+from transom.algebra.rdf.variable import Variable
+from transom.model.rdf.terms import IRI, Literal, boolean, integer
+from transom.physical.rdf_known import OUTER, bound, conjunction, names
+
+T = TypeVar("T")
+UNBOUND = Constant(IRI("urn:transom:unbound"))
+"""What a key holds where its variable is unbound, so that keys are compared as values."""
+ERROR = Call("COALESCE")
+_EMPTY: Mapping[str, Expression] = {
+    "COUNT": Constant(integer(0)),
+    "SUM": Constant(integer(0)),
+    "AVG": Constant(integer(0)),
+    "GROUP_CONCAT": Constant(Literal("")),
+}
+"""Aggregates of no solution; the others are errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """The pattern of an EXISTS as solutions over keys, and the variables that the solutions around it need as keys."""
+
+    pattern: Solutions
+    keys: tuple[str, ...]
+    made: tuple[Binding, ...]
+
+
+def correlated(outer: Solutions, pattern: Solutions) -> Correlated:
+    """The pattern of an EXISTS about some solutions; keys that may be unbound outside are `made` of their variables."""
+    asked, sure = seen(pattern), bound(outer)
+    depth = 1 + max((int(name.rpartition(OUTER)[2]) for name in names(outer.variables) if OUTER in name), default=0)
+    columns = {name: f"{name}{OUTER}{depth}" for name in names(outer.variables) if name in asked}
+    made = {name: key_of(name, column, sure) for name, column in columns.items()}
+    domain = extended(outer, made.values())
+    maybe = [name for name in columns if name not in sure]
+    parts: list[tuple[Around, Solutions]] = []
+    for states in product((True, False), repeat=len(maybe)):
+        loose = dict(zip(maybe, states, strict=True))
+        around = Around(_chosen(domain, columns, loose), {n: c for n, c in columns.items() if loose.get(n, True)})
+        found = around.fitting(around.inside(pattern))
+        found = around.with_keys(found, [columns[name] for name, is_bound in loose.items() if is_bound])
+        free = [Binding(Variable(columns[name]), UNBOUND) for name, is_bound in loose.items() if not is_bound]
+        parts.append((around, extended(found, free)))
+    wanted = [c for c in columns.values() if any(c in names(found.variables) for _, found in parts)]
+    full: list[Solutions] = [Project(around.with_keys(found, wanted), _variables(wanted)) for around, found in parts]
+    together = reduce(Union, full)
+    plain = {name: column for name, column in columns.items() if column in wanted and name in sure}
+    together = extended(together, [Binding(Variable(name), Variable(column)) for name, column in plain.items()])
+    keys = [name if name in plain else column for name, column in columns.items() if column in wanted]
+    needed = tuple(made[name] for name in maybe if columns[name] in wanted)
+    return Correlated(Project(together, _variables(keys)), tuple(keys), needed)
+
+
+def key_of(name: str, column: str, sure: Collection[str]) -> Binding:
+    """A key that is always bound and equal where a variable is the same or unbound."""
+    term: Expression = Variable(name)
+    return Binding(Variable(column), term if name in sure else Call("COALESCE", (term, UNBOUND)))
+
+
+def extended(op: Solutions, bindings: Iterable[Binding]) -> Solutions:
+    """Solutions with some more variables."""
+    return reduce(Extend, bindings, op)
+
+
+def seen(value: object) -> frozenset[str]:
+    """The variables that a pattern or an expression looks at or binds, and that have the same meaning outside."""
+    match value:
+        case Variable(name=name):
+            return frozenset((name,))
+        case tuple():
+            return frozenset[str]().union(*map(seen, value))
+        case Project(input=input, variables=variables):
+            return seen(input) & frozenset(names(variables))
+        case _ if is_dataclass(value):
+            return frozenset[str]().union(*(seen(getattr(value, field.name)) for field in fields(value)))
+        case _:
+            return frozenset()
+
+
+def renamed(value: T, called: Mapping[str, str]) -> T:
+    """A pattern or an expression with other names of variables, everywhere in it."""
+    if isinstance(value, Variable):
+        return Variable(called[value.name]) if value.name in called else value  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        return tuple(renamed(part, called) for part in value)  # type: ignore[return-value]
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    now = {field.name: getattr(value, field.name) for field in fields(value)}
+    changed = {name: new for name, old in now.items() if (new := renamed(old, called)) != old}
+    return replace(value, **changed) if changed else value
+
+
+def replaced(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """An expression in which some parts are others; a part that is changed is not entered."""
+    found = change(expression)
+    if found is not None:
+        return found
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(replaced(argument, change) for argument in expression.arguments))
+    return expression
+
+
+def _variables(columns: Iterable[str]) -> tuple[Variable, ...]:
+    return tuple(map(Variable, columns))
+
+
+def _chosen(domain: Solutions, columns: Mapping[str, str], loose: Mapping[str, bool]) -> Solutions:
+    """The solutions in which some variables are bound and some are not."""
+    conditions: list[Expression] = []
+    for name, is_bound in loose.items():
+        same = Call("sameTerm", (Variable(columns[name]), UNBOUND))
+        conditions.append(Call("!", (same,)) if is_bound else same)
+    condition = conjunction(conditions)
+    return domain if condition is None else Filter(domain, condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The solutions around a pattern, and the key column of each of their variables that is bound in all of them."""
+
+    domain: Solutions
+    keys: Mapping[str, str]
+
+    def present(self, op: Solutions) -> list[str]:
+        """The keys among the variables of solutions."""
+        columns = set(self.keys.values())
+        return [name for name in names(op.variables) if name in columns]
+
+    def with_keys(self, op: Solutions, wanted: Iterable[str]) -> Solutions:
+        """Solutions that bind some keys, if need be joined with the domain."""
+        if set(wanted) <= bound(op):
+            return op
+        columns = dict.fromkeys((*self.present(op), *wanted))
+        return Join(Distinct(Project(self.domain, _variables(columns))), op)
+
+    def fitting(self, op: Solutions) -> Solutions:
+        """The solutions that bind no variable to another term than the solution around them."""
+        for name in names(op.variables):
+            if name in self.keys:
+                key = self.keys[name]
+                same = Call("sameTerm", (Variable(name), Variable(key)))
+                fits = Call("||", (Call("!", (Call("BOUND", (Variable(name),)),)), same))
+                op = Filter(self.with_keys(op, [key]), fits)
+        return op
+
+    def expression(self, expression: Expression, own: Collection[str]) -> Expression:
+        """An expression that reads the keys instead of variables bound outside; `own` are the pattern's variables."""
+
+        def change(one: Expression) -> Expression | None:
+            match one:
+                case Variable(name=name) if name in self.keys:
+                    key = Variable(self.keys[name])
+                    return Call("COALESCE", (one, key)) if name in own else key
+                case Call(function="BOUND", arguments=(Variable(name=name),)) if name in self.keys:
+                    return Constant(boolean(True))
+                case Exists(pattern=pattern):
+                    return self._asked(pattern, [name for name in own if name in self.keys])
+                case _:
+                    return None
+
+        return replaced(expression, change)
+
+    def _asked(self, pattern: Solutions, twice: list[str]) -> Expression:
+        """An EXISTS inside; a variable that is also bound inside has that term where there is one."""
+        if not twice:
+            return Exists(renamed(pattern, self.keys))
+        name, *others = twice
+        outside = replace(self, keys={own: key for own, key in self.keys.items() if own != name})
+        bound_inside = Call("BOUND", (Variable(name),))
+        return Call("IF", (bound_inside, outside._asked(pattern, others), self._asked(pattern, others)))
+
+    def _needed(self, *expressions: Expression | None) -> list[str]:
+        columns = set(self.keys.values())
+        return sorted(seen(tuple(e for e in expressions if e is not None)) & columns)
+
+    def inside(self, op: Solutions) -> Solutions:
+        """A pattern evaluated for every solution around it; it binds the keys on which that depends."""
+        match op := closed(op):
+            case TriplePattern() | BasicGraphPattern() | PathPattern():
+                return renamed(op, self.keys)
+            case Values():
+                rows = renamed(op, self.keys)
+                return self.with_keys(rows, self.present(rows))
+            case Filter(input=input, condition=condition):
+                below = self.inside(input)
+                asked = self.expression(condition, names(below.variables))
+                return Filter(self.with_keys(below, self._needed(asked)), asked)
+            case Extend(input=input, binding=binding):
+                below = self.inside(input)
+                made = self.expression(binding.expression, names(below.variables))
+                return Extend(self.with_keys(below, self._needed(made)), Binding(binding.variable, made))
+            case Join(left=left, right=right):
+                return Join(self.inside(left), self.inside(right))
+            case Union(left=left, right=right):
+                one, other = self.inside(left), self.inside(right)
+                both = dict.fromkeys((*self.present(one), *self.present(other)))
+                return Union(self.with_keys(one, both), self.with_keys(other, both))
+            case LeftJoin(left=left, right=right, condition=condition):
+                return self._left_join(self.inside(left), self.inside(right), condition)
+            case Minus(left=left, right=right):
+                other = self.inside(right)
+                return Minus(self.with_keys(self.inside(left), self.present(other)), other)
+            case Aggregation():
+                return self._aggregation(op)
+            case Project(input=input, variables=variables):
+                kept = set(names(variables))
+                within = replace(self, keys={name: key for name, key in self.keys.items() if name in kept})
+                below = within.inside(input)
+                columns = [*self.present(below), *(name for name in names(below.variables) if name in kept)]
+                return Project(below, _variables(columns))
+            case Distinct(input=input) | Reduced(input=input):
+                return Distinct(self.inside(input))
+            case OrderBy(input=input, keys=keys, ties=ties):
+                below = self.inside(input)
+                own = names(below.variables)
+                order = tuple(replace(key, expression=self.expression(key.expression, own)) for key in keys)
+                return OrderBy(self.with_keys(below, self._needed(*(key.expression for key in order))), order, ties)
+            case Slice(input=input, offset=offset, limit=limit):
+                return Slice(self.inside(input), offset, limit)
+            case _:
+                assert_never(op)
+
+    def _left_join(self, left: Solutions, right: Solutions, condition: Expression | None) -> Solutions:
+        own = names((*left.variables, *right.variables))
+        asked = None if condition is None else self.expression(condition, own)
+        return LeftJoin(self.with_keys(left, [*self.present(right), *self._needed(asked)]), right, asked)
+
+    def _aggregation(self, op: Aggregation) -> Solutions:
+        """Groups of each solution around them; the group of all solutions exists for each, also without any."""
+        below = self.inside(op.input)
+        own = names(below.variables)
+        keys = tuple(Binding(key.variable, self.expression(key.expression, own)) for key in op.keys)
+        aggregates = tuple(
+            one if one.argument is None else replace(one, argument=self.expression(one.argument, own))
+            for one in op.aggregates
+        )
+        below = self.with_keys(below, self._needed(*(k.expression for k in keys), *(a.argument for a in aggregates)))
+        columns = self.present(below)
+        if not columns:
+            return Aggregation(below, keys, aggregates, op.whole)
+        outer = tuple(Binding(Variable(column), Variable(column)) for column in columns)
+        if not op.whole:
+            return Aggregation(below, (*outer, *keys), aggregates)
+        return self._whole(below, outer, aggregates)
+
+    def _whole(self, below: Solutions, outer: tuple[Binding, ...], aggregates: tuple[Aggregate, ...]) -> Solutions:
+        members = Variable("the members")
+        raw = {one.variable: Variable(f"the {one.variable.name}") for one in aggregates}
+        counted = tuple(replace(one, variable=raw[one.variable]) for one in aggregates)
+        groups = Aggregation(below, outer, (Aggregate(members, "COUNT"), *counted))
+        columns = tuple(key.variable for key in outer)
+        every: Solutions = LeftJoin(Distinct(Project(self.domain, columns)), groups)
+        is_there = Call("BOUND", (members,))
+        for one in aggregates:
+            value = Call("IF", (is_there, raw[one.variable], _EMPTY.get(one.function, ERROR)))
+            every = Extend(every, Binding(one.variable, value))
+        return Project(every, (*columns, *(one.variable for one in aggregates)))

@@ -1,0 +1,202 @@
+"""Queries over RDF: solutions, statements and truth values over time, in SPARQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transom.algebra.composed import composed_in
+from transom.algebra.operator import Operator
+from transom.algebra.rdf import bounds
+from transom.algebra.rdf.expressions import Call
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.solutions import ordered
+from transom.algebra.rdf.tree import walk_all
+from transom.algebra.state import Formula
+from transom.catalog.rdf import RdfExtent
+from transom.compiled import Compiled, ResultKind, extents_of
+from transom.connectors.composed import gather_facts
+from transom.connectors.rdf_gather import RdfInputs, gather_statements
+from transom.errors import Span, Unsupported, UsageError
+from transom.languages.sparql.names import Names
+from transom.languages.sparql.places import place_of
+from transom.languages.sparql.remarks import unknown_predicates
+from transom.model.rdf.answer import RdfAnswer
+from transom.model.rdf.formats import lines, table
+from transom.physical.node import Clock, Physical
+from transom.physical.rdf_arrange import arrange
+from transom.physical.walk import rewrite
+from transom.reference.rdf.evaluate import evaluate
+from transom.shown import Engine, Map
+from transom.spark.function_gaps import refuse_functions
+from transom.spark.java_patterns import read_by_reference
+
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
+    from transom.runtime.rdf_answers import RdfResults
+
+
+@dataclass(frozen=True)
+class RdfSemantics:
+    """A query over streams and graphs of RDF: all members are those of `RowSemantics`."""
+
+    query: Compiled
+    unit: ClassVar[str] = "statements and solutions"
+    operators: ClassVar[tuple[type, ...]] = (Operator,)
+    flow: ClassVar[tuple[str, str]] = ("statements", "changes out")
+    folder_formats: ClassVar[tuple[str, ...]] = ("json", "nq", "jsonld")
+    refused: ClassVar[Mapping[str, str]] = {
+        "--index": "solutions have no running index",
+        "--approximate-sums": "sums of SPARQL are exact",
+    }
+    size: ClassVar[int] = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables of a SELECT, the terms of a statement, or `ask`."""
+        match self.query.algebra:
+            case Ask():
+                return ("ask",)
+            case Construct() | Describe():
+                return ("s", "p", "o")
+            case solutions:
+                return tuple(variable.name for variable in solutions.variables)
+
+    @property
+    def result_kind(self) -> ResultKind:
+        """What the form of the query asks for."""
+        match self.query.algebra:
+            case Ask():
+                return "boolean"
+            case Construct() | Describe():
+                return "triples"
+            case solutions:
+                return "sequences" if ordered(solutions) else "solutions"
+
+    @property
+    def sources(self) -> tuple[RdfExtent, ...]:
+        """The streams and graphs that the query reads."""
+        return tuple(extent for extent in extents_of(self.query) if isinstance(extent, RdfExtent))
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes of the query, and those of the catalog that it does not declare anew."""
+        return self._names.prefixes
+
+    @property
+    def _names(self) -> Names:
+        return Names.of(self.query.syntax, self.query.catalog.rdf.prefixes)
+
+    @property
+    def state(self) -> Formula:
+        """The statements and solutions of all operators together (E8)."""
+        return bounds.total(self.query.algebra)
+
+    def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
+        """The tree shows the operators alone."""
+        return {}, None
+
+    def place_of(self, operator: str, extents: Collection[str]) -> Span | None:
+        """Where the text has an operator or a function."""
+        return place_of(self.query.syntax, operator)
+
+    def refusals(self) -> Mapping[Engine, Unsupported]:
+        """The reference engine refuses the first constant regular expression that it does not read."""
+        for call in walk_all(self.query.algebra):
+            if isinstance(call, Call) and call.function in ("REGEX", "REPLACE"):
+                try:
+                    read_by_reference(call)
+                except Unsupported as gap:
+                    gap.span = gap.span or self.place_of(call.function, ())
+                    return {"reference": gap}
+        return {}
+
+    def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
+        """The plan for Spark; what is stored is there from `start` on."""
+        local = [extent.name for extent in self.sources if extent.local]
+        plan = arrange(self.query.algebra, slack=1 if slack is None else slack, kernel=kernel, local=local)
+        refuse_functions(self.query.algebra)
+        if not start:
+            return plan
+
+        def later(node: Physical) -> Physical:
+            return replace(node, schedule=replace(node.schedule, first=start)) if isinstance(node, Clock) else node
+
+        return rewrite(plan, later)
+
+    def results(self, plan: Physical) -> RdfResults:
+        """How the runtime reports the results of a plan."""
+        from transom.runtime.rdf_answers import RdfResults
+
+        return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)  # type: ignore[arg-type]
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """The predicates of patterns that the catalog does not declare, where it declares those of all that is read."""
+        declared = [extent.predicates for extent in self.sources]
+        if None in declared:
+            return ()
+        return self._unknown({iri for predicates in declared for iri in predicates or ()})
+
+    def inputs(
+        self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
+    ) -> RdfInputs:
+        """Statements by extent, those of streams from start on."""
+        plan, catalog = self.query.plan, self.query.catalog
+        if composed_in(plan):
+            return gather_facts(plan, catalog, given, until, start=start, watch=watch, now=now)
+        return gather_statements(self.sources, catalog, given, until, start=start, watch=watch, now=now)
+
+    def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
+        """The predicates of patterns that no statement of some inputs has."""
+        own = (inputs.streams.get(name, ()) for name in self.query.catalog.rdf.extents)
+        streamed = (triple for given in own for _, triple in given)
+        stored = (triple for given in inputs.graphs.values() for triple in given)
+        said = {(remark.message, remark.span) for remark in self.query.warnings}
+        found = self._unknown({triple.predicate.value for triple in (*streamed, *stored)})
+        return tuple(remark for remark in found if (remark.message, remark.span) not in said)
+
+    def _unknown(self, known: set[str]) -> tuple[Remark, ...]:
+        """The predicates of patterns that are not among those that are known; none where nothing is known."""
+        return tuple(unknown_predicates(self.query.syntax, self._names, known)) if known else ()
+
+    def evaluate(self, inputs: Any) -> Any:
+        """What is valid at every tick from the start on, for ever."""
+        return replace(evaluate(self.query.algebra, inputs), aside=inputs.aside).since(inputs.start)
+
+    def check_format(self, form: str) -> None:
+        """Solutions and statements have formats of their own."""
+        list(lines(form, RdfAnswer(self.result_kind, self.columns), 0, None))  # type: ignore[arg-type]
+
+    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+        """What is valid, when, and how often, with short names."""
+        return table(answer.during(start, until), self.prefixes)
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, guard: bool) -> Iterator[str]:
+        """Any format of answers over RDF."""
+        return lines(form, answer, start, until)
+
+    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
+        """The messages that are set aside in an answer."""
+        return {
+            stream: (Counter(one.reason.value for one in aside), f"{aside[0].place}: {aside[0].words}")
+            for stream, aside in answer.aside.items()
+        }
+
+    def during(self, answer: Any, start: int, until: int | None) -> Any:
+        """What is valid at some tick from start to until; intervals are not cut."""
+        return answer.during(start, until)
+
+    def picture(self, inputs: Any, start: int, until: int | None) -> str:
+        """One lane per solution, with bars for the times in which it is valid."""
+        from transom.picture.intervals import draw_answer
+
+        calendar, title = self.query.catalog.calendar, Path(self.query.name or "").name
+        answer = self.evaluate(inputs)
+        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=title, text=self.query.text)
+
+    def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
+        """Solutions have no places."""
+        raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
