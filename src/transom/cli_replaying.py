@@ -49,12 +49,12 @@ def replay_query(
             frame = replay(job, spark, rejected=rejected)
             if sink.folder is not None:
                 sink.attach(frame.write.mode("errorifexists")).save()
+    for stream, found in rejected.messages().items():
+        show_rejected(stream, found.counts, found.first)
     if sink.folder is not None:
         say(f"{sink.folder}: written")
     elif job.results.show(frame, SHOWN, lambda answer: print_table(query.semantics.table(answer, start, until))):
         say(f"and more; the first {SHOWN:,} rows are shown", err=True)
-    for stream, found in rejected.messages().items():
-        show_rejected(stream, found.counts, found.first)
     for extent, count in rejected.counts().items():
         say(too_fast(extent, count), err=True)
     rejected.forget()

@@ -39,6 +39,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "product": {"machine": "product", "left": "stays", "right": "windows"},
     "join": {"machine": "join", "emit": "inner", "widths": [1, 1]},
     "matches": {"machine": "matches", "emit": "distinct", "padding": 0},
+    "paths": {"machine": "paths", "repeats": True},
     "groups": {"machine": "groups", "keys": 0, "whole": False, "aggregates": []},
 }
 
@@ -180,7 +181,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     assert told["restarts"] > count // 3
     assert told["held"] > count // 3 or machine == "order"
     assert told["several"] > count // 20 or machine not in ("window", "product")
-    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches", "groups"))
+    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches", "groups", "paths"))
     assert told["refused"] < count // 5
 
 

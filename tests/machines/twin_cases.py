@@ -254,6 +254,25 @@ def matches_case(rng: random.Random) -> Case:
     return Case({"machine": "matches", "emit": emit, "padding": padding}, ticks, restarts(rng, ticks))
 
 
+def paths_case(rng: random.Random) -> Case:
+    """Edges between a few terms, and statements that mention them."""
+    terms = rng.sample(TEXT, rng.choice([2, 3, 4, 6]))
+
+    def edge() -> Row:
+        return rng.choice(terms), rng.choice(terms)
+
+    there: list[list[Row]] = [[], []]
+    start = rng.choice([None, None, rng.choice(terms)])
+    sides = (0, 1) if rng.random() < 0.5 and start is None else (0,)
+    ticks = []
+    for tick in times(rng):
+        found = [a for side in sides for a in comings(rng, side, edge, there[side]) if rng.random() < 0.999]
+        rng.shuffle(found)
+        ticks.append(Tick(tick, found))
+    spec = {"machine": "paths", "repeats": rng.random() < 0.8, "start": start}
+    return Case(spec, ticks, restarts(rng, ticks))
+
+
 CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "order": (1500, order_case),
     "window": (7000, window_case),
@@ -261,5 +280,6 @@ CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "product": (6000, product_case),
     "join": (1500, join_case),
     "matches": (1000, matches_case),
+    "paths": (1000, paths_case),
 }
 """How many cases of each machine, and how they are made."""

@@ -15,6 +15,7 @@ ELSEWHERE = {
     "Grown": "test_generated_cql.py",
     "Turn": "test_generated_cql.py",
     "Graph": "test_rdf_plans.py",
+    "PathClosure": "test_sparql_cases.py",
     "Unfold": "test_rdf_plans.py",
     "Within": "test_rdf_plans.py",
 }

@@ -7,7 +7,7 @@ import pytest
 from tests.rdf.build import bgp, call, path, select, v
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, SortKey
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps
+from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps, ZeroOrMore, ZeroOrOne
 from transom.algebra.rdf.solutions import (
     Aggregation,
     Distinct,
@@ -24,6 +24,7 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.state import Arrivals, Number, times
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.change_aggregate import ChangeAggregate
@@ -32,7 +33,7 @@ from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_known import bound
-from transom.physical.rdf_plan import Fan, Graph, Match, Once, Stand, Unfold, Within
+from transom.physical.rdf_plan import Fan, Graph, Match, Once, PathClosure, Stand, Unfold, Within, Written
 from transom.physical.walk import walk
 
 STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
@@ -147,10 +148,27 @@ def test_paths_without_repetitions_are_patterns() -> None:
     assert scans(arrange(path("?x", way, "?y", range_window(rdf_stream("s"), 5, 1)))) == 3
 
 
+A = IRI("http://ex/a")
+
+
+def test_paths_that_repeat_follow_edges_in_one_task() -> None:
+    window = range_window(rdf_stream("s"), 5, 1)
+    pairs = [n for n in walk(arrange(path("?x", ZeroOrMore(Link(P)), "?y", window))) if isinstance(n, PathClosure)]
+    assert [(n.repeats, n.start, n.nodes is None) for n in pairs] == [(True, None, False)]
+    assert "one task" in pairs[0].choice.reason
+    assert pairs[0].choice.state == times(Number(6), Arrivals("s", 6)), "edges, and both terms of each statement"
+    to_one = arrange(path("?x", Steps(Link(P), OneOrMore(ZeroOrOne(Link(P)))), ":a", window))
+    outer, inner = (n for n in walk(to_one) if isinstance(n, PathClosure))
+    assert (outer.repeats, outer.start, outer.nodes) == (True, A, None)
+    assert (inner.repeats, inner.start, inner.nodes is None) == (False, None, False)
+    assert [n.rows for n in walk(to_one) if isinstance(n, Written)] == [((A, A),)], "no step leads to what is given"
+    stored = arrange(path("?x", ZeroOrOne(Link(P)), "?x", StoredGraph(("g",))))
+    assert stored.form is Form.TABLE
+
+
 @pytest.mark.parametrize(
     ("plan", "operator"),
     [
-        (path("?x", OneOrMore(Link(P)), "?y", range_window(rdf_stream("s"), 5, 1)), "PathPattern"),
         (Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW"))), "NOW"),
     ],
 )

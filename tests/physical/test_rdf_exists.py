@@ -13,19 +13,45 @@ from typing import Any
 
 import pytest
 
+import transom
 from tests.rdf.build import rows
-from tests.rdf.texts import asked
+from tests.rdf.texts import CATALOG, asked, triple
+from tests.spark.sparql_cases import EXISTS, PATHS, SMALL_CATALOG, Small
+from tests.test_faults import Fault, seeded
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.solutions import Join, LeftJoin, Minus, Slice
 from transom.algebra.rdf.tree import patterns_of
+from transom.connectors.statements import stream_statements
+from transom.languages.sparql.parse import parse
+from transom.languages.sparql.translate import translate
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Term, in_order
-from transom.physical.rdf_exists import UNBOUND, correlated
+from transom.physical import rdf_exists
 from transom.physical.rdf_known import is_outer
 from transom.reference.rdf import evaluate
 from transom.reference.rdf.evaluate import Moment, elements
+from transom.reference.rdf.statements import Inputs
 
-TEXTS = 400
+TEXTS = 120
+SMALL = [*EXISTS.values(), PATHS["path-in-exists"]]
+SMALL += [
+    Small("ASK FROM STREAM :s WINDOW RANGE 3 SLIDE WHERE { VALUES ?x { :n } FILTER EXISTS { ?x :p* ?y } }", {"s": []}),
+    Small(
+        "SELECT * FROM STREAM :s WINDOW RANGE 3 SLIDE WHERE { VALUES ?y { 1 2 } FILTER EXISTS { "
+        "{ SELECT ?x { ?x :p ?y FILTER (?y > 1) } } FILTER BOUND(?y) } }",
+        {"s": [(0, ":a", ":p", 2)]},
+    ),
+]
+"""Questions that notice faults of the rewriting."""
+FAULTS = [
+    Fault("no domain is joined", rdf_exists, "if set(wanted) <= bound(op):", "if True:"),
+    Fault("no group without solutions", rdf_exists, "if not op.whole:", "if True:"),
+    Fault("what a subquery hides is seen", rdf_exists, "self.keys.items() if name in kept}", "self.keys.items()}"),
+    Fault("another term may be bound inside", rdf_exists, "op = Filter(self.with_keys(op, [key]), fits)", "pass"),
+    Fault("no step within the statements only", rdf_exists, "if not leads_nowhere(op.path, one, other)", "if True"),
+    Fault("what is unbound outside fits nothing", rdf_exists, "product((True, False)", "product((True,)"),
+    Fault("an EXISTS inside sees nothing", rdf_exists, "Exists(renamed(pattern, self.keys))", "Exists(pattern)"),
+]  # fmt: skip
 
 
 class Elements(dict[Any, Any]):
@@ -70,7 +96,7 @@ class Keyed(Moment):
         assert self.around is not None
         asked = (self.around, pattern)
         if asked not in self.seen:
-            found = correlated(*asked)
+            found = rdf_exists.correlated(*asked)
             have = {tuple(one.get(key) for key in found.keys) for one in self.solutions(found.pattern)}
             self.seen[asked] = (found, have)
             self.asked["joins"] = self.asked.get("joins", 0) + 1
@@ -83,7 +109,7 @@ def _value(outer: Solution, key: str, made: dict[str, str]) -> Term | None:
     if key not in made:
         assert outer.get(key) is not None
         return outer.get(key)
-    return outer.get(made[key]) or UNBOUND.term
+    return outer.get(made[key]) or rdf_exists.UNBOUND.term
 
 
 def _speaks_against(one: Solution, other: Solution) -> bool:
@@ -94,15 +120,52 @@ def _key(solution: Solution) -> list[Any]:
     return [(name, in_order(solution.get(name))) for name in solution if is_outer(name)]
 
 
+def _both(plan: Any, inputs: Any, patch: pytest.MonkeyPatch, counts: dict[str, int]) -> tuple[Any, Any]:
+    """What the reference engine says, and what it says over keys."""
+    expected = rows(evaluate.evaluate(plan, inputs))
+    with patch.context() as patched:
+        patched.setattr(evaluate, "Moment", lambda *given: Keyed(*given, asked=counts))
+        return expected, rows(evaluate.evaluate(plan, inputs))
+
+
+@pytest.mark.parametrize("outside", ["?x", "?y", "?x ?y", "?y ?x", "?z"])
+@pytest.mark.parametrize("way", [":p?", ":p*", ":p+", "(:p?)+", ":p?/:p*", ":p*|:q?", "^(:p*)", "(:p/:p)*", "!:p*"])
+def test_no_step_leads_from_what_is_outside(monkeypatch: pytest.MonkeyPatch, outside: str, way: str) -> None:
+    """A path of no step leads from a term to itself, whether or not the statements have it."""
+    name, *more = outside.split()
+    known = f"VALUES ({outside}) {{ (:a{' :a' * bool(more)}) (:b{' :n' * bool(more)}) (:n{' :n' * bool(more)}) }}"
+    for ends in ("?x W ?y", "?x W ?x", ":n W ?y", "?x W :a", "?x W ?s . ?s W ?y"):
+        pattern = ends.replace("W", way)
+        text = f"SELECT * FROM STREAM :s WINDOW RANGE 9 SLIDE WHERE {{ {known} FILTER EXISTS {{ {pattern} }} }}"
+        given = [(0, triple(":a", ":p", ":b")), (2, triple(":b", ":p", ":c")), (4, triple(":n", ":q", ":c"))]
+        expected, found = _both(translate(parse(text), CATALOG).plan, Inputs({"s": given}), monkeypatch, {})
+        assert found == expected, f"{name}: {text}"
+
+
 def test_patterns_over_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: dict[str, int] = {}
     for seed in range(TEXTS):
         case = asked(seed)
         if "EXISTS" not in case.ours:
             continue
-        expected = rows(evaluate.evaluate(case.plan, case.inputs))
-        with monkeypatch.context() as patched:
-            patched.setattr(evaluate, "Moment", lambda *given: Keyed(*given, asked=counts))
-            found = rows(evaluate.evaluate(case.plan, case.inputs))
+        expected, found = _both(case.plan, case.inputs, monkeypatch, counts)
         assert found == expected, f"text {seed}: {case.ours}"
-    assert counts["joins"] > 300
+    assert counts["joins"] > 80
+
+
+def _differs(small: Small, monkeypatch: pytest.MonkeyPatch) -> bool:
+    query = transom.compile(small.text, SMALL_CATALOG, language="sparql")
+    given = {e.name: stream_statements(e, small.inputs[e.name], SMALL_CATALOG) for e in query.reads}
+    try:
+        expected, found = _both(query.algebra, Inputs(given), monkeypatch, {})
+    except Exception:
+        return True
+    return bool(found != expected)
+
+
+@pytest.mark.filterwarnings("ignore::transom.QueryWarning")
+def test_faults_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any(_differs(small, monkeypatch) for small in SMALL)
+    for fault in FAULTS:
+        with seeded(fault):
+            assert any(_differs(small, monkeypatch) for small in SMALL), fault.name

@@ -70,7 +70,7 @@ EXISTS = {
     ),
     "exists-about-unbound": Small(
         f"SELECT * {OF_S} {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }} FILTER EXISTS {{ ?z :r ?v OPTIONAL {{ ?x :r ?w }} "
-        "FILTER (!BOUND(?w) && ?v >= 5) } }",
+        "FILTER (?v >= 5 && (!BOUND(?w) || ?w = 5)) } }",
         {"s": LINKED},
     ),
     "exists-in-exists": Small(
@@ -98,4 +98,30 @@ NODES = {
 }
 """New blank nodes, of CONSTRUCT and of BNODE."""
 
-CASES = {**EXISTS, **NODES}
+CHAIN = [(0, ":a", ":p", ":b"), (1, ":b", ":p", ":c"), (2, ":c", ":p", ":a"), (4, ":b", ":p", ":c"), (5, ":c", ":q", 1)]
+"""A circle for a while; one of its edges is twice in the window."""
+OF_FIVE = "FROM STREAM :s WINDOW RANGE 5 SLIDE WHERE"
+
+PATHS = {
+    "one-or-more": Small(f"SELECT * {OF_FIVE} {{ ?x :p+ ?y }}", {"s": CHAIN}),
+    "zero-or-more": Small(f"SELECT * {OF_FIVE} {{ ?x :p* ?y }}", {"s": CHAIN}),
+    "zero-or-one": Small(f"SELECT * {OF_FIVE} {{ ?x (:p|:q)? ?y FILTER (?x != :a) }}", {"s": CHAIN}),
+    "from-a-term": Small(f"SELECT * {OF_FIVE} {{ :d :p* ?x . ?y (^:p)+ :a }}", {"s": CHAIN}),
+    "in-a-circle": Small(f"SELECT * {OF_FIVE} {{ ?x :p+ ?x . ?x :p/:p? ?y }}", {"s": CHAIN}),
+    "path-in-path": Small(f"SELECT * {OF_FIVE} {{ ?x (:p/(:p*))+ ?y . ?y !:p* ?z }}", {"s": CHAIN}),
+    "path-in-exists": Small(f"SELECT * {OF_FIVE} {{ ?x :p ?y FILTER EXISTS {{ ?y :p*/:q ?v }} }}", {"s": CHAIN}),
+    "ask-a-path": Small(f"ASK {OF_FIVE} {{ :a :p+ :a }}", {"s": CHAIN}),
+}
+"""Property paths of any length: edges come several times and go one after the other."""
+
+FORMS = {
+    "ask": Small(f"ASK {OF_S} {{ ?x :q ?y FILTER NOT EXISTS {{ ?x :r ?z }} }}", {"s": LINKED}),
+    "describe": Small(f"DESCRIBE ?x :c {OF_S} {{ ?x :q ?y OPTIONAL {{ ?x :r ?z }} }}", {"s": LINKED}),
+    "first-by-key": Small(
+        f"SELECT ?x (SUM(?y) AS ?sum) {OF_S} {{ ?x :p ?y }} GROUP BY ?x ORDER BY DESC(?sum) ?x LIMIT 1 OFFSET 1",
+        {"s": [*LINKED, (5, ":a", ":p", 9)]},
+    ),
+}
+"""What a query hands out at each instant besides bags of solutions."""
+
+CASES = {**EXISTS, **NODES, **PATHS, **FORMS}

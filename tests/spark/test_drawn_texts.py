@@ -15,11 +15,13 @@ from tests.rdf.texts import CATALOG, asked
 from tests.spark.shapes_rdf import difference
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
-from transom.algebra.rdf.tree import reads_streams
+from transom.algebra.rdf.patterns import PathPattern
+from transom.algebra.rdf.tree import reads_streams, walk
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
+from transom.physical.rdf_paths import repeats
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, evaluate, timed
 
@@ -27,14 +29,28 @@ SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "1"))
 SOAK_PARTS = 8
 
 
-def questions(word: str, count: int, first: int) -> list[tuple[int, Case]]:
-    """Texts that have a word and an answer over streams, and that Spark has a plan for."""
+def has_exists(case: Case) -> bool:
+    return "EXISTS" in case.ours
+
+
+def has_path(case: Case) -> bool:
+    """Whether there is a path with `?`, `*` or `+`."""
+    return any(isinstance(op, PathPattern) and repeats(op.path) for op in walk(case.plan))
+
+
+KINDS = {"EXISTS": has_exists, "paths": has_path}
+
+
+def questions(kind: str, count: int, first: int) -> list[tuple[int, Case]]:
+    """Texts of a kind that have an answer over streams, and that Spark has a plan for."""
     found: list[tuple[int, Case]] = []
     seed = first
     while len(found) < count:
         seed += 1
         case = asked(seed)
-        if word not in case.ours or not reads_streams(case.plan) or len(rows(evaluate(case.plan, case.inputs))) < 2:
+        if not KINDS[kind](case) or not reads_streams(case.plan):
+            continue
+        if len(rows(evaluate(case.plan, case.inputs))) < 2:
             continue
         try:
             query_of(case).physical()
@@ -61,9 +77,9 @@ def wrong(spark: Any, cases: list[tuple[int, Case]], way: str, kernel: Kernel) -
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("word", ["EXISTS"])
-def test_texts(spark: Any, word: str) -> None:
-    cases = questions(word, 6, 1000)
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts(spark: Any, kind: str) -> None:
+    cases = questions(kind, 6, 1000)
     assert not wrong(spark, cases[:4], "replay", "on")
     assert not wrong(spark, cases[4:], "all-at-once", "off")
 
@@ -71,7 +87,7 @@ def test_texts(spark: Any, word: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(SOAK_PARTS))
 def test_many_texts(spark: Any, part: int) -> None:
-    for word in ("EXISTS",):
-        cases = questions(word, 80, SEED * 10_000)[part::SOAK_PARTS]
+    for kind in KINDS:
+        cases = questions(kind, 80, SEED * 10_000)[part::SOAK_PARTS]
         assert not wrong(spark, cases[:7], "replay", "on")
         assert not wrong(spark, cases[7:], "uneven-8", "off")

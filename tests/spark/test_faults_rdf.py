@@ -18,7 +18,7 @@ from tests.spark.test_faults import Sown, sow, sown
 from tests.spark.trying import ONE_ROW, patiently, plain, side_by_side
 from tests.sparql.test_golden import catalog_of
 from transom.connectors.statements import graph_statements, stream_statements
-from transom.machines import delta_join, group_aggregate, match_counter, multiset, steps, totals
+from transom.machines import delta_join, group_aggregate, match_counter, multiset, paths, steps, totals
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.query import Query
@@ -27,7 +27,7 @@ from transom.reference.rdf.statements import Inputs
 from transom.runtime.harness import replay_answer, stream_answer
 from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
-IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, steps, runner)
+IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, paths, steps, runner)
 """Modules that run inside Spark's Python workers; a fault there travels by value."""
 
 SMALL = {

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tests.spark.shapes_rdf import difference
-from tests.spark.sparql_cases import EXISTS, NODES
+from tests.spark.sparql_cases import EXISTS, FORMS, NODES, PATHS
 from tests.spark.test_faults_rdf import asked
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
@@ -26,6 +26,22 @@ def wrong(spark: Any, names: list[str], way: str, kernel: Kernel) -> dict[str, s
 
 def test_exists_and_new_nodes(spark: Any) -> None:
     assert not wrong(spark, ["exists-as-value", "exists-with-bind", *NODES], "replay", "on")
+
+
+def test_paths(spark: Any) -> None:
+    assert not wrong(spark, ["zero-or-more", "from-a-term", "path-in-path", "path-in-exists"], "replay", "on")
+
+
+@pytest.mark.nightly
+def test_paths_and_forms_as_a_stream(spark: Any) -> None:
+    every = [*PATHS, *FORMS]
+    assert not wrong(spark, every[::2], "one-row", "on")
+    assert not wrong(spark, every[1::2], "uneven-3", "off")
+
+
+@pytest.mark.nightly
+def test_paths_and_forms(spark: Any) -> None:
+    assert not wrong(spark, [*PATHS, *FORMS], "replay", "off")
 
 
 @pytest.mark.nightly

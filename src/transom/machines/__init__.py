@@ -10,6 +10,7 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     join     joins relations that arrive as changes            (002 Defs. 10, 13)
     matches  counts the pairs that match one left row          (3.5)
     groups   aggregates groups of rows that arrive as changes  (W3C 18.5.1)
+    paths    follows paths of any length through edges         (W3C 18.4)
     slide    aggregates sliding windows, a pane per tick
     pairs    joins rows of two sides whose ends are known
     distance gives each row of an object how far it has gone   (C11)

@@ -17,6 +17,7 @@ from transom.machines.group_aggregate import GroupAggregate, GroupSpec
 from transom.machines.match_counter import MatchCounter
 from transom.machines.order import OrderMachine
 from transom.machines.pairs import PairsMachine
+from transom.machines.paths import PathMachine
 from transom.machines.product import Event, ProductMachine
 from transom.machines.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag, Row
@@ -206,7 +207,7 @@ class PairsStep:
 class JoinStep:
     """Changes of pairs (window 1) and of left rows (window 0); the place of a change is its signed count."""
 
-    def __init__(self, machine: DeltaJoin | MatchCounter) -> None:
+    def __init__(self, machine: DeltaJoin | MatchCounter | PathMachine) -> None:
         self.machine = machine
 
     @property
@@ -249,7 +250,7 @@ class GroupStep:
         return self.machine.save()
 
 
-FORGETFUL = ("join", "matches", "groups")
+FORGETFUL = ("join", "matches", "groups", "paths")
 """Machines that are as good as new when they hold nothing: the state of a key may go."""
 
 
@@ -285,5 +286,8 @@ def step(specification: str, state: bytes | None = None) -> Step:
         case "groups":
             groups = GroupSpec.from_entries(entries)
             return GroupStep(GroupAggregate(groups) if state is None else GroupAggregate.load(state, groups))
+        case "paths":
+            repeats, start = entries["repeats"], entries.get("start")
+            return JoinStep(PathMachine(repeats, start) if state is None else PathMachine.load(state, repeats, start))
         case other:
             raise PlanError(f"no machine is called {other}")

@@ -71,9 +71,6 @@ ANSWER_ORDER = Gap(
 
 # --- SPARQL ----------------------------------------------------------------------------------------
 
-REPEATED_PATH = Gap(
-    "a property path with *, + or ?", "PathPattern", "Spark has no operator for a path of unknown length"
-)
 VOLATILE = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",

@@ -47,8 +47,9 @@ from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
 from transom.physical.plan import Choice, Form, UnionAll
+from transom.physical.rdf_closure import closure
 from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, is_outer, names
-from transom.physical.rdf_paths import as_patterns
+from transom.physical.rdf_paths import Repeated, as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
     After,
@@ -211,10 +212,10 @@ class Planner:
                 return Once(below, schema, below.form, self._once(input, below.form))
             case OrderBy(input=input):
                 return self.solutions(input)
-            case PathPattern() if (patterns := as_patterns(op)) is not None:
-                return self.solutions(patterns)
+            case PathPattern(path=path) if isinstance(path, Repeated):
+                return closure(self, op, path)
             case PathPattern():
-                raise gaps.REPEATED_PATH.refusal()
+                return self.solutions(as_patterns(op))
             case Aggregation():
                 return self.aggregation(op)
             case Slice():

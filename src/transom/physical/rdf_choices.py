@@ -62,6 +62,13 @@ def numbered(op: Solutions, slack: int) -> Choice:
     return Choice(Path.MACHINE, "blank nodes", why, state)
 
 
+def closure(edges: Solutions, statements: Windows, has_nodes: bool, slack: int) -> Choice:
+    """Paths of any length."""
+    why = "all edges are followed in one task; when some change, again from every term that leads to them"
+    terms = times(Number(4), within(statements, slack)) if has_nodes else NOTHING
+    return Choice(Path.MACHINE, "path of any length", why, plus(times(Number(2), within(edges, slack)), terms))
+
+
 def sequence(op: Solutions, slack: int) -> Choice:
     """The whole list of each tick."""
     state = times(Number(3), within(op, slack))

@@ -20,6 +20,10 @@ class RdfPlanning(Protocol):
     def local(self) -> frozenset[str]:
         """The streams whose messages hold all statements about their subjects."""
 
+    @property
+    def streams(self) -> bool:
+        """Whether an answer can change with time."""
+
     def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
 

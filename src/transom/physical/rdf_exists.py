@@ -16,7 +16,7 @@ from typing import TypeVar, assert_never
 
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern, visible
 from transom.algebra.rdf.solutions import (
     Aggregation,
     Distinct,
@@ -36,6 +36,7 @@ from transom.algebra.rdf.tree import closed
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI, Literal, boolean, integer
 from transom.physical.rdf_known import OUTER, bound, conjunction, names
+from transom.physical.rdf_paths import Repeated, as_patterns, leads_nowhere
 
 T = TypeVar("T")
 UNBOUND = Constant(IRI("urn:transom:unbound"))
@@ -210,7 +211,14 @@ class Around:
     def inside(self, op: Solutions) -> Solutions:
         """A pattern evaluated for every solution around it; it binds the keys on which that depends."""
         match op := closed(op):
-            case TriplePattern() | BasicGraphPattern() | PathPattern():
+            case BasicGraphPattern(parts=parts) if any(isinstance(part, PathPattern) for part in parts):
+                joined = reduce(Join, map(self.inside, parts))
+                return Project(joined, visible(joined.variables))
+            case PathPattern(path=path) if isinstance(path, Repeated):
+                return self._closure(op)
+            case PathPattern():
+                return self.inside(as_patterns(op))
+            case TriplePattern() | BasicGraphPattern():
                 return renamed(op, self.keys)
             case Values():
                 rows = renamed(op, self.keys)
@@ -253,6 +261,26 @@ class Around:
                 return Slice(self.inside(input), offset, limit)
             case _:
                 assert_never(op)
+
+    def _closure(self, op: PathPattern) -> Solutions:
+        """A path of no step leads from each term that is given outside to itself, also if no statement has it."""
+        found = renamed(op, self.keys)
+        given = [isinstance(place, Variable) and place.name in self.keys for place in op.places]
+        fixed = [not isinstance(place, Variable) for place in op.places]
+        one, other = (outside or here for outside, here in zip(given, fixed, strict=True))
+        if not leads_nowhere(op.path, one, other) or leads_nowhere(op.path, *fixed):
+            return found
+        columns = self.present(found)
+        terms: Solutions = Distinct(Project(self.domain, _variables(columns)))
+        if len(columns) > 1:
+            terms = Filter(terms, Call("sameTerm", _variables(columns)))
+        node, first, second = _variables(("path node", "path link", "path other"))
+        ends = (TriplePattern(op.input, node, first, second), TriplePattern(op.input, second, first, node))
+        nodes = Union(*(Project(pattern, (node,)) for pattern in ends))
+        elsewhere = Minus(extended(terms, [Binding(node, Variable(columns[0]))]), nodes)
+        free = [Variable(name) for name in names(found.variables) if name not in columns]
+        elsewhere_too = extended(elsewhere, [Binding(variable, Variable(columns[0])) for variable in free])
+        return Union(found, Project(elsewhere_too, found.variables))
 
     def _left_join(self, left: Solutions, right: Solutions, condition: Expression | None) -> Solutions:
         own = names((*left.variables, *right.variables))

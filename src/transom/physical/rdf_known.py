@@ -24,7 +24,7 @@ from transom.algebra.rdf.solutions import (
 )
 from transom.algebra.rdf.tree import closed
 from transom.algebra.rdf.variable import Variable
-from transom.physical.rdf_paths import as_patterns
+from transom.physical.rdf_paths import repeats
 
 OUTER = " outer "
 """What the names of keys hold: variables of the solution around the pattern of an EXISTS. No user writes a space."""
@@ -139,7 +139,7 @@ def _plain(op: Solutions) -> bool:
         case BasicGraphPattern(parts=several):
             return all(map(_plain, several))
         case PathPattern():
-            return as_patterns(op) is not None
+            return not repeats(op.path)
         case Join(left=left, right=right) | Union(left=left, right=right):
             return _plain(left) and _plain(right)
         case _:

@@ -1,9 +1,12 @@
-"""Property paths as patterns: links, steps, alternatives and their inverses are joins and unions of triple patterns."""
+"""Property paths as patterns: links, steps, alternatives and their inverses are joins and unions of triple patterns.
+
+What is left are paths with `?`, `*` or `+` around them.
+"""
 
 from __future__ import annotations
 
 from itertools import count
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.expressions import Call, Constant
@@ -27,15 +30,50 @@ from transom.algebra.rdf.solutions import Filter, Join, Project, Union
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 
+Repeated: TypeAlias = ZeroOrOne | ZeroOrMore | OneOrMore
 
-def as_patterns(op: PathPattern) -> Solutions | None:
-    """A path without repetitions as patterns that find the same, each as often; None where it repeats."""
+
+def repeats(path: Path) -> bool:
+    """Whether there is `?`, `*` or `+` in a path."""
+    match path:
+        case Link() | NoneOf():
+            return False
+        case Inverse(path=inner):
+            return repeats(inner)
+        case Steps(first=first, second=second) | Either(first=first, second=second):
+            return repeats(first) or repeats(second)
+        case ZeroOrOne() | ZeroOrMore() | OneOrMore():
+            return True
+        case _:
+            assert_never(path)
+
+
+def leads_nowhere(path: Path, start: bool, end: bool) -> int:
+    """How often a path leads from a term that is in no statement to itself, if its start or its end are given."""
+    match path:
+        case Link() | NoneOf():
+            return 0
+        case Inverse(path=inner):
+            return leads_nowhere(inner, end, start)
+        case Steps(first=first, second=second):
+            return leads_nowhere(first, start, False) * leads_nowhere(second, False, end)
+        case Either(first=first, second=second):
+            return leads_nowhere(first, start, end) + leads_nowhere(second, start, end)
+        case ZeroOrOne() | ZeroOrMore():
+            return int(start or end)
+        case OneOrMore(path=inner):
+            return min(leads_nowhere(inner, start, end and not start), 1)
+        case _:
+            assert_never(path)
+
+
+def as_patterns(op: PathPattern) -> Solutions:
+    """A path as patterns that find the same, each as often; what repeats in it is a path by itself."""
     subject, object = op.places
-    found = _ways(op.input, op.path, subject, object, count())
-    return None if found is None else Project(found, op.variables)
+    return Project(_ways(op.input, op.path, subject, object, count()), op.variables)
 
 
-def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[int]) -> Solutions | None:
+def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[int]) -> Solutions:
     match path:
         case Link(predicate=predicate):
             return TriplePattern(on, subject, predicate, object)
@@ -44,21 +82,17 @@ def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[i
         case Steps(first=first, second=second):
             between = Variable(f"_:step {next(fresh)}")
             one, other = _ways(on, first, subject, between, fresh), _ways(on, second, between, object, fresh)
-            return None if one is None or other is None else Join(one, other)
+            return Join(one, other)
         case Either(first=first, second=second):
             one, other = (_ways(on, way, subject, object, fresh) for way in (first, second))
-            return (
-                None
-                if one is None or other is None
-                else Union(_ends(one, subject, object), _ends(other, subject, object))
-            )
+            return Union(_ends(one, subject, object), _ends(other, subject, object))
         case NoneOf(forward=forward, backward=backward):
             onward = _without(on, forward, subject, object, fresh) if forward or not backward else None
             back = _without(on, backward, object, subject, fresh) if backward else None
             sides = [_ends(side, subject, object) for side in (onward, back) if side is not None]
             return sides[0] if len(sides) == 1 else Union(*sides)
         case ZeroOrOne() | ZeroOrMore() | OneOrMore():
-            return None
+            return PathPattern(on, subject, path, object)
         case _:
             assert_never(path)
 

@@ -179,6 +179,23 @@ class Once(Physical):
 
 
 @dataclass(frozen=True, slots=True)
+class PathClosure(Physical):
+    """The pairs between which edges lead, each once: one edge, or with `repeats` any number.
+
+    From each term of `nodes`, which are the ends of statements, no step leads to itself. With `start` all begin there.
+    """
+
+    edges: Physical
+    nodes: Physical | None
+    repeats: bool
+    start: Term | None
+    schema: Schema
+    choice: Choice
+    form: Form
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """A part of a sequence: without the first ones, and not more than a number."""
 
@@ -249,5 +266,19 @@ class Make(Physical):
 
 
 RdfNode: TypeAlias = (
-    Graph | Written | Stand | Last | Match | Fan | Within | Keep | Bind | Choose | Once | Sequence | Unfold | Make
+    Graph
+    | Written
+    | Stand
+    | Last
+    | Match
+    | Fan
+    | Within
+    | Keep
+    | Bind
+    | Choose
+    | Once
+    | PathClosure
+    | Sequence
+    | Unfold
+    | Make
 )

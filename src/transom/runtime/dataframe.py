@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,8 +20,8 @@ from transom.physical.walk import walk
 from transom.runtime.answers import last_tick
 from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
-from transom.runtime.statements import open_statements, several
-from transom.spark.balance import CountRead, RowCounts, uncounted
+from transom.runtime.statements import Opening, open_statements, several
+from transom.spark.balance import RowCounts
 from transom.spark.frames import LoweringContext
 from transom.spark.given import stream_frame, table_frame, with_ties
 from transom.spark.lower import lower
@@ -49,11 +49,11 @@ def dataframe(
     for name in frames:
         if name not in known:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(known)}")
-    count: Callable[[str], CountRead] = counts.scan if live else lambda _: uncounted
+    opening = Opening(job, spark, frames, counts, rejected, live)
     of_rdf = [extent for extent in job.sources if isinstance(extent, RdfExtent)]
     of_rows = [extent for extent in job.sources if not isinstance(extent, RdfExtent)]
-    streams, tables = _open_rows(job, spark, of_rows, frames, count, live=live)
-    statements, graphs = open_statements(job, spark, of_rdf, frames, count, rejected, live=live)
+    streams, tables = _open_rows(opening, of_rows)
+    statements, graphs = open_statements(opening, of_rdf)
     streamed = [e for e in job.sources if e.kind is not Kind.STORED or e.name in _followed(job.plan)]
     source_of = {messages(extent.name): extent.name for extent in of_rdf}
     beats = heartbeats(job, spark, streamed, frames) if live else {}
@@ -92,34 +92,22 @@ def replay(
     return job.results.replayed(frame, job.options.start, job.options.until)
 
 
-def _open_rows(
-    job: Job,
-    spark: SparkSession,
-    extents: Sequence[Extent],
-    given: Mapping[str, DataFrame],
-    count: Callable[[str], CountRead],
-    *,
-    live: bool,
-) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+def _open_rows(opening: Opening, extents: Sequence[Extent]) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """The streams and the tables of some extents as source frames."""
-    calendar, folder, followed = job.catalog.calendar, job.catalog.folder, _followed(job.plan)
+    spark, catalog, followed = opening.spark, opening.job.catalog, _followed(opening.job.plan)
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
     for extent in extents:
-        own = given.get(extent.name)
         if extent.name in followed:
-            tables[extent.name] = connectors.open_scans(spark, extent, folder, count=count(extent.name))
-        elif extent.kind is Kind.STORED and own is not None:
-            tables[extent.name] = table_frame(extent, own, calendar)
-        elif extent.kind is Kind.STORED:
-            found = connectors.open_table(spark, extent, calendar, folder, position=True)
-            tables[extent.name] = with_ties(found, extent)
-        elif own is not None:
-            if own.isStreaming != live:
-                raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-            streams[extent.name] = stream_frame(extent, count(extent.name)(own, F.lit(1)), calendar)
+            found = connectors.open_scans(spark, extent, catalog.folder, count=opening.count(extent))
+            tables[extent.name] = found
+        elif extent.kind is not Kind.STORED:
+            streams[extent.name] = _stream(opening, extent)
+        elif extent.name in opening.given:
+            tables[extent.name] = table_frame(extent, opening.given[extent.name], catalog.calendar)
         else:
-            streams[extent.name] = with_ties(_opened(job, spark, extent, live=live, count=count(extent.name)), extent)
+            found = connectors.open_table(spark, extent, catalog.calendar, catalog.folder, position=True)
+            tables[extent.name] = with_ties(found, extent)
     return streams, tables
 
 
@@ -133,22 +121,25 @@ def _keeps_dead_letters(extent: Extent) -> bool:
     return isinstance(extent.source, Kafka) and extent.source.dead is not None
 
 
-def _opened(job: Job, spark: SparkSession, extent: Extent, *, live: bool, count: CountRead) -> DataFrame:
-    """A stream of the catalog."""
-    options = job.options
-    return connectors.open_stream(
-        spark,
+def _stream(opening: Opening, extent: Extent) -> DataFrame:
+    """A stream of rows as it was given, or as the catalog has it."""
+    job, own, count = opening.job, opening.own(extent), opening.count(extent)
+    if own is not None:
+        return stream_frame(extent, count(own, F.lit(1)), job.catalog.calendar)
+    found = connectors.open_stream(
+        opening.spark,
         extent,
         job.catalog.calendar,
         job.catalog.folder,
-        live=live,
+        live=opening.live,
         position=_needs_position(job.plan, extent.name),
-        until=options.until,
-        checkpoint=options.checkpoint,
+        until=job.options.until,
+        checkpoint=job.options.checkpoint,
         waits=job.waits,
-        may_lose=options.may_lose,
+        may_lose=job.options.may_lose,
         count=count,
     )
+    return with_ties(found, extent)
 
 
 def is_live(frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
@@ -130,9 +131,30 @@ def _check_whole(reads: Sequence[Extent]) -> None:
 
 
 def spark_plan(job: Job, spark: SparkSession) -> str:
-    """Spark's own plan for a live run over the catalog's sources."""
+    """Spark's own plan for a live run over the catalog's sources, and how many of its operators cost most."""
     frame = dataframe(job, spark, live=True)
     words = io.StringIO()
     with contextlib.redirect_stdout(words):
         frame.explain("formatted")
-    return words.getvalue()
+    return f"{plan_costs(words.getvalue())}\n{words.getvalue()}"
+
+
+def plan_costs(plan: str) -> str:
+    """The stateful operators and the shuffles of a plan in Spark's format "formatted", counted.
+
+    >>> plan_costs("* Project (3)\\n+- StateStoreSave (2)\\n   +- Exchange (1)")
+    'stateful operators: 1, shuffles: 1'
+    """
+    operators = re.findall(r"^[ :*+|-]*([A-Za-z]+) \(\d+\)$", plan, re.MULTILINE)
+    stateful = sum(name.startswith(_STATEFUL) for name in operators)
+    return f"stateful operators: {stateful}, shuffles: {operators.count('Exchange')}"
+
+
+_STATEFUL = (
+    "StateStoreSave",
+    "SessionWindowStateStoreSave",
+    "StreamingSymmetricHashJoin",
+    "StreamingDeduplicate",
+    "TransformWithState",
+)
+"""How the names of Spark's operators with state begin."""

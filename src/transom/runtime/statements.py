@@ -6,13 +6,14 @@ A term is one text, in the canonical spelling of N-Triples; NULL is unbound.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.catalog.rdf import TERMS, RdfExtent
 from transom.connectors.rdf_spark_files import WHERE, open_stream
 from transom.connectors.statements import open_graph
@@ -24,7 +25,7 @@ from transom.physical.plan import Read
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
 from transom.runtime.job import Job
-from transom.spark.balance import CountRead
+from transom.spark.balance import CountRead, RowCounts, uncounted
 from transom.spark.columns import quoted
 from transom.spark.given import POSITION, position_of, refuse_watermark, tick_of
 from transom.spark.rejected import Rejected
@@ -38,61 +39,63 @@ MESSAGES = "statements"
 """A column that a DataFrame may have instead of terms: the statements of a message, as a list of s, p and o."""
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What it takes to open the sources of a job; `given` are DataFrames of the caller."""
+
+    job: Job
+    spark: SparkSession
+    given: Mapping[str, DataFrame]
+    counts: RowCounts
+    rejected: Rejected | None
+    live: bool
+
+    def count(self, extent: Extent) -> CountRead:
+        """What counts the rows that a scan of a source gives; a batch counts none."""
+        return self.counts.scan(extent.name) if self.live else uncounted
+
+    def own(self, extent: Extent) -> DataFrame | None:
+        """The DataFrame that the caller gave for a stream."""
+        own = self.given.get(extent.name)
+        if own is not None and own.isStreaming != self.live:
+            raise UsageError(f"the source of {extent.name} is not a stream, while others are")
+        return own
+
+
 def open_statements(
-    job: Job,
-    spark: SparkSession,
-    extents: Sequence[RdfExtent],
-    given: Mapping[str, DataFrame],
-    count: Callable[[str], CountRead],
-    rejected: Rejected | None,
-    *,
-    live: bool,
+    opening: Opening, extents: Sequence[RdfExtent]
 ) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """The streams and the graphs of some extents as source frames.
 
     A stream that the plan matches by messages is there as messages, too.
     """
-    catalog = job.catalog
-    arriving = {e.name: _arriving(job, spark, e, given, count, rejected, live=live) for e in extents if e.is_stream}
-    filed = any(map(_of_files, arriving.values()))
+    live, calendar = opening.live, opening.job.catalog.calendar
+    by_message = {node.extent for node in walk(opening.job.plan) if isinstance(node, Read)}
+    arriving = [(extent, _arriving(opening, extent)) for extent in extents if extent.is_stream]
+    filed = any(_of_files(frame) for _, frame in arriving)
     streams: dict[str, DataFrame] = {}
-    for extent in extents:
-        if not extent.is_stream:
-            continue
-        own = arriving[extent.name]
-        if DEAD in own.columns and not live:
-            own = own.where(F.col(DEAD).isNull())
+    for extent, arrived in arriving:
+        own = arrived.where(F.col(DEAD).isNull()) if DEAD in arrived.columns and not live else arrived
         each = _statements(own) if MESSAGES in own.columns else own
-        streams[extent.name] = _stream(extent, each, catalog.calendar, live=live, filed=filed)
-        if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(job.plan)):
-            streams[messages(extent.name)] = _messages(extent, own, catalog.calendar, live=live)
-    graphs = {e.name: _graph(e, given.get(e.name), spark, catalog) for e in extents if not e.is_stream}
+        streams[extent.name] = _stream(extent, each, calendar, live=live, filed=filed)
+        if messages(extent.name) in by_message:
+            streams[messages(extent.name)] = _messages(extent, own, calendar, live=live)
     if extents:
-        allow_depth(spark)
-    return streams, graphs
+        allow_depth(opening.spark)
+    return streams, {extent.name: _graph(opening, extent) for extent in extents if not extent.is_stream}
 
 
-def _arriving(
-    job: Job,
-    spark: SparkSession,
-    extent: RdfExtent,
-    given: Mapping[str, DataFrame],
-    count: Callable[[str], CountRead],
-    rejected: Rejected | None,
-    *,
-    live: bool,
-) -> DataFrame:
+def _arriving(opening: Opening, extent: RdfExtent) -> DataFrame:
     """A stream as it was given, or as the catalog has it; of a batch, `rejected` keeps what could not be read."""
-    if extent.name in given:
-        own = given[extent.name]
-        if own.isStreaming != live:
-            raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-        return count(extent.name)(own, _statement_count(own))
-    may_lose, checkpoint = job.options.may_lose, job.options.checkpoint
-    own = open_stream(
-        spark, extent, job.catalog, live=live, may_lose=may_lose, checkpoint=checkpoint, count=count(extent.name)
+    count, rejected, job = opening.count(extent), opening.rejected, opening.job
+    own = opening.own(extent)
+    if own is not None:
+        return count(own, _statement_count(own))
+    lose, kept = job.options.may_lose, job.options.checkpoint
+    found = open_stream(
+        opening.spark, extent, job.catalog, live=opening.live, may_lose=lose, checkpoint=kept, count=count
     )
-    return own if live or rejected is None else rejected.keep(own, extent.name)
+    return found if opening.live or rejected is None else rejected.keep(found, extent.name)
 
 
 def several(plan: Physical, names: Collection[str]) -> list[str]:
@@ -186,10 +189,11 @@ def _tick(extent: RdfExtent, frame: DataFrame, calendar: Calendar) -> Column:
     return F.when(F.col(DEAD).isNull(), tick) if DEAD in frame.columns else tick
 
 
-def _graph(extent: RdfExtent, frame: DataFrame | None, spark: SparkSession, catalog: Catalog) -> DataFrame:
+def _graph(opening: Opening, extent: RdfExtent) -> DataFrame:
     """The statements of a stored graph."""
+    frame = opening.given.get(extent.name)
     if frame is None:
-        frame = statements(spark, open_graph(extent, catalog.folder))
+        frame = statements(opening.spark, open_graph(extent, opening.job.catalog.folder))
     elif frame.isStreaming:
         raise UsageError(f"the DataFrame for {extent.name} is a stream, and a graph is stored")
     return frame.select(*_columns(extent, frame))

@@ -18,6 +18,7 @@ from transom.physical.rdf_plan import (
     Make,
     Match,
     Once,
+    PathClosure,
     RdfNode,
     Sequence,
     Stand,
@@ -27,6 +28,7 @@ from transom.physical.rdf_plan import (
 )
 from transom.spark import rdf_patterns, rdf_sequences, rdf_solutions
 from transom.spark.frames import LoweringContext, without_markers
+from transom.spark.rdf_closure import path_closure
 
 Below = Callable[[Physical], DataFrame]
 """The frame of another node."""
@@ -58,6 +60,9 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
             return rdf_solutions.choose(node, without_markers(below(node.input)))
         case Once():
             return rdf_solutions.once(node, without_markers(below(node.input)), run)
+        case PathClosure():
+            nodes = None if node.nodes is None else without_markers(below(node.nodes))
+            return path_closure(node, without_markers(below(node.edges)), nodes, run)
         case Sequence():
             return rdf_sequences.sequence(node, without_markers(below(node.input)), run)
         case Unfold():

@@ -83,6 +83,10 @@ public final class Machines {
             case "groups":
                 GroupAggregate.Plan groups = new GroupAggregate.Plan(entries);
                 return maker(() -> new GroupAggregate(groups), state -> GroupAggregate.load(groups, state));
+            case "paths":
+                Paths.Plan paths = new Paths.Plan(
+                        entries.path("repeats").asBoolean(), entries.path("start").asText(null));
+                return maker(() -> new Paths(paths), state -> Paths.load(paths, state));
             case "pairs":
                 return maker(Pairs::new, Pairs::load);
             default:

@@ -1,0 +1,56 @@
+"""Paths with `?`, `*` or `+` in a plan for Spark: one task follows the edges that are valid."""
+
+from __future__ import annotations
+
+from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, ZeroOrOne
+from transom.algebra.rdf.solutions import Project
+from transom.algebra.rdf.variable import Variable
+from transom.physical import rdf_choices
+from transom.physical.choices import STATELESS
+from transom.physical.node import Physical
+from transom.physical.rdf_context import RdfPlanning
+from transom.physical.rdf_known import names
+from transom.physical.rdf_paths import Repeated, leads_nowhere
+from transom.physical.rdf_plan import Choose, Keep, PathClosure, Written, solutions
+
+START, END = Variable("path start"), Variable("path end")
+PAIR = solutions(names((START, END)))
+
+
+def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
+    """The ends of a path, each pair once; from the end where only that is given."""
+    subject, object = op.places
+    backward = isinstance(subject, Variable) and not isinstance(object, Variable)
+    first, last = (object, subject) if backward else (subject, object)
+    ends = (END, START) if backward else (START, END)
+    edges = PathPattern(op.input, ends[0], path.path, ends[1])
+    start = None if isinstance(first, Variable) else first
+    statement = Variable("path subject"), Variable("path link"), Variable("path object")
+    nodes = None
+    if start is None and not isinstance(path, OneOrMore):
+        nodes = planner.solutions(Project(TriplePattern(op.input, *statement), statement[::2]))
+    below = _chosen(planner.solutions(edges))
+    if planner.streams:
+        below, nodes = planner.moving(below), None if nodes is None else planner.moving(nodes)
+    here = first if isinstance(first, Variable) else START
+    there = last if isinstance(last, Variable) and last != first else END
+    schema = solutions(names((here, there)))
+    choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.slack)
+    found: Physical = PathClosure(below, nodes, not isinstance(path, ZeroOrOne), start, schema, choice, below.form)
+    if start is not None and leads_nowhere(path, not backward, not isinstance(object, Variable)):
+        others = _kept(found, Call("!", (Call("sameTerm", (there, Constant(start))),)))
+        found = planner.both(others, Written(((start, start),), schema, rdf_choices.STORED))
+    if last == first:
+        found = _kept(found, Call("sameTerm", (here, there)))
+    elif not isinstance(last, Variable):
+        found = _kept(found, Call("sameTerm", (there, Constant(last))))
+    return Choose(found, solutions(names(op.variables)), found.form, STATELESS)
+
+
+def _kept(node: Physical, condition: Expression) -> Physical:
+    return Keep(node, condition, node.schema, node.form, STATELESS)
+
+
+def _chosen(node: Physical) -> Physical:
+    return node if node.schema == PAIR else Choose(node, PAIR, node.form, STATELESS)
