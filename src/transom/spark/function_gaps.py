@@ -28,7 +28,11 @@ def refuse_inner(inner: Iterable[Composed]) -> None:
     """Refuse queries behind the sources of another that call a function without a native form."""
     for op in inner:
         if isinstance(op, SolutionStream | ConstructedStream):
-            refuse_functions(op.question)
+            try:
+                refuse_functions(op.question)
+            except Unsupported as gap:
+                gap.detail = f"{gap.detail} (in the query of {op.extent})"
+                raise
 
 
 def refuse_functions(question: Question) -> None:
