@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from transom.algebra.composed import composed_in
+from transom.algebra.operator import Operator
 from transom.algebra.state import (
     Arrivals,
     Formula,
@@ -20,8 +22,15 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent, Kind
 
 
-def bound_of(formula: Formula, catalog: Catalog) -> StateBound:
-    """A bound on rows in words and, where everything is declared, as a number."""
+def bound_of(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
+    """A bound on rows in words and, where everything is declared, as a number.
+
+    If a query is given, it is in terms of the extents at its bottom.
+    """
+    if query is not None and composed_in(query):
+        from transom.algebra.composed_bounds import expanded
+
+        formula = expanded(formula, query)
     known = _knowledge(catalog)
     return StateBound(
         text(formula, catalog.calendar),

@@ -21,7 +21,7 @@ from transom import cli_collecting, cli_replaying, cli_running
 from transom.cli_errors import errors_shown
 from transom.cli_files import MapColour, garbage_collection_paused, load, write_text
 from transom.cli_lines import json_lines, say
-from transom.cli_words import show_warnings, tick_of
+from transom.cli_words import said_warnings, show_warnings, tick_of
 from transom.errors import UsageError
 from transom.version import __version__
 
@@ -203,7 +203,7 @@ def simulate(
     first, last = tick_of(start, "--start", query) or 0, tick_of(until, "--until", query)
     if format is not AnswerFormat.table:
         query.semantics.check_format(format.value)
-    with progress(query) as watch:
+    with said_warnings(), progress(query) as watch:
         found = query.inputs(None, last, start=first, watch=watch)
         for remark in query.semantics.unmatched(found):
             say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from transom.cli_lines import say
-from transom.errors import UsageError
+from transom.errors import RunWarning, UsageError
 from transom.model.time import Calendar, read_duration
 
 if TYPE_CHECKING:
@@ -42,6 +45,17 @@ def length_or_instant(words: str, calendar: Calendar) -> int | None:
     except (ValueError, OverflowError):
         return None
     return tick if tick >= 0 else None
+
+
+@contextmanager
+def said_warnings() -> Iterator[None]:
+    """Say what is warned of while a query is answered, each in one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        yield
+    for one in caught:
+        if issubclass(one.category, RunWarning):
+            say(f"warning: {one.message}", "yellow", err=True)
 
 
 def show_warnings(query: Query[Any], *, err: bool = True) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from transom.algebra.composed import sources_of
 from transom.catalog.catalog import Catalog
+from transom.catalog.extents import Extent
 from transom.model.answer import AnswerKind, RdfAnswerKind
 
 if TYPE_CHECKING:
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
     from transom.optimizer.pipeline import Step
 
 ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
+
+
+def extents_of(query: Compiled, given: Collection[str] = ()) -> tuple[Extent, ...]:
+    """The extents at the bottom of a query, each once; composed ones whose rows are given are among them."""
+    known = {**query.catalog.extents, **query.catalog.rdf.extents}
+    return tuple(known[name] for name in sources_of(query.plan, given))
 
 
 @dataclass(frozen=True)

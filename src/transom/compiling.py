@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from transom.algebra.composed import Behind, rewritten
+from transom.algebra.operator import Operator
 from transom.catalog.catalog import Catalog
 from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
 from transom.languages.known import language_called, language_of, translated
@@ -75,12 +77,24 @@ def compile(
     with _errors_within(text, name):
         syntax = spoken.parse(text)
         translation = translated(spoken, syntax, catalog, parameters)
+        if optimize and not spoken.optimized:
+            translation = replace(translation, plan=rewritten(translation.plan, _with_optimized_rows))
         steps = optimize_plan(translation.plan, constant, without=without) if optimize and spoken.optimized else ()
     query: Query[Any]
     query = Query(text, spoken.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
     query = replace(query, warnings=(*query.warnings, *query.semantics.remarks()))
     _warn(query.warnings, text, name)
     return query
+
+
+def _with_optimized_rows(op: Operator) -> Operator:
+    """Statements made of rows, with the plan of the rows after the optimizer."""
+    from transom.algebra.composed_sources import RowStatements
+
+    if not isinstance(op, RowStatements):
+        return op
+    steps = optimize_plan(op.rows, constant)
+    return replace(op, inner=Behind(steps[-1].plan)) if steps else op
 
 
 def _warn(remarks: Sequence[Remark], text: str, name: str | None) -> None:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from transom.algebra import explain
-from transom.algebra.state import Formula
+from transom.algebra.composed import composed_in
+from transom.algebra.state import Formula, plus
 from transom.algebra.state_bound import StateBound, remarks
 from transom.catalog.extents import Extent
 from transom.catalog_bounds import bound_of
-from transom.compiled import Compiled, ResultKind
+from transom.compiled import Compiled, ResultKind, extents_of
+from transom.composing import inner_state, with_inner
 from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.known import LANGUAGES
 from transom.shown import Engines, Map, Picture, is_syntax
@@ -80,8 +82,8 @@ class Query(Compiled, Generic[AnswerType]):
 
     @property
     def reads(self) -> tuple[Extent, ...]:
-        """The extents that the query reads, each once."""
-        return self.semantics.sources
+        """The extents that the query reads, each once, through all queries whose answers it reads."""
+        return extents_of(self)
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -91,7 +93,7 @@ class Query(Compiled, Generic[AnswerType]):
     @cached_property
     def state(self) -> StateBound:
         """How many rows, or statements and solutions, the whole query must remember (E8)."""
-        return self.state_of(self.semantics.state)
+        return self.state_of(plus(self.semantics.state, inner_state(self.plan)))
 
     def spark_state(self, kernel: Kernel = "auto") -> StateBound:
         """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
@@ -101,7 +103,7 @@ class Query(Compiled, Generic[AnswerType]):
 
     def state_of(self, formula: Formula) -> StateBound:
         """A bound on rows in words and, where all is declared, as a number."""
-        return bound_of(formula, self.catalog)
+        return bound_of(formula, self.catalog, self.plan)
 
     def explain(
         self,
@@ -156,19 +158,23 @@ class Query(Compiled, Generic[AnswerType]):
         slack: int | None = None,
         kernel: bool = False,
         given: Collection[str] | None = (),
+        answers: Collection[str] = (),
     ) -> Physical:
         """The plan for Spark: representations, paths and bounds, without a JVM.
 
         `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
         bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
         `kernel` is the plan for a session that takes the kernel. `given` are extents whose rows are handed over: a live
-        run follows the logs of all other tables that are scanned; None is a replay, which follows none.
+        run follows the logs of all other tables that are scanned; None is a replay, which follows none. `answers` are
+        extents of queries whose rows are handed over.
         """
         logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
+        inner = composed_in(self.plan)
         try:
-            return self.semantics.arrange(start=start, index=index, slack=slack, kernel=kernel, growing=logs)
+            plan = self.semantics.arrange(start=start, index=index, slack=slack, kernel=kernel, growing=logs)
+            return with_inner(plan, inner, self.reads, start, slack, kernel, logs, answers) if inner else plan
         except Unsupported as gap:
-            gap.span = gap.span or self.semantics.place_of(gap.operator, logs)
+            gap.span = gap.span or self.semantics.place_of(gap.operator, [*logs, *inner])
             raise gap.within(self.text, self.name) from None
 
     @cached_property
@@ -203,7 +209,8 @@ class Query(Compiled, Generic[AnswerType]):
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
 
-        live = is_live(sources or {}, self.reads)
+        known = {**self.catalog.extents, **self.catalog.rdf.extents}
+        live = is_live(sources or {}, [known[name] for name in sources or () if name in known])
         options = RunOptions(start, until, index, approximate_sums, kernel)
         job = self.job(spark, options, tuple(sources or ()), live=live)
         job.kernel.warn()
@@ -250,11 +257,16 @@ class Query(Compiled, Generic[AnswerType]):
 
         options = replace(options, index=options.index and self.gives == "tagged-tuples")
         arranged = partial(
-            self.physical, start=options.start, index=options.index, given=tuple(given) if live else None
+            self.physical,
+            start=options.start,
+            index=options.index,
+            given=tuple(given) if live else None,
+            answers=tuple(given),
         )
         choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
         bound, results = self.state_of(show.total(plan)), self.semantics.results(plan)
-        return Job(self.text, self.name, self.catalog, self.reads, plan, results, bound, choice, options)
+        sources = extents_of(self, given)
+        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options)
 
     def _check_copies(self, plan: Physical) -> None:
         """Refuse a plan that makes too many rows of one: one for each window that it is in."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from transom.algebra.composed import composed_in
 from transom.algebra.operator import Operator
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.expressions import Call
@@ -16,8 +17,9 @@ from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.tree import walk_all
 from transom.algebra.state import Formula
 from transom.catalog.rdf import RdfExtent
-from transom.compiled import Compiled, ResultKind
-from transom.connectors.rdf_gather import RdfInputs, gather_statements, sources_of
+from transom.compiled import Compiled, ResultKind, extents_of
+from transom.connectors.composed import gather_facts
+from transom.connectors.rdf_gather import RdfInputs, gather_statements
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
@@ -77,7 +79,7 @@ class RdfSemantics:
     @property
     def sources(self) -> tuple[RdfExtent, ...]:
         """The streams and graphs that the query reads."""
-        return sources_of(self.query.algebra, self.query.catalog)
+        return tuple(extent for extent in extents_of(self.query) if isinstance(extent, RdfExtent))
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -142,11 +144,15 @@ class RdfSemantics:
         self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
     ) -> RdfInputs:
         """Statements by extent, those of streams from start on."""
-        return gather_statements(self.sources, self.query.catalog, given, until, start=start, watch=watch, now=now)
+        plan, catalog = self.query.plan, self.query.catalog
+        if composed_in(plan):
+            return gather_facts(plan, catalog, given, until, start=start, watch=watch, now=now)
+        return gather_statements(self.sources, catalog, given, until, start=start, watch=watch, now=now)
 
     def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
         """The predicates of patterns that no statement of some inputs has."""
-        streamed = (triple for given in inputs.streams.values() for _, triple in given)
+        own = (inputs.streams.get(name, ()) for name in self.query.catalog.rdf.extents)
+        streamed = (triple for given in own for _, triple in given)
         stored = (triple for given in inputs.graphs.values() for triple in given)
         said = {(remark.message, remark.span) for remark in self.query.warnings}
         found = self._unknown({triple.predicate.value for triple in (*streamed, *stored)})

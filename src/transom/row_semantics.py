@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transom.algebra import bounds
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.composed import composed_in
+from transom.algebra.operator import Operator
 from transom.algebra.state import Formula
 from transom.algebra.tree import OPERATORS, is_stream, walk
 from transom.catalog.extents import Extent
-from transom.catalog.sources import FromQuery
-from transom.compiled import Compiled, ResultKind
+from transom.compiled import Compiled, ResultKind, extents_of
 from transom.errors import Span, Unsupported
 from transom.languages.known import LANGUAGES
 from transom.model.answer import Answer
@@ -37,7 +37,7 @@ class RowSemantics:
 
     query: Compiled
     unit: ClassVar[str] = "rows"
-    operators: ClassVar[tuple[type, ...]] = OPERATORS
+    operators: ClassVar[tuple[type, ...]] = (Operator,)
     flow: ClassVar[tuple[str, str]] = ("rows", "out")
     folder_formats: ClassVar[tuple[str, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}
@@ -62,8 +62,7 @@ class RowSemantics:
     @property
     def sources(self) -> tuple[Extent, ...]:
         """The extents at the leaves of the plan."""
-        leaves = [op for op in walk(self.query.plan) if isinstance(op, StreamAcquire | StreamReceive | StoredTable)]
-        return tuple(self.query.catalog.extents[name] for name in dict.fromkeys(op.extent for op in leaves))
+        return extents_of(self.query)
 
     @property
     def state(self) -> Formula:
@@ -72,6 +71,8 @@ class RowSemantics:
 
     def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
         """The columns of an operator, and the rows that it holds."""
+        if not isinstance(op, OPERATORS):
+            return {}, None
         return {"columns": [str(attribute) for attribute in op.schema]}, bounds.remembered(op)
 
     def place_of(self, operator: str, extents: Collection[str]) -> Span | None:
@@ -81,15 +82,8 @@ class RowSemantics:
         return place_of(self.query.syntax, operator, extents)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
-        """Spark reads no extent that is a query over RDF."""
-        from transom.physical import gaps
-
-        from_rdf = [extent.name for extent in self.sources if isinstance(extent.source, FromQuery)]
-        if not from_rdf:
-            return {}
-        gap = gaps.RDF_SOURCE.refusal()
-        gap.span = self.place_of(gap.operator, from_rdf)
-        return {"spark": gap}
+        """Planning finds what Spark does not run."""
+        return {}
 
     def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
         """The plan for Spark; by default one tick may be open beyond the lateness of the sources."""
@@ -116,6 +110,10 @@ class RowSemantics:
         self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
     ) -> Inputs:
         """Rows by extent, from start to until."""
+        if composed_in(self.query.plan):
+            from transom.connectors.composed import gather_rows
+
+            return gather_rows(self.query.plan, self.query.catalog, given, until, start=start, watch=watch)
         from transom.connectors.gather import gather
 
         return gather(self.sources, self.query.catalog, given, until, start=start, watch=watch)

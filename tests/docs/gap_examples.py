@@ -40,7 +40,7 @@ ROWS: dict[Gap, str] = {
     "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
     gaps.FOLLOWED_ONCE: "SELECT zone.fee, tariff.price FROM zone, tariff",
     gaps.LONG_DECIMAL: "SELECT id FROM car WHERE price > CAST('0.0000000000000000001' AS decimal)",
-    gaps.RDF_SOURCE: "SELECT RStream(sensor) FROM warm [RANGE '10 s']",
+    gaps.ANSWER_ORDER: "SELECT RStream(sensor) FROM warm [ROWS 10]",
 }
 """In CQL where there is a converter, else in SNEEql."""
 

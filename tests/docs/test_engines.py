@@ -53,11 +53,10 @@ def test_every_example_is_refused_for_its_reason(gap: Gap, tmp_path: Path) -> No
     assert refused.position is not None, "the place in the text is missing"
     assert f"{gap.construct} ({refused.position[0]}:{refused.position[1]})" in str(query.engines)
     assert query.engines.runs[0] == "reference"
-    if gap is not gaps.RDF_SOURCE:  # its rows may be given as a DataFrame, so the plan is fine
-        with pytest.raises(Unsupported) as planned:
-            query.physical()
-        assert planned.value.construct == gap.construct
-        assert planned.value.hint
+    with pytest.raises(Unsupported) as planned:
+        query.physical()
+    assert planned.value.construct == gap.construct
+    assert planned.value.hint
 
 
 @pytest.mark.parametrize("gap", [gaps.FOLLOWED_ORDER, gaps.FOLLOWED_ONCE], ids=lambda gap: gap.construct)

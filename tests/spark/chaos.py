@@ -27,7 +27,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark import others
 from tests.spark.chaos_child import begin, session
-from tests.spark.shapes_rdf import ALL, Linked
+from tests.spark.shapes_composed import KILLABLE
+from tests.spark.shapes_rdf import Linked
 from transom.physical.plan import Kernel
 from transom.runtime.answers import answer, difference, plain
 from transom.runtime.micro_batches import Split, write_streams
@@ -192,7 +193,7 @@ def try_shapes(
 
 def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
     """What a shape reads, for the run with kills and for the one without."""
-    asked = ALL[shape]
+    asked = KILLABLE[shape]
     if isinstance(asked, Linked):
         for way in ("killed", "calm"):
             asked.write(seed, TICKS, files, folder / way / shape / "in")
@@ -206,7 +207,7 @@ def write_inputs(shape: str, seed: int, folder: Path, files: int) -> None:
 
 def judge(spark: SparkSession, outcome: Outcome, seed: int, folder: Path) -> None:
     """What was written through the kills, against the run without them and against the reference."""
-    asked = ALL[outcome.shape]
+    asked = KILLABLE[outcome.shape]
     written = {way: spark.read.parquet(str(folder / way / outcome.shape / "out")) for way in ("killed", "calm")}
     if isinstance(asked, Linked):
         found = {way: asked.rows(frame) for way, frame in written.items()}
@@ -247,14 +248,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=10, help="kills per shape")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--shape", choices=ALL, action="append", help="only these (default: all)")
+    parser.add_argument("--shape", choices=KILLABLE, action="append", help="only these (default: all)")
     parser.add_argument("--kernel", choices=("on", "off"), action="append", help="only this way (default: both)")
     parser.add_argument("--files", type=int, default=20, help="files of each stream, one per micro-batch")
     parser.add_argument("--together", type=int, default=1, help="shapes that are killed at once")
     options = parser.parse_args()
     spark = session()
     wrong = 0
-    shapes = list(options.shape or ALL)
+    shapes = list(options.shape or KILLABLE)
     groups = [shapes[first : first + options.together] for first in range(0, len(shapes), options.together)]
     for kernel, group in product(options.kernel or ("on", "off"), groups):
         began = time.monotonic()

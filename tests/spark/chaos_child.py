@@ -17,7 +17,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark.classes import options
 from tests.spark.conftest import SETTINGS
-from tests.spark.shapes_rdf import ALL, Linked
+from tests.spark.shapes_composed import KILLABLE
+from tests.spark.shapes_rdf import Linked
 from transom.physical.plan import Kernel
 from transom.runtime.micro_batches import read_streams, table_frames
 from transom.runtime.start import Running
@@ -40,11 +41,12 @@ def session(more: str = "") -> SparkSession:
 
 def begin(spark: SparkSession, shape: str, kernel: Kernel, seed: int, ticks: int, folder: Path) -> Running:
     """The query, started or gone on with."""
-    asked = ALL[shape]
+    asked = KILLABLE[shape]
     sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
     if isinstance(asked, Linked):
         statements = asked.sources(spark, folder / "in")
-        return asked.query().start(spark, sink, checkpoint, sources=statements, once=True, kernel=kernel)
+        until = asked.until(ticks)
+        return asked.query().start(spark, sink, checkpoint, sources=statements, until=until, once=True, kernel=kernel)
     query, inputs = asked.query(), asked.inputs(seed, ticks)
     given = query.inputs(inputs, ticks - 1)
     paths = {name: folder / "in" / name for name in asked.streams}

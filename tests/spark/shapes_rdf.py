@@ -40,6 +40,10 @@ class Linked:
         catalog = Catalog.from_dict({"tick": "1 ms", "prefixes": {"": "http://ex/"}, "rdf": rdf})
         return transom.compile(self.text, catalog, language="sparql")
 
+    def until(self, ticks: int) -> int | None:
+        """The last tick of a run; None where the answer ends by itself."""
+        return None
+
     def inputs(self, seed: int, ticks: int = 40) -> dict[str, list[tuple[Any, ...]]]:
         """Statements about four subjects, several at a tick.
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.spark.chaos import is_inside, last_entry, try_shapes
 from tests.spark.shapes import KILLED, SHAPES
+from tests.spark.shapes_composed import NESTED
 from tests.spark.shapes_cql import MOVING
 from tests.spark.shapes_rdf import ALL, LINKED
 from transom.physical.plan import Kernel, Path
@@ -46,6 +47,15 @@ def test_killed_queries_go_on_as_if_nothing_had_been(spark: Any, shapes: list[st
         assert outcome.wrong is None
         assert outcome.tuples > 5
     assert sum(outcome.kills for outcome in outcomes) >= len(shapes) - 1  # the quickest may have been done
+
+
+@pytest.mark.nightly
+def test_compositions_that_are_killed_five_times_go_on(spark: Any) -> None:
+    for outcome in try_shapes(spark, list(NESTED), seed=1, kills=5, files=16):
+        print(outcome)
+        assert outcome.wrong is None
+        assert outcome.kills == 5
+        assert outcome.tuples > 5
 
 
 def test_every_machine_of_the_kernel_is_killed() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from transom.algebra.composed import Behind
 from transom.model.schema import Schema
 
 
@@ -46,6 +47,8 @@ def branch(
 
 def flat(content: Any) -> list[Any]:
     """What a field holds: the parts of tuples, and of tuples in them."""
+    if isinstance(content, Behind):
+        return [content.query]
     return [part for inner in content for part in flat(inner)] if isinstance(content, tuple) else [content]
 
 

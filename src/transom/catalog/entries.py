@@ -197,6 +197,14 @@ class RegionEntry(Entry):
         return {key: _plain(value) for key, value in data.items()} if isinstance(data, dict) else data
 
 
+class TemplateEntry(Entry):
+    """`{extent: cars, subject: "http://example.org/car/{id}", predicates: {speed: "http://example.org/speed"}}`."""
+
+    extent: str
+    subject: str
+    predicates: dict[str, str] = Field(default_factory=dict)
+
+
 class RdfEntry(Entry):
     """`td: {stream: IRI, files: td.csv}`, `parks: {graph: IRI, files: parks.ttl}`, or `facts: {graph: default}`."""
 
@@ -212,6 +220,8 @@ class RdfEntry(Entry):
     rows: int | None = Field(default=None, ge=1, le=INTEGER_MAX)
     subjects: Literal["local"] | None = None
     predicates: list[str] | None = None
+    query: str | None = None
+    template: TemplateEntry | None = None
 
     @classmethod
     def expand(cls, data: object) -> object:

@@ -18,6 +18,19 @@ TERMS = ("s", "p", "o")
 
 
 @dataclass(frozen=True, slots=True)
+class StatementTemplate:
+    """How the rows of an extent become statements: the IRI of the subject, and a predicate for each of some columns.
+
+    `parts` of the subject's IRI have the values of `columns` between them.
+    """
+
+    extent: str
+    parts: tuple[str, ...]
+    columns: tuple[str, ...]
+    predicates: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RdfExtent(Extent):
     """A pushed extent of statements, or a stored graph, with the IRI by which queries name it.
 
@@ -25,7 +38,8 @@ class RdfExtent(Extent):
     those of a stream may be in the messages of a topic instead, which is the `source`. `format` is how messages of a
     stream are written, `time` the IRI of the predicate that states their times. `local` says of a stream that all
     statements about a subject come in one message, at one instant. `predicates` are all that statements have, None
-    where nobody says so.
+    where nobody says so. `query` is the file of a query that makes the statements of a stream, `template` makes them of
+    the rows of an extent.
     """
 
     iri: str | None = None
@@ -34,6 +48,8 @@ class RdfExtent(Extent):
     time: str | None = None
     local: bool = False
     predicates: tuple[str, ...] | None = None
+    query: str | None = None
+    template: StatementTemplate | None = None
 
     @property
     def is_stream(self) -> bool:

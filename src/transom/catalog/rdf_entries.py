@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +12,10 @@ from transom.catalog.checked import RATE, worded
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry
 from transom.catalog.extent_entries import _ticks
+from transom.catalog.extents import Extent
 from transom.catalog.places import At, Misfit
 from transom.catalog.rdf import Rdf, RdfExtent, rdf_stream, stored_graph
+from transom.catalog.template_entries import check_composed, read_template
 from transom.catalog.ticks import read_rate
 from transom.catalog.wording import quoted, show
 from transom.model.time import Calendar
@@ -33,11 +35,12 @@ TABLES = ("csv", "jsonl", "parquet")
 def read_rdf(
     entries: Mapping[str, RdfEntry],
     prefixes: Mapping[str, str],
-    taken: Collection[str],
+    rows: Mapping[str, Extent],
     calendar: Calendar,
     folder: Path | None = None,
 ) -> Rdf:
-    """Streams, graphs and prefixes; `taken` are the names of other extents, in lower case."""
+    """Streams, graphs and prefixes; `rows` are the other extents."""
+    taken = set(map(str.lower, rows))
     for prefix, iri in prefixes.items():
         at = At(("prefixes", prefix))
         if not _PREFIX.fullmatch(prefix):
@@ -49,7 +52,12 @@ def read_rdf(
         check_name(name, at.at_key(), "an extent")
         if name.lower() in {*taken, *map(str.lower, extents)}:
             raise Misfit(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
-        extents[name] = replace(_extent(name, entry, at, calendar, folder), predicates=_predicates(entry, prefixes, at))
+        extents[name] = replace(
+            _extent(name, entry, at, calendar, folder),
+            predicates=_predicates(entry, prefixes, at),
+            query=entry.query,
+            template=read_template(entry.template, at.then("template"), prefixes, rows),
+        )
         own = extents[name]
         same = [one for one in list(extents.values())[:-1] if (one.iri, one.is_stream) == (own.iri, own.is_stream)]
         if own.iri is not None and same:
@@ -64,6 +72,7 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar, folder: Path
         raise Misfit(f"{quoted(name)} is a stream or a graph", at.at_key(), "write stream: IRI, or graph: IRI")
     files = tuple(entry.files or ())
     if entry.stream is not None:
+        check_composed(entry, at)
         _check_stream(entry, at)
         iri = _absolute(entry.stream, at.then("stream"))
         rate = None if entry.rate is None else worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
@@ -77,7 +86,7 @@ def _extent(name: str, entry: RdfEntry, at: At, calendar: Calendar, folder: Path
             lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
             idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
         )
-    for key in ("format", "time", "kafka", "rate", "lateness", "idle_after"):
+    for key in ("format", "time", "kafka", "rate", "lateness", "idle_after", "query", "template"):
         if getattr(entry, key) is not None:
             raise Misfit(f"a graph has no {key}", at.then(key).at_key(), "streams have one")
     if entry.subjects is not None:

@@ -77,7 +77,7 @@ def _read(data: object, folder: Path | None) -> Declarations:
             raise Misfit(f"{quoted(name)} and {quoted(seen[name.lower()])} are the same name", at.at_key(), why)
         seen[name.lower()] = name
         extents[name] = read_extent(name, declared, at, calendar, folder)
-    rdf = read_rdf(entry.rdf, entry.prefixes, seen, calendar, folder)
+    rdf = read_rdf(entry.rdf, entry.prefixes, extents, calendar, folder)
     if not extents and not rdf.extents:
         raise Misfit("the catalog declares no extent", At(), _EXAMPLE)
     regions = read_regions(entry.regions, extents, At(("regions",)), folder)

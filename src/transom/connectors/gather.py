@@ -10,7 +10,6 @@ from transom.catalog.extents import Extent, Kind
 from transom.connectors import open_stream, open_table
 from transom.connectors.rows import check_span, elements, versions
 from transom.errors import UsageError
-from transom.languages.over_rdf import is_over_rdf
 from transom.model.bag import Element, Version
 from transom.reference.sources import Inputs
 
@@ -30,7 +29,7 @@ def gather(
         raise UsageError("inputs are rows by extent", hint="write {'road': [(0, 1, 20)]}")
     rows_of = dict(given or {})
     for name in rows_of:
-        if name not in catalog.extents:
+        if name not in catalog.extents and name not in catalog.rdf.extents:
             raise UsageError(f"inputs for {name}, which is no extent", hint=f"there is {', '.join(catalog.extents)}")
     check_span(start, until)
     streams: dict[str, list[Element]] = {}
@@ -44,10 +43,6 @@ def gather(
                 tables[extent.name] = open_table(extent, catalog.calendar, catalog.folder, until)
         elif extent.name in rows_of:
             streams[extent.name] = elements(extent, rows_of[extent.name], catalog.calendar, until)
-        elif is_over_rdf(extent):
-            from transom.connectors.rdf_rows import read_solutions
-
-            streams[extent.name] = read_solutions(extent, catalog, until)
         else:
             streams[extent.name] = open_stream(extent, catalog.calendar, catalog.folder, until)
     if until is None:

@@ -1,52 +1,108 @@
-"""The answer of a SELECT query over RDF as rows: one whenever a solution begins to be valid."""
+"""Answers of queries over RDF as streams: a row or a statement whenever a solution or a statement begins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
 
-from transom.catalog.catalog import Catalog
+from transom.algebra.composed_sources import SUBJECT, RowStatements
+from transom.algebra.rdf.forms import Construct, Template
+from transom.algebra.rdf.solutions import Values
+from transom.algebra.rdf.variable import Variable
 from transom.catalog.extents import Extent
-from transom.catalog.ticks import accepted
-from transom.connectors.rdf_gather import gather_statements, sources_of
 from transom.connectors.rows import Given, Origin, tagged
-from transom.languages.known import query_text
-from transom.languages.over_rdf import solutions_of
 from transom.model.bag import Element
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import snapshot, stretches
 from transom.model.rdf.solutions import Solution
-from transom.model.rdf.terms import IRI, Literal, Term
+from transom.model.rdf.terms import DATE_TIME, IRI, Literal, Term, Triple, boolean, integer
+from transom.model.rdf.values import Kind, Number, number_literal
 from transom.model.types import Type, Value, read_text
-from transom.reference.rdf.evaluate import evaluate
+from transom.reference.rdf.expressions import Scope, value
+from transom.reference.rdf.forms import construct
 
 
-def read_solutions(extent: Extent, catalog: Catalog, until: int | None = None) -> list[Element]:
-    """The elements of an extent whose source is a query over RDF, none later than `until`."""
-    path, text = query_text(extent, catalog)
-    plan = solutions_of(extent, catalog, path, text)
-    answer = evaluate(plan, gather_statements(sources_of(plan, catalog), catalog))
-    return tagged(extent, _rows(extent, answer), until)
+def solution_rows(extent: Extent, answer: RdfAnswer, start: int) -> tuple[list[Element], list[str]]:
+    """Solutions as elements of an extent, when they begin; and in words which of them are no rows of it."""
+    rows: list[Given] = []
+    rejected: list[str] = []
+    for number, (tick, solution) in enumerate(_beginnings(answer, start), 1):
+        assert isinstance(solution, Solution)  # noqa: S101 - the answer is one of SELECT
+        cells = zip(answer.columns, answer.terms(solution), extent.schema, strict=True)
+        try:
+            row = tuple(_value(name, term, attribute.type) for name, term, attribute in cells)
+        except ValueError as error:
+            rejected.append(f"row {number} of {extent.name}: {error}")
+        else:
+            rows.append(Given(tick, row, Origin(extent.name, number)))
+    return tagged(extent, rows, None), rejected
 
 
-def _rows(extent: Extent, answer: RdfAnswer) -> Iterator[Given]:
-    before: Counter[Solution] = Counter()
-    number = 0
-    for start, _ in stretches(answer):
+def begun_statements(answer: RdfAnswer, start: int) -> list[tuple[int, Triple]]:
+    """Statements with their ticks, when they begin to be valid."""
+    return [(tick, one) for tick, one in _beginnings(answer, start) if isinstance(one, Triple)]
+
+
+def row_statements(op: RowStatements, elements: list[Element]) -> list[tuple[int, Triple]]:
+    """The rows of a stream as statements with their ticks, row by row, then in the order of the predicates."""
+    names = [attribute.name for attribute in op.rows.schema]
+    template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
+    made = Construct(Values((), ()), template)
+    found: list[tuple[int, Triple]] = []
+    for element in elements:
+        terms = {name: term_of(cell) for name, cell in zip(names, element.row, strict=True) if cell is not None}
+        row = Solution.of(terms)
+        subject = value(op.subject, Scope(row, Solution(), lambda _, __: False))
+        if subject is not None:
+            found += [(element.tick, triple) for triple in construct(made, [row.merge(_subject(subject))])]
+    return found
+
+
+def _subject(term: Term) -> Solution:
+    return Solution.of({SUBJECT.name: term})
+
+
+def term_of(given: Value) -> Term:
+    """The term of a value: numbers in canonical form, times as dateTime, text as it is."""
+    match given:
+        case bool():
+            return boolean(given)
+        case int():
+            return integer(given)
+        case float():
+            return number_literal(Number(Kind.DOUBLE, given))
+        case Decimal():
+            return number_literal(Number(Kind.DECIMAL, given))
+        case datetime():
+            return Literal(given.isoformat().replace("+00:00", "Z"), DATE_TIME)
+        case _:
+            return Literal(str(given))
+
+
+def _beginnings(answer: RdfAnswer, start: int) -> Iterator[tuple[int, Solution | Triple]]:
+    """What is valid and was not before, as often as it is more, with its tick; at `start` all begins that is valid."""
+    before: Counter[Solution | Triple] = Counter()
+    points = [at for at, _ in stretches(answer)]
+    for point in sorted({start, *(at for at in points if at > start)}):
         left = before.copy()
         before = Counter()
-        for solution in snapshot(answer, start):
-            before[solution] += 1
-            if left[solution] > 0:
-                left[solution] -= 1
-                continue
-            number += 1
-            origin = Origin(extent.name, number)
-            cells = zip(answer.columns, answer.terms(solution), extent.schema, strict=True)
-            yield Given(start, tuple(_value(name, term, a.type, origin) for name, term, a in cells), origin)
+        for one in _valid(answer, point):
+            before[one] += 1
+            if left[one] > 0:
+                left[one] -= 1
+            else:
+                yield point, one
 
 
-def _value(name: str, term: Term | None, kind: Type, origin: Origin) -> Value:
+def _valid(answer: RdfAnswer, t: int) -> Sequence[Solution | Triple]:
+    if answer.kind != "triples":
+        return snapshot(answer, t)
+    return [one.payload for one in answer.triples if one.at(t) for _ in range(one.n)]
+
+
+def _value(name: str, term: Term | None, kind: Type) -> Value:
     """The value of a term: the characters of a literal as a value of that type, a name as text; unbound is NULL."""
     if term is None:
         return None
@@ -54,4 +110,4 @@ def _value(name: str, term: Term | None, kind: Type, origin: Origin) -> Value:
     try:
         return read_text(text, kind)
     except (ValueError, ArithmeticError):
-        raise origin.error(f"?{name}: {term} is not of type {kind}", accepted(kind)) from None
+        raise ValueError(f"?{name}: {term} is not of type {kind}") from None

@@ -21,7 +21,6 @@ from transom.connectors.log import spark as logs
 from transom.connectors.log.read import log_folder
 from transom.errors import UsageError
 from transom.model.time import Calendar
-from transom.physical import gaps
 from transom.spark.balance import CountRead, uncounted
 from transom.spark.types import spark_type
 
@@ -84,9 +83,7 @@ def open_stream(
                 may_lose=may_lose,
                 count=count,
             )
-        case FromQuery():
-            raise gaps.RDF_SOURCE.refusal()
-        case Files() | FileVersions() | Generate() | Table() | Postgres():
+        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)

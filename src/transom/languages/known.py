@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from transom.algebra.composed import Behind, rewritten
 from transom.algebra.expressions import Cast, Column, Item
-from transom.algebra.operator import Plan, Stream
+from transom.algebra.operator import Operator, Plan, Stream
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamProject
 from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
+from transom.catalog.rdf import RdfExtent, StatementTemplate
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
-from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of
+from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of, statements_of
 from transom.model.answer import AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value, common_type
 
 if TYPE_CHECKING:
+    from transom.algebra.composed_sources import RowStatements
     from transom.languages.sql.select import Translation, Views
+
+QuestionType = TypeVar("QuestionType", bound=Operator)
+MOST_LEVELS = 8
+"""Queries that may read each other's answers, one above the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,9 @@ def translated(
     language: Language, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value] | None = None
 ) -> Translation:
     """The algebra of a query, with the queries that are its extents in it, whatever their language."""
-    return language.translate(syntax, catalog, parameters or {}, _Queries(catalog))
+    queries = _Queries(catalog)
+    found = language.translate(syntax, catalog, parameters or {}, queries)
+    return found if language.optimized else replace(found, plan=queries.question(found.plan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +112,14 @@ class _Queries:
 
     def __call__(self, extent: Extent, schema: Schema) -> Stream:
         """The stream of an extent's query, with the columns that the catalog declares for it."""
-        if extent.name in self.within:
-            raise CatalogError(f"the query of {extent.name} reads {extent.name}", hint="queries make no circle")
+        inner = self._entered(extent)
         path, text = query_text(extent, self.catalog)
         if is_over_rdf(extent):
-            solutions_of(extent, self.catalog, path, text)
-            return StreamReceive(extent.name, schema)
+            from transom.algebra.composed_sources import SolutionStream
+
+            question = solutions_of(extent, self.catalog, path, text)
+            return SolutionStream(extent.name, schema, Behind(inner.question(question)))
         language = language_of(str(path))
-        inner = _Queries(self.catalog, (*self.within, extent.name))
         try:
             plan = language.translate(language.parse(text), self.catalog, {}, inner).plan
         except TransomError as error:
@@ -118,12 +127,56 @@ class _Queries:
         if not is_stream(plan):
             raise LanguageRule(
                 f"{extent.name} is no stream",
+                detail=f"the catalog reads the answer as a stream: extents.{extent.name}.source.query",
                 text=text,
                 span=Span(0, len(text.rstrip())),
                 source=str(path),
                 hint="put RSTREAM, ISTREAM or DSTREAM around the query",
             )
         return StreamProject(plan, self.columns(extent, plan, schema))  # type: ignore[arg-type]
+
+    def question(self, question: QuestionType) -> QuestionType:
+        """A question over RDF in which the streams that are made of other streams hold the queries behind them."""
+        return rewritten(question, self._stream)
+
+    def _stream(self, op: Operator) -> Operator:
+        from transom.algebra.composed_sources import ConstructedStream
+
+        extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
+        if extent is None or (extent.template is None and extent.query is None):
+            return op
+        inner = self._entered(extent)
+        if extent.template is not None:
+            return inner.statements(extent, extent.template)
+        question = inner.question(statements_of(extent, self.catalog))
+        return ConstructedStream(extent.name, op.schema, Behind(question))
+
+    def statements(self, made: RdfExtent, template: StatementTemplate) -> RowStatements:
+        """The rows of an extent as statements."""
+        from transom.algebra.composed_sources import RowStatements, iri_pattern
+        from transom.algebra.rdf.operator import STATEMENT
+        from transom.languages.sql.select import Selecting
+
+        extent = self.catalog.extents[template.extent]
+        stream = Selecting(self.catalog, views=self).opened(extent, extent.schema)
+        assert isinstance(stream, Stream)  # noqa: S101 - the catalog refuses stored tables
+        subject = iri_pattern(template.parts, template.columns)
+        return RowStatements(made.name, STATEMENT, Behind(stream), subject, template.predicates)
+
+    def _entered(self, extent: Extent) -> _Queries:
+        """The queries inside an extent; CatalogError if it reads itself, or if there are too many levels."""
+        way = " -> ".join((*self.within, extent.name))
+        if extent.name in self.within:
+            raise CatalogError(
+                f"the query of {extent.name} reads {extent.name}", detail=way, hint="let no query read its own answer"
+            )
+        if len(self.within) >= MOST_LEVELS:
+            raise CatalogError(
+                f"more than {MOST_LEVELS} queries read each other's answers",
+                detail=way,
+                hint="write the answer of one to a file or a topic, and read that",
+            )
+        return _Queries(self.catalog, (*self.within, extent.name))
 
     @staticmethod
     def columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[Item, ...]:

@@ -60,11 +60,13 @@ LONG_DECIMAL = Gap(
     "a decimal on Spark is decimal(38,18)",
     "never",
 )
-RDF_SOURCE = Gap(
-    "an extent whose rows are the answer of a SPARQL query",
-    "FromQuery",
-    "only the reference engine reads the answer of a SPARQL query as an extent",
-    hint="give its rows as a DataFrame: `query.to_df(spark, {name: frame})`",
+
+# --- answers of other queries ---------------------------------------------------------------------
+
+ANSWER_ORDER = Gap(
+    "a window of rows or elements over the answer of a SPARQL query, or over statements made of rows",
+    "Read",
+    "Spark does not keep the order of what begins at one tick, and such a window counts in order",
 )
 
 # --- SPARQL ----------------------------------------------------------------------------------------

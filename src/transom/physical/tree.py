@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from transom.physical.bridges import BridgeNode
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import LineNode
@@ -11,7 +12,7 @@ from transom.physical.node import Physical
 from transom.physical.plan import RowNode
 from transom.physical.rdf_plan import RdfNode
 
-AnyNode: TypeAlias = RowNode | ChangeJoin | ChangeAggregate | LineNode | RdfNode
+AnyNode: TypeAlias = RowNode | ChangeJoin | ChangeAggregate | LineNode | RdfNode | BridgeNode
 """Every node."""
 
 

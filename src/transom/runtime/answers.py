@@ -43,10 +43,7 @@ class RowResults:
 
     def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
         """Where a replay ends: with the last tick of any source if nobody says so."""
-        if options.until is not None:
-            return options.until
-        found = [frame.agg(F.max("v" if "v" in frame.columns else "t")).first()[0] for frame in sources.values()]
-        return max([options.start, *(tick for tick in found if tick is not None)])
+        return last_tick(options, sources)
 
     def replayed(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
         """The batch result in the order of its ticks."""
@@ -84,6 +81,14 @@ class RowResults:
     def difference(self, expected: Answer, found: Answer, *, index: bool = False) -> str | None:
         """The first difference between two answers in words, or None."""
         return difference(expected, found, index=index)
+
+
+def last_tick(options: RunOptions, sources: Mapping[str, DataFrame]) -> int:
+    """The last tick of a run, or of any source if nobody says so."""
+    if options.until is not None:
+        return options.until
+    found = [frame.agg(F.max("v" if "v" in frame.columns else "t")).first()[0] for frame in sources.values()]
+    return max([options.start, *(tick for tick in found if tick is not None)])
 
 
 def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:

@@ -17,6 +17,7 @@ from transom.physical.node import Physical
 from transom.physical.plan import Read, ReadScans
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
+from transom.runtime.answers import last_tick
 from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
 from transom.runtime.statements import Opening, open_statements, several
@@ -64,7 +65,7 @@ def dataframe(
         {**tables, **graphs},
         live,
         options.start,
-        options.until if live else job.results.last_tick(options, {**streams, **tables}),
+        options.until if live else job.results.last_tick(options, {**streams, **tables, **statements}),
         delays | {name: delays[source] for name, source in source_of.items() if source in delays},
         beats | {name: beats[source] for name, source in source_of.items() if source in beats},
         options.approximate_sums,
@@ -75,6 +76,7 @@ def dataframe(
         lateness=lateness_of(job, live=live),
         settled=frozenset(e.name for e in of_rows if e.name not in frames and _keeps_dead_letters(e)),
         source_of=source_of,
+        rows_until=None if live or not of_rows else last_tick(options, {**streams, **tables, **statements}),
     )
     check_session(spark, job.plan, catalog.calendar, live)
     return job.results.result(lower(job.plan, run))

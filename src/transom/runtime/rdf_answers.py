@@ -88,6 +88,8 @@ class RdfResults:
 
     def last_of(self, inputs: Any, whole: RdfAnswer, until: int | None) -> int:
         """The last tick of which a stream says anything."""
+        if (end := getattr(inputs, "until", None)) is not None:
+            return int(end)  # rows of which statements are made end then
         ticks = (tick for given in inputs.streams.values() for tick, _ in given)
         return max([last_change(whole), *ticks]) if until is None else until
 

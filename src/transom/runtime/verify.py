@@ -11,10 +11,11 @@ from pyspark.sql import SparkSession
 from transom.catalog.extents import Kind
 from transom.catalog.sources import Files
 from transom.connectors.files.read import read_late
+from transom.errors import Unsupported
 from transom.physical.plan import Kernel
 from transom.runtime.dataframe import dataframe
 from transom.runtime.harness import stream_answer
-from transom.runtime.job import Plannable
+from transom.runtime.job import Job, Plannable
 from transom.runtime.micro_batches import Split, arrivals
 from transom.runtime.options import RunOptions
 from transom.spark.rejected import Rejected
@@ -82,7 +83,7 @@ def verify(
     tell("reading, and evaluating in the reference engine")
     inputs = query.inputs(None, until, start=start)
     whole = query.evaluate(inputs)
-    job = query.job(spark, RunOptions(start, until, index=True, kernel=kernel), live=False)
+    job = _with_index(query, spark, RunOptions(start, until, index=True, kernel=kernel))
     results: Any = job.results
     last = results.last_of(inputs, whole, until)
     job = replace(job, options=replace(job.options, until=last))
@@ -100,6 +101,14 @@ def verify(
         tell(f"streaming, {pieces}")
         found = results.during(stream_answer(query, spark, inputs, pieces, last, kernel), start, until)
         yield Check(f"stream, {pieces}", len(found), results.difference(expected, found))
+
+
+def _with_index(query: Plannable, spark: SparkSession, options: RunOptions) -> Job:
+    """A replay with the running index of its tuples, where Spark keeps their order."""
+    try:
+        return query.job(spark, options, live=False)
+    except Unsupported:
+        return query.job(spark, replace(options, index=False), live=False)
 
 
 def _rejected_alike(expected: Mapping[str, Mapping[str, int]], rejected: Rejected) -> str | None:

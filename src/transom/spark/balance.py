@@ -119,4 +119,4 @@ def _balance(counts: Mapping[str, int]) -> Balance:
     """What the metrics after the scan say."""
     rejected = {reason.value: counts[reason.name] for reason in Reason if counts.get(reason.name)}
     late = rejected.pop(Reason.LATE.value, 0) + counts.get("late", 0)
-    return Balance(0, counts.get("used", 0), late, rejected, counts.get("outside", 0))
+    return Balance(counts.get("read", 0), counts.get("used", 0), late, rejected, counts.get("outside", 0))

@@ -8,7 +8,7 @@ order; `i` the index; `n` the sign of a change; `line` keeps the windows of keys
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -36,7 +36,8 @@ class LoweringContext:
 
     `shared` has the streams that are read once for several nodes; None until the first of them asks. `counts` counts
     the rows of sources. `lateness` tells late rows, except in `settled` sources, whose readers have told them already.
-    `source_of` has the extent of a stream that goes by another name.
+    `source_of` has the extent of a stream that goes by another name. `rows_until` is the last tick of rows of which
+    statements are made, where the statements themselves have no end.
     """
 
     spark: SparkSession
@@ -57,6 +58,11 @@ class LoweringContext:
     lateness: Lateness | None = None
     settled: frozenset[str] = frozenset()
     source_of: Mapping[str, str] = field(default_factory=dict)
+    rows_until: int | None = None
+
+    def for_rows(self) -> LoweringContext:
+        """The same for rows of which statements are made: they come to an end in every replay."""
+        return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
     def time(self) -> TickTime:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from transom.algebra.composed import Composed
+from transom.algebra.composed_sources import ConstructedStream, SolutionStream
 from transom.algebra.rdf.expressions import Call
 from transom.algebra.rdf.functions import FUNCTIONS
 from transom.algebra.rdf.tree import Question, walk_all
@@ -18,6 +22,17 @@ def refusal(call: Call) -> Unsupported | None:
     if name in ("IRI", "URI") and len(call.arguments) > 1:
         return gaps.BASED_IRI.refusal()
     return gaps.VOLATILE.refusal(name) if FUNCTIONS[name].volatile else None
+
+
+def refuse_inner(inner: Iterable[Composed]) -> None:
+    """Refuse queries behind the sources of another that call a function without a native form."""
+    for op in inner:
+        if isinstance(op, SolutionStream | ConstructedStream):
+            try:
+                refuse_functions(op.question)
+            except Unsupported as gap:
+                gap.detail = f"{gap.detail} (in the query of {op.extent})"
+                raise
 
 
 def refuse_functions(question: Question) -> None:

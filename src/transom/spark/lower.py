@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from transom.physical.bridges import TermRows, TypedRows
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
@@ -32,7 +33,7 @@ from transom.physical.plan import (
     UnionAll,
 )
 from transom.physical.tree import closed
-from transom.spark import lines, rdf_solutions, relate, relations, scans, sources, streams, windows
+from transom.spark import bridges, lines, rdf_solutions, relate, relations, scans, sources, streams, windows
 from transom.spark.change_aggregate import change_aggregate
 from transom.spark.change_join import change_join
 from transom.spark.frames import LoweringContext, without_markers
@@ -121,6 +122,10 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
             return change_join(node, lower(node.left, run), other, run)
         case Net():
             return relate.net(node, lower(node.input, run), run)
+        case TypedRows():
+            return bridges.typed_rows(node, without_markers(lower(node.input, run)), run)
+        case TermRows():
+            return bridges.term_rows(node, lower(node.input, run.for_rows()))
         case _:
             return lower_rdf(node, lambda below: lower(below, run), run)
 

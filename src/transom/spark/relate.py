@@ -14,7 +14,7 @@ from transom.physical.lines import Come, Distinct, First, Grown, Net, Relate, Re
 from transom.physical.node import Physical
 from transom.physical.plan import Form
 from transom.spark import scans
-from transom.spark.frames import FOREVER, LoweringContext, carried, holds, names, value, values
+from transom.spark.frames import FOREVER, LoweringContext, carried, holds, names, value, values, without_markers
 from transom.spark.marks import TICK, with_table
 from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
 from transom.spark.windows import comings_and_goings, following
@@ -180,7 +180,7 @@ def _fed(node: Relate, place: int, side: Physical, frame: DataFrame, run: Loweri
 
 def net(node: Net, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """What is left of changes when those of equal rows are added up, tick by tick and key by key."""
-    rows = frame.where("p")
+    rows = without_markers(frame)
     sums = rows.groupBy(*carried(rows), *names(node.schema)).agg(F.sum("n").alias("n"))
     left = F.col("n") if node.report == "came" else -F.col("n")
     copies = F.explode(F.array_repeat(F.lit(0), left.cast("int"))).alias("_")

@@ -1,0 +1,99 @@
+"""Queries over answers of other queries: the plan of the inner query takes the place of the source that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transom.algebra.composed import Composed
+from transom.algebra.composed_sources import SUBJECT, ConstructedStream, RowStatements, SolutionStream
+from transom.algebra.rdf.expressions import Binding
+from transom.algebra.rdf.forms import Construct, Describe, Template
+from transom.algebra.rdf.operator import Solutions
+from transom.algebra.rdf.tree import reads_streams, volatile_calls
+from transom.algebra.rdf.variable import Variable
+from transom.algebra.state import Number, times
+from transom.errors import PlanError, Unsupported
+from transom.model.rdf.terms import IRI
+from transom.physical import arrange, choices, gaps, rdf_arrange, rdf_choices
+from transom.physical.bridges import TermRows, TypedRows
+from transom.physical.choices import STATELESS, Span
+from transom.physical.forms import Choice, Form, Path
+from transom.physical.lines import Net
+from transom.physical.node import Clock, Physical
+from transom.physical.plan import Read
+from transom.physical.rdf_plan import Bind, Make, Stand, solutions
+from transom.physical.schedule import Schedule
+from transom.physical.walk import rewrite
+
+_TYPED = Choice(Path.NATIVE, "terms as values", "each row by itself", STATELESS.state)
+_TERMS = Choice(Path.NATIVE, "values as terms", "each row by itself", STATELESS.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """Puts the plans of inner queries into a plan; all of them have the same start, slack and kernel."""
+
+    inner: Mapping[str, Composed]
+    start: int
+    slack: int
+    kernel: bool
+    keys: Mapping[str, int]
+    growing: frozenset[str]
+    given: frozenset[str] = frozenset()
+    local: frozenset[str] = frozenset()
+
+    def composed(self, plan: Physical) -> Physical:
+        """A plan without sources that are answers of other queries; those whose rows are `given` stay."""
+        return rewrite(plan, self._source)
+
+    def _source(self, node: Physical) -> Physical:
+        if not isinstance(node, Read) or node.extent not in self.inner or node.extent in self.given:
+            return node
+        op = self.inner[node.extent]
+        if node.ordered:
+            raise gaps.ANSWER_ORDER.refusal("Read" if isinstance(op, SolutionStream) else "ElementWindow")
+        try:
+            found = self._planned(op, node)
+        except Unsupported as gap:
+            if gap.span is None:
+                gap.detail = f"{gap.detail} (in the query of {node.extent})"
+            raise
+        return rewrite(found, lambda n: replace(n, choice=choices.in_kernel(n.choice))) if self.kernel else found
+
+    def _planned(self, op: Composed, node: Read) -> Physical:
+        if isinstance(op, RowStatements):
+            return self._statements(op)
+        if isinstance(op, ConstructedStream):
+            return self._begun(op.question, op.question.input)
+        if not isinstance(op, SolutionStream):
+            raise PlanError(f"{type(op).__name__} is no answer of a query")
+        return TypedRows(self._begun(op.question, op.question), op.extent, node.schema, _TYPED)
+
+    def _begun(self, question: Solutions | Construct | Describe, solved: Solutions) -> Physical:
+        """What begins to be valid: the changes of each tick added up, of which those above 0 stay."""
+        if calls := volatile_calls(question):
+            raise gaps.VOLATILE.refusal(calls[0].function)
+        planner = rdf_arrange.Planner(self.slack, self.local, reads_streams(question))
+        plan = planner.solutions(question) if isinstance(question, Solutions) else planner.question(question)
+        changes = self.composed(planner.moving(plan))
+        if self.start:
+            changes = rewrite(changes, self._from_start)
+        state = times(Number(2), rdf_choices.within(solved, self.slack))
+        why = "a row for each solution that begins: comings and goings of equal ones add up per tick"
+        return Net(changes, "came", changes.schema, Choice(Path.NATIVE, "beginnings", why, state))
+
+    def _from_start(self, node: Physical) -> Physical:
+        """What is stored holds from the first tick of the run on."""
+        if not isinstance(node, Stand):
+            return node
+        return replace(node, clock=Clock(Schedule((), self.start), node.clock.choice))
+
+    def _statements(self, op: RowStatements) -> Physical:
+        planner = arrange.Planner(self.start, Span(self.slack), self.kernel, self.keys, self.growing)
+        rows = self.composed(planner.stream(op.rows, arrange.Want()))
+        names = tuple(attribute.name for attribute in op.rows.schema)
+        terms = TermRows(rows, solutions(names), _TERMS)
+        subject = Bind(terms, Binding(SUBJECT, op.subject), solutions((*names, SUBJECT.name)), Form.STREAM, STATELESS)
+        template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
+        return Make(subject, template, Form.STREAM, STATELESS)
