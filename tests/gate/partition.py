@@ -22,6 +22,12 @@ UNKNOWN_LONG = {
     "::test_many_generated_aggregates[": 600.0,
     "::test_generated_aggregates": 400.0,
     "test_chaos": 200.0,
+    "::test_compositions_that_are_killed": 900.0,
+    "::test_every_composition": 120.0,
+    "test_sparql_cases": 150.0,
+    "test_drawn_texts": 150.0,
+    "::test_many_texts": 600.0,
+    "test_joined_aggregates": 80.0,
 }
 """Assumed for tests whose ids contain these texts: they are longer than a slice, or nearly."""
 
