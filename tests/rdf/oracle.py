@@ -28,7 +28,7 @@ from transom.algebra.rdf.statements import (
     rdf_stream,
     union_of,
 )
-from transom.algebra.rdf.tree import Question, walk
+from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
@@ -124,7 +124,10 @@ def content(source: Windows, inputs: Inputs, t: int, counted: tuple[Place, ...] 
             return list(inputs.graphs[extent])
         case RelationUnion(left=left, right=right):
             return [one for part in (left, right) for one in content(part, inputs, t)]
-    (extent,) = (op.extent for op in walk(source) if isinstance(op, StreamReceive))
+    stream: Any = source
+    while not isinstance(stream, StreamReceive):
+        stream = stream.input
+    extent = stream.extent
     if (size := range_and_slide(source)) is not None:
         width, slide = size
         i = t // slide + 1

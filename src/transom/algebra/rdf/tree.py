@@ -89,7 +89,7 @@ def nodes(value: object) -> Iterator[Operator | Call]:
             yield from nodes(part)
     elif isinstance(value, Operator | Call):
         yield value
-    elif is_dataclass(value):
+    elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):  # no operator is in the others
         for field in fields(value):
             yield from nodes(getattr(value, field.name))
 
