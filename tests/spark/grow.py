@@ -136,7 +136,7 @@ class Garden:
             (name, signature)
             for name, function in FUNCTIONS.items()
             for signature in function.signatures
-            if signature.result is kind and name not in INEXACT
+            if signature.result is kind and name not in INEXACT and Type.TERM not in signature.arguments
         ]
         return self.call(*self.rng.choice(offered), depth) if offered else self.leaf(kind)
 
@@ -154,7 +154,7 @@ class Garden:
         """Calls of every signature, all casts, and freely grown expressions."""
         grown: list[Expression] = []
         for name, function in FUNCTIONS.items():
-            for signature in function.signatures:
+            for signature in (one for one in function.signatures if Type.TERM not in one.arguments):
                 for round_ in range(per_signature):
                     grown.append(self.call(name, signature, 1 + round_ % 3))
         for given in DECLARABLE:
