@@ -11,9 +11,8 @@ from transom.algebra.cql_windows import inside, last_rows, recent, stored
 from transom.algebra.expressions import TRUE, Column, Expression, InRegion, Literal, call
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationJoin,
-    RelationLeftJoin,
     RelationUnion,
     TrackAggregation,
     WindowDistinct,
@@ -68,7 +67,7 @@ def test_a_stream_joined_with_a_table_follows_both() -> None:
     came = [(e.tick, e.row[0]) for e in evaluate_stream(IStream(joined), given)]
     went = [(e.tick, e.row[0]) for e in evaluate_stream(DStream(joined), given)]
     assert (came, went) == ([(1, "a")], [(2, "a")])
-    alone = RelationLeftJoin(last_rows(SHIPS, 1), stored(NAMES), SAME)
+    alone = RelationJoin(last_rows(SHIPS, 1), stored(NAMES), SAME, JoinType.LEFT)
     assert [(t, [row[3:] for row in held]) for t, held in bags(alone, given)] == [
         (0, []), (1, [("a", "ann")]), (2, [(None, None)]), (3, [(None, None)]),
     ]  # fmt: skip
@@ -77,8 +76,8 @@ def test_a_stream_joined_with_a_table_follows_both() -> None:
 def test_not_in_is_unknown_where_a_null_is_among_the_values() -> None:
     given = Inputs(1, {"s": rows((1, "a", 0, 0))}, {"t": [Version(0, (("b", "x"), (None, "y")))]})
     unknown = call("OR", SAME, call("IS NULL", SAME))
-    assert bags(RelationAntiJoin(recent(SHIPS, 5), stored(NAMES), unknown), given)[-1] == (1, [])
-    assert bags(RelationAntiJoin(recent(SHIPS, 5), stored(NAMES), SAME), given)[-1] == (1, [("a", 0, 0)])
+    assert bags(RelationJoin(recent(SHIPS, 5), stored(NAMES), unknown, JoinType.ANTI), given)[-1] == (1, [])
+    assert bags(RelationJoin(recent(SHIPS, 5), stored(NAMES), SAME, JoinType.ANTI), given)[-1] == (1, [("a", 0, 0)])
 
 
 def test_the_nearest_of_all_objects() -> None:

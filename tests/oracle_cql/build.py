@@ -29,12 +29,10 @@ from transom.algebra.expressions import (
 )
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -58,12 +56,6 @@ from transom.reference.sources import Inputs
 REGIONS = {name: Region(name, ((closed(corners),),)) for name, corners in ZONES.items()}
 CONVERT = {"R": RStream, "I": IStream, "D": DStream}
 SETS = {"union": RelationUnion, "except": RelationExcept, "intersect": RelationIntersect}
-JOINS = {
-    "join": RelationJoin,
-    "left join": RelationLeftJoin,
-    "semi join": RelationSemiJoin,
-    "anti join": RelationAntiJoin,
-}
 
 
 class Names:
@@ -178,7 +170,7 @@ def together(q: Question, left: Windows, right: Windows, a: Names, b: Names) -> 
         first: Windows = WindowDistinct(ours) if kind == "except" else ours
         return WindowDistinct(SETS[kind](first, theirs))
     match_ = call("AND", call("=", Column(a.id), Column(b.id)), call("<=", Column(a.v), Column(b.v)))
-    joined = JOINS[kind](left, right, match_)
+    joined = RelationJoin(left, right, match_, JoinType(kind))
     zero = Item(Literal(0, Type.INTEGER), Attribute("none", Type.INTEGER))
     third = zero if kind in ("semi join", "anti join") else Item(Column(b.v), b.v)
     match q.select:

@@ -6,7 +6,8 @@ import pytest
 
 import transom
 from transom.algebra.expressions import TRUE
-from transom.physical.change_join import ChangeJoin, JoinType
+from transom.algebra.relations import JoinType
+from transom.physical.change_join import ChangeJoin
 from transom.physical.lines import Relate, Turn
 from transom.physical.node import Physical
 from transom.physical.walk import walk

@@ -24,11 +24,12 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import JoinType
 from transom.algebra.state import Arrivals, Number, times
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.change_aggregate import ChangeAggregate
-from transom.physical.change_join import ChangeJoin, JoinType
+from transom.physical.change_join import ChangeJoin
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange

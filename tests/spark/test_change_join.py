@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import TRUE, Column, call
+from transom.algebra.relations import JoinType
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.physical.change_join import ChangeJoin, JoinType
+from transom.physical.change_join import ChangeJoin
 from transom.physical.choices import STATELESS
 from transom.physical.plan import Form, Read
 from transom.spark import kernel

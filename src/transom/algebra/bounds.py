@@ -7,12 +7,10 @@ from typing import assert_never
 
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -112,11 +110,11 @@ def size(op: Windows) -> Formula:
             return times(size(left), size(right))
         case WindowMerge(input=input):
             return relation_size(input)
-        case RelationJoin(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return times(relation_size(left), relation_size(right))
-        case RelationLeftJoin(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.LEFT):
             return plus(times(relation_size(left), relation_size(right)), relation_size(left))
-        case RelationSemiJoin(left=left) | RelationAntiJoin(left=left) | RelationExcept(left=left):
+        case RelationJoin(left=left) | RelationExcept(left=left):
             return relation_size(left)
         case RelationUnion(left=left, right=right):
             return plus(relation_size(left), relation_size(right))
@@ -166,7 +164,7 @@ def windows_per_tick(op: Windows) -> Formula:
             return windows_per_tick(below)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return times(windows_per_tick(left), windows_per_tick(right))
-        case WindowMerge() | RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+        case WindowMerge() | RelationJoin():
             return ONE
         case RelationUnion() | RelationExcept() | RelationIntersect():
             return ONE
@@ -198,7 +196,7 @@ def window_ticks(op: Windows, span: int) -> Formula:
             return window_ticks(below, span)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return _either_ticks(left, right, span)
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+        case RelationJoin():
             return _either_ticks(op.left, op.right, span)
         case RelationUnion() | RelationExcept() | RelationIntersect():
             return _either_ticks(op.left, op.right, span)
@@ -261,7 +259,7 @@ def remembered(op: Operator) -> Formula:
             return plus(_held(op, op.range, _reach(op) + 1, keys(op)), places) if _width(op) else NOTHING
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return plus(times(windows_per_tick(left), size(left)), times(windows_per_tick(right), size(right)))
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+        case RelationJoin():
             return plus(relation_size(op.left), relation_size(op.right))
         case RelationUnion() | RelationExcept() | RelationIntersect():
             return plus(relation_size(op.left), relation_size(op.right))

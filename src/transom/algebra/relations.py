@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from transom.algebra.check import check_items, check_predicate, check_reads
 from transom.algebra.expressions import Aggregate, Expression, Item
@@ -235,94 +236,46 @@ class WindowMerge(Windows):
         return self.input.schema
 
 
+class JoinType(Enum):
+    """What a join emits of two sides; a mark join emits every left row with whether it matches."""
+
+    INNER = "join"
+    LEFT = "left join"
+    SEMI = "semi join"
+    ANTI = "anti join"
+    MARK = "mark join"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @dataclass(frozen=True, slots=True)
 class RelationJoin(Windows):
-    """Every tuple of one relation with every tuple of another for which a predicate is true, at every instant.
+    """Pairs of tuples of two relations for which a predicate is true, or the left tuples that have a pair or have none.
 
     Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t), left-major; R(t) is the last
-             window, for several keys the union of the last of each.
+             window, for several keys the union of the last of each. A left join adds the left tuples without a pair,
+             with NULL for the right. A semi join gives the left tuples with a pair, an anti join those without one;
+             NOT IN is an anti join whose predicate is also true where the comparison is unknown.
     Bounds   a side that has not started is empty (C16); one window per tick.
-    Source   001 Def. 2.2, Sec. 3.1.
+    Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS).
     State    the relations of both sides.
     """
 
     left: Windows
     right: Windows
     predicate: Expression
+    join_type: JoinType = JoinType.INNER
 
     def __post_init__(self) -> None:
-        check_predicate(self.predicate, self.schema, on_stream=False)
-
-    @property
-    def schema(self) -> Schema:
-        return self.left.schema + self.right.schema
-
-
-@dataclass(frozen=True, slots=True)
-class RelationLeftJoin(Windows):
-    """A join that keeps the tuples of the left without a match, with NULL for the right.
-
-    Meaning  RelationJoin, and every left tuple for which no right tuple makes the predicate true.
-    Bounds   as RelationJoin.
-    Source   CQL (LEFT JOIN).
-    State    the relations of both sides.
-    """
-
-    left: Windows
-    right: Windows
-    predicate: Expression
-
-    def __post_init__(self) -> None:
-        check_predicate(self.predicate, self.schema, on_stream=False)
-
-    @property
-    def schema(self) -> Schema:
-        return self.left.schema + self.right.schema
-
-
-@dataclass(frozen=True, slots=True)
-class RelationSemiJoin(Windows):
-    """The tuples of one relation that have a match in another.
-
-    Meaning  every left tuple for which some right tuple makes the predicate true, as often as it is there.
-    Bounds   as RelationJoin.
-    Source   CQL (IN, EXISTS).
-    State    the relations of both sides.
-    """
-
-    left: Windows
-    right: Windows
-    predicate: Expression
-
-    def __post_init__(self) -> None:
+        if self.join_type is JoinType.MARK:
+            raise PlanError("a relation has no column for the mark of a mark join")
         check_predicate(self.predicate, self.left.schema + self.right.schema, on_stream=False)
 
     @property
     def schema(self) -> Schema:
-        return self.left.schema
-
-
-@dataclass(frozen=True, slots=True)
-class RelationAntiJoin(Windows):
-    """The tuples of one relation that have no match in another.
-
-    Meaning  every left tuple for which no right tuple makes the predicate true. NOT IN is that with a predicate
-             that is true also where the comparison is unknown.
-    Bounds   as RelationJoin.
-    Source   CQL (NOT IN, NOT EXISTS).
-    State    the relations of both sides.
-    """
-
-    left: Windows
-    right: Windows
-    predicate: Expression
-
-    def __post_init__(self) -> None:
-        check_predicate(self.predicate, self.left.schema + self.right.schema, on_stream=False)
-
-    @property
-    def schema(self) -> Schema:
-        return self.left.schema
+        left_only = self.join_type in (JoinType.SEMI, JoinType.ANTI)
+        return self.left.schema if left_only else self.left.schema + self.right.schema
 
 
 @dataclass(frozen=True, slots=True)

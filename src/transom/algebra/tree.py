@@ -11,12 +11,9 @@ from typing import TypeAlias, get_args, overload
 
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -56,15 +53,7 @@ StreamOperator: TypeAlias = (
 )
 """Every operator that produces tagged tuples."""
 
-Relations: TypeAlias = (
-    RelationJoin
-    | RelationLeftJoin
-    | RelationSemiJoin
-    | RelationAntiJoin
-    | RelationUnion
-    | RelationExcept
-    | RelationIntersect
-)
+Relations: TypeAlias = RelationJoin | RelationUnion | RelationExcept | RelationIntersect
 """Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
 
 WindowsOperator: TypeAlias = (

@@ -8,10 +8,7 @@ from transom.algebra.expressions import Call, Expression, InRegion, conjunction,
 from transom.algebra.functions import SPACE_FUNCTIONS
 from transom.algebra.operator import Operator
 from transom.algebra.relations import (
-    RelationAntiJoin,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     WindowJoin,
     WindowSelect,
 )
@@ -32,7 +29,7 @@ def cheap_restrictions_first(op: Operator, context: Context) -> Operator | None:
     match op:
         case StreamSelect() | WindowSelect() | WindowJoin():
             given = conjuncts(op.predicate)
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+        case RelationJoin():
             given = conjuncts(op.predicate)
         case Window(range=Together(parts=ranges)):
             ordered = tuple(sorted(ranges, key=cost_of_range))

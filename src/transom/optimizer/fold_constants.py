@@ -7,10 +7,7 @@ from dataclasses import replace
 from transom.algebra.expressions import Aggregate, Call, Case, Expression, Item, Literal, conjunction, operands, rewrite
 from transom.algebra.operator import Operator
 from transom.algebra.relations import (
-    RelationAntiJoin,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     WindowAggregation,
     WindowJoin,
     WindowProject,
@@ -30,7 +27,7 @@ def fold_constants(op: Operator, context: Context) -> Operator | None:
     match op:
         case StreamSelect() | WindowSelect() | WindowJoin():
             new: Operator = replace(op, predicate=fold(op.predicate))
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+        case RelationJoin():
             new = replace(op, predicate=fold(op.predicate))
         case StreamProject() | WindowProject():
             new = replace(op, items=tuple(Item(fold(i.expression), i.attribute) for i in op.items))

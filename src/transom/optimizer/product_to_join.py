@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transom.algebra.expressions import columns, conjunction, conjuncts
 from transom.algebra.operator import Operator
-from transom.algebra.relations import RelationJoin, WindowCrossProduct, WindowJoin, WindowSelect
+from transom.algebra.relations import JoinType, RelationJoin, WindowCrossProduct, WindowJoin, WindowSelect
 from transom.optimizer.rule import Context
 
 
@@ -18,7 +20,7 @@ def product_to_join(op: Operator, context: Context) -> Operator | None:
             return None
         case WindowSelect(input=WindowJoin(left=left, right=right, predicate=inner), predicate=predicate):
             return WindowJoin(left, right, conjunction([*conjuncts(inner), *conjuncts(predicate)]))
-        case WindowSelect(input=RelationJoin(left=left, right=right, predicate=inner), predicate=predicate):
-            return RelationJoin(left, right, conjunction([*conjuncts(inner), *conjuncts(predicate)]))
+        case WindowSelect(input=RelationJoin(join_type=JoinType.INNER) as join, predicate=predicate):
+            return replace(join, predicate=conjunction([*conjuncts(join.predicate), *conjuncts(predicate)]))
         case _:
             return None

@@ -8,9 +8,8 @@ from dataclasses import replace
 from transom.algebra.expressions import Aggregate, Expression, columns, unchanged
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
+    JoinType,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
@@ -67,7 +66,7 @@ def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False
         case WindowJoin(left=left, right=right, predicate=predicate):
             wanted = needed | columns(predicate)
             return WindowJoin(narrow(left, wanted, in_product=True), narrow(right, wanted, in_product=True), predicate)
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin():
+        case RelationJoin(join_type=JoinType.INNER | JoinType.LEFT | JoinType.SEMI):
             wanted = needed | columns(windows.predicate)
             left, right = (narrow(side, wanted, in_product=True) for side in (windows.left, windows.right))
             return replace(windows, left=left, right=right)

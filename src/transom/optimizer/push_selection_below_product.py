@@ -7,10 +7,8 @@ from dataclasses import replace
 from transom.algebra.expressions import Expression, columns, conjunction, conjuncts
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     WindowCrossProduct,
     WindowJoin,
     WindowSelect,
@@ -31,15 +29,13 @@ def push_selection_below_product(op: Operator, context: Context) -> Operator | N
                 return None
             pushed: Windows = WindowCrossProduct(select(product.left, left), select(product.right, right))
             return select(pushed, both)
-        case WindowJoin(predicate=predicate) | RelationJoin(predicate=predicate):
+        case WindowJoin(predicate=predicate) | RelationJoin(predicate=predicate, join_type=JoinType.INNER):
             left, right, both = split(predicate, op.left.schema, op.right.schema)
             if not left and not right:
                 return None
             one, other = select(op.left, left), select(op.right, right)
             return replace(op, left=one, right=other, predicate=conjunction(both))
-        case WindowSelect(
-            input=RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin() as join, predicate=predicate
-        ):
+        case WindowSelect(input=RelationJoin() as join, predicate=predicate) if join.join_type is not JoinType.INNER:
             left, right, both = split(predicate, join.left.schema, join.right.schema)
             return select(replace(join, left=select(join.left, left)), [*right, *both]) if left else None
         case _:

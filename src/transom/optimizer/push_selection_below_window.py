@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from transom.algebra.expressions import Column, Expression, Tag, rewrite
 from transom.algebra.operator import Operator
-from transom.algebra.relations import RelationJoin, WindowDistinct, WindowGrown, WindowProject, WindowSelect
+from transom.algebra.relations import JoinType, RelationJoin, WindowDistinct, WindowGrown, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, StreamSelect
 from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Range, Window, parts
@@ -51,6 +51,8 @@ def only_changes_count(context: Context) -> bool:
     for operator in reversed(context.above):
         if isinstance(operator, IStream | DStream):
             return True
+        if isinstance(operator, RelationJoin) and operator.join_type is not JoinType.INNER:
+            return False
         if not isinstance(operator, WindowSelect | WindowProject | WindowDistinct | RelationJoin):
             return False
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import (
+    JoinType,
     RelationJoin,
     TrackAggregation,
     WindowAggregation,
@@ -23,7 +24,7 @@ def relations_in_step(op: Operator, context: Context) -> Operator | None:
     The two differ only before both sides have started (C16, S8), and here both start at once.
     """
     match op:
-        case RelationJoin(left=left, right=right, predicate=predicate):
+        case RelationJoin(left=left, right=right, predicate=predicate, join_type=JoinType.INNER):
             same = beat(left)
             return WindowJoin(left, right, predicate) if same is not None and same == beat(right) else None
         case _:

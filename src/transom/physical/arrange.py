@@ -11,12 +11,9 @@ from transom.algebra import bounds
 from transom.algebra.expressions import Expression, Tag, conjuncts, parts
 from transom.algebra.operator import Plan, Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -252,7 +249,7 @@ class Planner:
                 return self._related(op, ordered)
             case RelationJoin(left=left, right=right, predicate=predicate) if routes.by_time(self, op):
                 return pairing.pair(self, op, (left, right), conjuncts(predicate), ordered=ordered, last=last)
-            case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
+            case RelationJoin():
                 return self._related(op, ordered)
             case RelationUnion() | RelationExcept() | RelationIntersect():
                 return self._related(op, ordered)
@@ -334,9 +331,9 @@ class Planner:
             case RelationJoin(left=left, right=right) if routes.by_time(self, op):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
-            case WindowGrown() | WindowMerge() | RelationJoin() | RelationLeftJoin() | RelationSemiJoin():
+            case WindowGrown() | WindowMerge() | RelationJoin():
                 return None
-            case RelationAntiJoin() | RelationUnion() | RelationExcept() | RelationIntersect():
+            case RelationUnion() | RelationExcept() | RelationIntersect():
                 return None
             case _:
                 assert_never(op)

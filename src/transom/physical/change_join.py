@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TypeAlias
 
 from transom.algebra.expressions import Expression
 from transom.algebra.rdf.expressions import Expression as TermExpression
+from transom.algebra.relations import JoinType
 from transom.model.schema import Schema
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Physical
-
-
-class JoinType(Enum):
-    """What is emitted of two sides; a mark join emits every left row with whether it matches."""
-
-    INNER = "join"
-    LEFT = "left join"
-    SEMI = "semi join"
-    ANTI = "anti join"
-    MARK = "mark join"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)

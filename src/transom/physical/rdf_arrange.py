@@ -32,7 +32,7 @@ from transom.algebra.rdf.solutions import (
 from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
 from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls
 from transom.algebra.rdf.variable import Variable
-from transom.algebra.relations import RelationUnion
+from transom.algebra.relations import JoinType, RelationUnion
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import StreamUnion
 from transom.algebra.windows import Window
@@ -42,7 +42,6 @@ from transom.model.rdf.terms import IRI, BlankNode
 from transom.physical import arrange as rows
 from transom.physical import choices, gaps, rdf_choices, rdf_exists, rdf_join
 from transom.physical.change_aggregate import ChangeAggregate
-from transom.physical.change_join import JoinType
 from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical

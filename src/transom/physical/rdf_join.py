@@ -11,12 +11,13 @@ from transom.algebra.rdf.solutions import Filter, Join, LeftJoin
 from transom.algebra.rdf.statements import range_and_slide
 from transom.algebra.rdf.tree import reads_streams
 from transom.algebra.rdf.variable import Variable
+from transom.algebra.relations import JoinType
 from transom.algebra.sources import StreamReceive
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.physical import choices, rdf_choices, rdf_exists
-from transom.physical.change_join import ChangeJoin, Compatible, JoinType
+from transom.physical.change_join import ChangeJoin, Compatible
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Read

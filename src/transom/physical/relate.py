@@ -8,12 +8,10 @@ from transom.algebra import bounds
 from transom.algebra.expressions import TRUE, Expression, InRegion, conjunction, conjuncts
 from transom.algebra.operator import Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowDistinct,
@@ -35,7 +33,7 @@ from transom.machines.distance import PlaceSpec
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.space import Position, Speed
 from transom.physical import choices, gaps, scans
-from transom.physical.change_join import ChangeJoin, JoinType
+from transom.physical.change_join import ChangeJoin
 from transom.physical.choices import BUCKETS, STATELESS
 from transom.physical.context import Planning
 from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Relating, Steady, Turn
@@ -45,7 +43,6 @@ from transom.physical.plan import Filter, Form, Map, ReadTable
 from transom.physical.routes import by_changes
 from transom.physical.schedule import Schedule
 
-Joins: TypeAlias = RelationJoin | RelationLeftJoin | RelationSemiJoin | RelationAntiJoin
 Rest: TypeAlias = WindowDistinct | WindowFirst | WindowGrown | WindowMerge | TrackAggregation
 
 
@@ -122,7 +119,7 @@ def changes(planner: Planning, op: Windows) -> Physical:
         case WindowProject(input=input, items=items) if by_changes(planner, op):
             below = changes(planner, input)
             return Map(below, items, op.schema, Form.CHANGES, False, STATELESS)
-        case RelationJoin() | RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin() if by_changes(planner, op):
+        case RelationJoin() if by_changes(planner, op):
             return join(planner, op)
         case _:
             rows = planner.windows(op, False)
@@ -147,15 +144,14 @@ def _table(planner: Planning, op: Window) -> Physical:
     return Come(rows, every, clock, rows.schema, STATELESS)
 
 
-def join(planner: Planning, op: Joins) -> Physical:
+def join(planner: Planning, op: RelationJoin) -> Physical:
     """A join whose changes are asked for: what comes and goes on one side meets the rows of the other."""
     keys, residual = _condition(op)
     left, right = changes(planner, op.left), changes(planner, op.right)
-    how = _JOINS[type(op)]
-    checks = residual != TRUE and how is not JoinType.INNER
+    checks = residual != TRUE and op.join_type is not JoinType.INNER
     sizes = [plus(bounds.size(side), _waiting(planner, side)) for side in (op.left, op.right)]
-    choice = choices.change_join(how.value, sizes, keyed=bool(keys), checks=checks)
-    return ChangeJoin(left, right, how, keys, residual, op.schema, Form.CHANGES, choice)
+    choice = choices.change_join(op.join_type.value, sizes, keyed=bool(keys), checks=checks)
+    return ChangeJoin(left, right, op.join_type, keys, residual, op.schema, Form.CHANGES, choice)
 
 
 def _condition(op: Relations) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
@@ -170,7 +166,7 @@ def _condition(op: Relations) -> tuple[tuple[tuple[Expression, Expression], ...]
 def relation(planner: Planning, op: Relations, ordered: bool) -> Physical:
     """Two relations together."""
     _refuse_order(ordered)
-    how = _HOW[type(op)]
+    how = Relating(op.join_type.value) if isinstance(op, RelationJoin) else _SETS[type(op)]
     equal, rest = _condition(op)
     sides = [changes(planner, side) for side in (op.left, op.right)]
     spread = bool(equal) or how in (Relating.UNION, Relating.EXCEPT, Relating.INTERSECT)
@@ -189,17 +185,7 @@ def _refuse_order(ordered: bool) -> None:
         raise gaps.ROW_ORDER.refusal()
 
 
-_JOINS: dict[type, JoinType] = {
-    RelationJoin: JoinType.INNER,
-    RelationLeftJoin: JoinType.LEFT,
-    RelationSemiJoin: JoinType.SEMI,
-    RelationAntiJoin: JoinType.ANTI,
-}
-_HOW: dict[type, Relating] = {
-    RelationJoin: Relating.JOIN,
-    RelationLeftJoin: Relating.LEFT,
-    RelationSemiJoin: Relating.SEMI,
-    RelationAntiJoin: Relating.ANTI,
+_SETS: dict[type, Relating] = {
     RelationUnion: Relating.UNION,
     RelationExcept: Relating.EXCEPT,
     RelationIntersect: Relating.INTERSECT,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from transom.algebra.operator import Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     TrackAggregation,
     WindowAggregation,
     WindowProject,
@@ -34,8 +32,6 @@ def by_changes(planner: Planning, op: Windows) -> bool:
             return by_changes(planner, below)
         case RelationJoin():
             return not by_time(planner, op)
-        case RelationLeftJoin() | RelationSemiJoin() | RelationAntiJoin():
-            return True
         case Window(input=StoredTable(), slide=slide):
             return isinstance(slide, Change)
         case Window():
@@ -57,14 +53,14 @@ def by_key(op: Windows) -> bool:
 
 def by_time(planner: Planning, op: RelationJoin) -> bool:
     """Whether both sides are windows by time that begin together: then it is the join of windows, natively."""
-    return planner.start == 0 and all(map(_is_timed, (op.left, op.right)))
+    return planner.start == 0 and _is_timed(op)
 
 
 def _is_timed(op: Windows) -> bool:
     match op:
         case WindowSelect(input=below) | WindowProject(input=below):
             return _is_timed(below)
-        case RelationJoin(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return _is_timed(left) and _is_timed(right)
         case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
             return not isinstance(input, StoredTable) and not takes(op)

@@ -6,12 +6,9 @@ from typing import assert_never
 
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -111,12 +108,6 @@ def evaluate_relation(op: Relations, sides: relations.Sides) -> list[Bag]:
     match op:
         case RelationJoin():
             return relations.relation_join(op, sides)
-        case RelationLeftJoin():
-            return relations.relation_left_join(op, sides)
-        case RelationSemiJoin():
-            return relations.relation_semi_join(op, sides)
-        case RelationAntiJoin():
-            return relations.relation_anti_join(op, sides)
         case RelationUnion():
             return relations.relation_union(op, sides)
         case RelationExcept():

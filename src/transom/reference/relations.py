@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from transom.algebra.expressions import Aggregate, Expression, Item
 from transom.algebra.relations import (
-    RelationAntiJoin,
+    JoinType,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
-    RelationLeftJoin,
-    RelationSemiJoin,
     RelationUnion,
     TrackAggregation,
     WindowAggregation,
@@ -156,42 +154,19 @@ def at_every_instant(sides: Sides, combine: Callable[[Rows, Rows], Rows]) -> lis
 
 
 def relation_join(op: RelationJoin, sides: Sides) -> list[Bag]:
-    """The pairs that make the predicate true."""
-    return at_every_instant(sides, lambda left, right: joined(op.predicate, op.schema, left, right))
-
-
-def joined(predicate: Expression, schema: Schema, left: Rows, right: Rows) -> Rows:
-    """Left-major, every pair that makes a predicate true."""
-    return select(predicate, schema, [one + other for one in left for other in right])
-
-
-def relation_left_join(op: RelationLeftJoin, sides: Sides) -> list[Bag]:
-    """The pairs, and the tuples of the left without one."""
+    """The pairs that make the predicate true, or the tuples of the left that have one or have none."""
+    schema = op.left.schema + op.right.schema
     nothing = (None,) * len(op.right.schema)
 
     def combine(left: Rows, right: Rows) -> Rows:
-        found = [(one, joined(op.predicate, op.schema, (one,), right)) for one in left]
-        return tuple(row for one, pairs in found for row in (pairs or (one + nothing,)))
-
-    return at_every_instant(sides, combine)
-
-
-def relation_semi_join(op: RelationSemiJoin, sides: Sides) -> list[Bag]:
-    """The tuples of the left with a match."""
-    schema = op.left.schema + op.right.schema
-
-    def combine(left: Rows, right: Rows) -> Rows:
-        return tuple(one for one in left if joined(op.predicate, schema, (one,), right))
-
-    return at_every_instant(sides, combine)
-
-
-def relation_anti_join(op: RelationAntiJoin, sides: Sides) -> list[Bag]:
-    """The tuples of the left without a match."""
-    schema = op.left.schema + op.right.schema
-
-    def combine(left: Rows, right: Rows) -> Rows:
-        return tuple(one for one in left if not joined(op.predicate, schema, (one,), right))
+        found = [(one, select(op.predicate, schema, [one + other for other in right])) for one in left]
+        match op.join_type:
+            case JoinType.INNER:
+                return tuple(pair for _, pairs in found for pair in pairs)
+            case JoinType.LEFT:
+                return tuple(row for one, pairs in found for row in (pairs or (one + nothing,)))
+            case _:
+                return tuple(one for one, pairs in found if bool(pairs) is (op.join_type is JoinType.SEMI))
 
     return at_every_instant(sides, combine)
 

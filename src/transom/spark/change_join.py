@@ -13,10 +13,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import TRUE
+from transom.algebra.relations import JoinType
 from transom.model.rdf.terms import boolean
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.change_join import ChangeJoin, Compatible, JoinType
+from transom.physical.change_join import ChangeJoin, Compatible
 from transom.physical.plan import Form
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, holds, names, value, values, without_markers

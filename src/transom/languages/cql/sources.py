@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from transom.algebra.cql_windows import stored
 from transom.algebra.expressions import TRUE, Expression
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.relations import RelationJoin, RelationLeftJoin
+from transom.algebra.relations import JoinType, RelationJoin
 from transom.algebra.sources import StoredTable
 from transom.algebra.tree import is_stream
 from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Window
@@ -142,8 +142,8 @@ def relation(table: From) -> Windows:
         case Item():
             return table.plan()
         case Joined(left=left, right=right, on=on, outer=outer):
-            sides = relation(left), right.plan()
-            return RelationLeftJoin(*sides, on) if outer else RelationJoin(*sides, on)
+            join_type = JoinType.LEFT if outer else JoinType.INNER
+            return RelationJoin(relation(left), right.plan(), on, join_type)
         case _:
             assert_never(table)
 

@@ -11,8 +11,8 @@ from transom.algebra.expressions import Column, Expression, call, unchanged
 from transom.algebra.expressions import Item as Output
 from transom.algebra.operator import Operator, Plan, Stream, Windows
 from transom.algebra.relations import (
-    RelationAntiJoin,
-    RelationSemiJoin,
+    JoinType,
+    RelationJoin,
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
@@ -109,7 +109,8 @@ class _Prepared:
         if self.where is not None:
             plan = WindowSelect(plan, self.where)
         for asked in self.questions:
-            plan = (RelationAntiJoin if asked.negated else RelationSemiJoin)(plan, asked.relation, asked.predicate)
+            join_type = JoinType.ANTI if asked.negated else JoinType.SEMI
+            plan = RelationJoin(plan, asked.relation, asked.predicate, join_type)
         return plan
 
 
