@@ -37,4 +37,36 @@ final class Changes {
     static Object[] padded(Object[] row, int padding) {
         return Arrays.copyOf(row, row.length + padding);
     }
+
+    /** Saves bags of rows, each row with its count. */
+    static byte[] save(char letter, List<Map<RowKey, Long>> bags) {
+        Codec.Writer writer = new Codec.Writer(letter);
+        for (Map<RowKey, Long> bag : bags) {
+            writer.count(bag.size());
+            for (Map.Entry<RowKey, Long> entry : bag.entrySet()) {
+                writer.number(entry.getValue());
+                writer.row(entry.getKey().row());
+            }
+        }
+        return writer.done();
+    }
+
+    /** Reads one saved bag into an empty one. */
+    static void load(Codec.Reader reader, Map<RowKey, Long> bag) {
+        for (int rest = reader.count(); rest > 0; rest--) {
+            long count = reader.number();
+            bag.put(new RowKey(reader.row()), count);
+        }
+    }
+
+    /** The number of rows in bags, equal ones counted. */
+    static long held(List<Map<RowKey, Long>> bags) {
+        long held = 0;
+        for (Map<RowKey, Long> bag : bags) {
+            for (long count : bag.values()) {
+                held += count;
+            }
+        }
+        return held;
+    }
 }

@@ -46,10 +46,7 @@ public final class DeltaJoin implements Machine {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "join");
         DeltaJoin machine = new DeltaJoin(plan);
         for (Map<RowKey, Long> side : machine.present) {
-            for (int rest = reader.count(); rest > 0; rest--) {
-                long count = reader.number();
-                side.put(new RowKey(reader.row()), count);
-            }
+            Changes.load(reader, side);
         }
         return machine;
     }
@@ -155,26 +152,12 @@ public final class DeltaJoin implements Machine {
 
     @Override
     public byte[] save() {
-        Codec.Writer writer = new Codec.Writer(LETTER);
-        for (Map<RowKey, Long> side : present) {
-            writer.count(side.size());
-            for (Map.Entry<RowKey, Long> entry : side.entrySet()) {
-                writer.number(entry.getValue());
-                writer.row(entry.getKey().row());
-            }
-        }
-        return writer.done();
+        return Changes.save(LETTER, present);
     }
 
     @Override
     public long held() {
-        long held = 0;
-        for (Map<RowKey, Long> side : present) {
-            for (long count : side.values()) {
-                held += count;
-            }
-        }
-        return held;
+        return Changes.held(present);
     }
 
     @Override

@@ -44,10 +44,7 @@ public final class Paths implements Machine {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "paths");
         Paths machine = new Paths(plan);
         for (Map<RowKey, Long> bag : List.of(machine.edges, machine.nodes)) {
-            for (int rest = reader.count(); rest > 0; rest--) {
-                long count = reader.number();
-                bag.put(new RowKey(reader.row()), count);
-            }
+            Changes.load(reader, bag);
         }
         return machine;
     }
@@ -159,26 +156,12 @@ public final class Paths implements Machine {
 
     @Override
     public byte[] save() {
-        Codec.Writer writer = new Codec.Writer(LETTER);
-        for (Map<RowKey, Long> bag : List.of(edges, nodes)) {
-            writer.count(bag.size());
-            for (Map.Entry<RowKey, Long> entry : bag.entrySet()) {
-                writer.number(entry.getValue());
-                writer.row(entry.getKey().row());
-            }
-        }
-        return writer.done();
+        return Changes.save(LETTER, List.of(edges, nodes));
     }
 
     @Override
     public long held() {
-        long held = 0;
-        for (Map<RowKey, Long> bag : List.of(edges, nodes)) {
-            for (long count : bag.values()) {
-                held += count;
-            }
-        }
-        return held;
+        return Changes.held(List.of(edges, nodes));
     }
 
     @Override
