@@ -16,20 +16,23 @@ from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.tree import walk_all
 from transom.algebra.state import Formula
-from transom.catalog.rdf import RdfExtent
+from transom.catalog.extents import Extent
 from transom.compiled import Compiled, ResultKind, extents_of
-from transom.connectors.composed import gather_facts
-from transom.connectors.rdf_gather import RdfInputs, gather_statements
+from transom.connectors.composed import gather_composed
+from transom.connectors.gather import gather
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
 from transom.languages.sparql.remarks import unknown_predicates
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
+from transom.model.rdf.spelling import decode
+from transom.model.rdf.terms import IRI
 from transom.physical.node import Clock, Physical
 from transom.physical.rdf_arrange import arrange
 from transom.physical.walk import rewrite
 from transom.reference.rdf.evaluate import evaluate
+from transom.reference.sources import Inputs
 from transom.shown import Engine, Map
 from transom.spark.function_gaps import refuse_functions
 from transom.spark.java_patterns import read_by_reference
@@ -77,9 +80,9 @@ class RdfSemantics:
                 return "sequences" if ordered(solutions) else "solutions"
 
     @property
-    def sources(self) -> tuple[RdfExtent, ...]:
+    def sources(self) -> tuple[Extent, ...]:
         """The streams and graphs that the query reads."""
-        return tuple(extent for extent in extents_of(self.query) if isinstance(extent, RdfExtent))
+        return tuple(extent for extent in extents_of(self.query) if extent.holds_statements)
 
     @property
     def prefixes(self) -> Mapping[str, str]:
@@ -142,20 +145,20 @@ class RdfSemantics:
 
     def inputs(
         self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
-    ) -> RdfInputs:
+    ) -> Inputs:
         """Statements by extent, those of streams from start on."""
         plan, catalog = self.query.plan, self.query.catalog
         if composed_in(plan):
-            return gather_facts(plan, catalog, given, until, start=start, watch=watch, now=now)
-        return gather_statements(self.sources, catalog, given, until, start=start, watch=watch, now=now)
+            return gather_composed(plan, catalog, given, until, start=start, watch=watch, now=now)
+        return gather(self.sources, catalog, given, until, start=start, watch=watch, now=now)
 
     def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
         """The predicates of patterns that no statement of some inputs has."""
-        own = (inputs.streams.get(name, ()) for name in self.query.catalog.rdf.extents)
-        streamed = (triple for given in own for _, triple in given)
-        stored = (triple for given in inputs.graphs.values() for triple in given)
+        known = self.query.catalog.rdf.extents
+        streamed = (one.row for name in known for one in inputs.streams.get(name, ()))
+        stored = (row for name in known for one in inputs.tables.get(name, ()) for row in one.rows)
         said = {(remark.message, remark.span) for remark in self.query.warnings}
-        found = self._unknown({triple.predicate.value for triple in (*streamed, *stored)})
+        found = self._unknown({_iri(text) for text in {row[1] for row in (*streamed, *stored)}})
         return tuple(remark for remark in found if (remark.message, remark.span) not in said)
 
     def _unknown(self, known: set[str]) -> tuple[Remark, ...]:
@@ -200,3 +203,9 @@ class RdfSemantics:
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Solutions have no places."""
         raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
+
+
+def _iri(text: str) -> str:
+    """The IRI of a predicate."""
+    term = decode(text)
+    return term.value if isinstance(term, IRI) else text

@@ -111,9 +111,9 @@ class RowSemantics:
     ) -> Inputs:
         """Rows by extent, from start to until."""
         if composed_in(self.query.plan):
-            from transom.connectors.composed import gather_rows
+            from transom.connectors.composed import gather_composed
 
-            return gather_rows(self.query.plan, self.query.catalog, given, until, start=start, watch=watch)
+            return gather_composed(self.query.plan, self.query.catalog, given, until, start=start, watch=watch)
         from transom.connectors.gather import gather
 
         return gather(self.sources, self.query.catalog, given, until, start=start, watch=watch)

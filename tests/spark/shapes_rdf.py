@@ -15,10 +15,8 @@ from tests.rdf.build import rows as told
 from tests.spark.shapes import Shape
 from tests.spark.shapes_cql import ALL as OTHERS
 from transom import Catalog
-from transom.connectors.statements import stream_statements
 from transom.model.rdf.answer import RdfAnswer
 from transom.query import Query
-from transom.reference.rdf.statements import Inputs
 from transom.runtime.micro_batches import Split, write_streams
 from transom.runtime.rdf_answers import answer, plain
 
@@ -62,10 +60,9 @@ class Linked:
     def write(self, seed: int, ticks: int, files: int, folder: Path) -> None:
         """Its statements as so many files per stream, and one more that moves the watermark past all ends."""
         query = self.query()
-        inputs = self.inputs(seed, ticks)
-        given = {e.name: stream_statements(e, inputs[e.name], query.catalog) for e in query.reads}
-        split = Split(-(-sum(map(len, given.values())) // files))
-        write_streams(folder, query.reads, Inputs(given), split, until=2 * ticks)
+        inputs = query.inputs(self.inputs(seed, ticks))
+        split = Split(-(-sum(map(len, inputs.streams.values())) // files))
+        write_streams(folder, query.reads, inputs, split, until=2 * ticks)
 
     def sources(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
         """Those files as streams, a file per micro-batch."""

@@ -41,7 +41,6 @@ from transom.physical.plan import Kernel
 from transom.physical.walk import walk
 from transom.runtime import answers, micro_batches, rdf_answers
 from transom.runtime.start import Running
-from transom.runtime.statements import statements
 
 SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
 CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
@@ -178,8 +177,8 @@ def try_statements(spark: Any, folder: Path, case: Case, way: Way) -> Outcome:
     closed = last
     if not way.beyond:
         without_the_end(folder / "in")
-        closed = min(max((tick for tick, _ in given), default=0) for given in inputs.streams.values()) - 1
-    frames: dict[str, Any] = {name: statements(spark, given) for name, given in inputs.graphs.items()}
+        closed = min(max((one.tick for one in given), default=0) for given in inputs.streams.values()) - 1
+    frames: dict[str, Any] = micro_batches.table_frames(spark, query.reads, inputs)
     for name in inputs.streams:
         reader = spark.readStream.schema("tick bigint, position bigint, s string, p string, o string")
         reader = reader.option("maxFilesPerTrigger", 1) if way.one_file else reader

@@ -27,7 +27,6 @@ from transom.model.answer import Answer
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
 from transom.query import Query
-from transom.reference.rdf.statements import Inputs as RdfInputs
 from transom.reference.sources import Inputs
 from transom.runtime import answers, harness, micro_batches, rdf_answers
 from transom.runtime.micro_batches import Split
@@ -84,7 +83,7 @@ class OverRdf(Asked):
     """A query of Streaming SPARQL; a stream tells the changes up to a tick."""
 
     query: Query
-    inputs: RdfInputs
+    inputs: Inputs
     until: int
 
     def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> RdfAnswer:

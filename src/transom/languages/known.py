@@ -16,8 +16,7 @@ from transom.algebra.streams import StreamProject
 from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent, StatementTemplate
-from transom.catalog.sources import FromQuery
+from transom.catalog.sources import FromQuery, StatementTemplate
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of, statements_of
 from transom.model.answer import AnswerKind
@@ -143,15 +142,15 @@ class _Queries:
         from transom.algebra.composed_sources import ConstructedStream
 
         extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
-        if extent is None or (extent.template is None and extent.query is None):
+        if extent is None or not isinstance(extent.source, FromQuery | StatementTemplate):
             return op
         inner = self._entered(extent)
-        if extent.template is not None:
-            return inner.statements(extent, extent.template)
+        if isinstance(extent.source, StatementTemplate):
+            return inner.statements(extent, extent.source)
         question = inner.question(statements_of(extent, self.catalog))
         return ConstructedStream(extent.name, op.schema, Behind(question))
 
-    def statements(self, made: RdfExtent, template: StatementTemplate) -> RowStatements:
+    def statements(self, made: Extent, template: StatementTemplate) -> RowStatements:
         """The rows of an extent as statements."""
         from transom.algebra.composed_sources import RowStatements, iri_pattern
         from transom.algebra.rdf.operator import STATEMENT

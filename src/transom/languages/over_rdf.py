@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
 from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 
@@ -46,15 +45,16 @@ def solutions_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Sol
     return plan
 
 
-def statements_of(extent: RdfExtent, catalog: Catalog) -> Construct | Describe:
+def statements_of(extent: Extent, catalog: Catalog) -> Construct | Describe:
     """What the query of a stream of statements means; errors point into its text."""
     from transom.algebra.rdf.forms import Construct, Describe
 
-    path = (catalog.folder or Path()) / (extent.query or "")
+    assert isinstance(extent.source, FromQuery)  # noqa: S101 - the caller looked
+    path = (catalog.folder or Path()) / extent.source.path
     place = f"rdf.{extent.name}.query"
     if path.suffix.removeprefix(".").lower() not in ENDINGS:
         raise CatalogError(
-            f"the query of {extent.name} is not in SPARQL: {extent.query}",
+            f"the query of {extent.name} is not in SPARQL: {extent.source.path}",
             detail=f"the catalog reads the answer as statements: {place}",
             hint="declare its rows as an extent with source: {query: ...}, and name that in a template",
         )

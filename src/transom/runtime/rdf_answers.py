@@ -88,10 +88,9 @@ class RdfResults:
 
     def last_of(self, inputs: Any, whole: RdfAnswer, until: int | None) -> int:
         """The last tick of which a stream says anything."""
-        if (end := getattr(inputs, "until", None)) is not None:
-            return int(end)  # rows of which statements are made end then
-        ticks = (tick for given in inputs.streams.values() for tick, _ in given)
-        return max([last_change(whole), *ticks]) if until is None else until
+        if inputs.ends:
+            return int(inputs.until)  # rows of which statements are made end then
+        return max(last_change(whole), inputs.until) if until is None else until
 
     def during(self, answer: RdfAnswer, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
         """What is valid at some tick from start to until, if only changes up to the last tick are known."""

@@ -53,8 +53,8 @@ def late(query: Plannable, until: int | None = None) -> list[Late]:
     """The rows of the catalog's files that came later than their extent's lateness allows."""
     found: list[Late] = []
     for extent in query.reads:
-        if not isinstance(extent.source, Files) or extent.kind is Kind.STORED:
-            continue
+        if not isinstance(extent.source, Files) or extent.kind is Kind.STORED or extent.holds_statements:
+            continue  # a file of statements is in the order of its messages, not of its ticks
         rows = list(read_late(extent, extent.source, query.catalog.calendar, query.catalog.folder, until))
         if rows:
             place = f"{rows[0].origin.unit} {rows[0].origin.number} of {rows[0].origin.source}"
