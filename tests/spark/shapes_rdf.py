@@ -18,7 +18,8 @@ from transom import Catalog
 from transom.model.rdf.answer import RdfAnswer
 from transom.query import Query
 from transom.runtime.micro_batches import Split, write_streams
-from transom.runtime.rdf_answers import answer, plain
+from transom.runtime.rdf_answers import RdfResults, answer
+from transom.runtime.results import plain
 
 FILES = "tick bigint, position bigint, s string, p string, o string"
 NAMED = """FROM NAMED STREAM :s WINDOW RANGE 9 SLIDE 2
@@ -72,7 +73,7 @@ class Linked:
     def rows(self, frame: DataFrame) -> list[Any]:
         """What was written."""
         query = self.query()
-        return plain(query.physical(), frame, query.catalog.calendar).collect()
+        return plain(frame, query.physical().schema, query.catalog.calendar, RdfResults.own).collect()
 
     def wrong(self, seed: int, ticks: int, rows: list[Any]) -> str | None:
         """What is wrong with rows that were written; changes are folded, so that what never goes has no end."""

@@ -62,7 +62,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
         every=(every or 1) if kind is Kind.SENSED else None,
         sites=known,
         site=site,
-        order=_order(entry, kind, schema, known, at),
+        order=read_order(entry, kind, schema, known, at),
         rows=entry.rows,
         max_ahead=_ticks(entry.max_ahead, at.then("max_ahead"), calendar),
         keys=entry.keys,
@@ -192,7 +192,10 @@ def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]
     return tuple(known)
 
 
-def _order(entry: ExtentEntry, kind: Kind, schema: Schema, sites: tuple[Value, ...], at: At) -> tuple[str, ...]:
+def read_order(
+    entry: ExtentEntry | RdfEntry, kind: Kind, schema: Schema, sites: tuple[Value, ...], at: At
+) -> tuple[str, ...]:
+    """The attributes that put rows of one tick in order."""
     if entry.order is None:
         return ()
     here = at.then("order")

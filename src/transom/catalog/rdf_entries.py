@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transom.catalog.columns import check_name
 from transom.catalog.entries import RdfEntry, TemplateEntry
-from transom.catalog.extent_entries import pace
+from transom.catalog.extent_entries import pace, read_order
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.payload import STATEMENTS, Payload
 from transom.catalog.places import At, Misfit
@@ -24,8 +24,8 @@ _PREFIX = re.compile(r"|[^\W\d_]([\w.-]*[\w-])?")
 ENDINGS = tuple(syntax.value for syntax in STATEMENTS)
 TABLES = ("csv", "jsonl", "parquet")
 """The endings of files with RDF, and of tables with terms or messages."""
-_OF_STREAMS = ("format", "time", "kafka", "rate", "lateness", "idle_after", "query", "template")
-_OF_SOURCES = ("files", "kafka", "format", "time", "rate", "lateness", "idle_after", "subjects")
+_OF_STREAMS = ("format", "time", "kafka", "order", "rate", "lateness", "idle_after", "query", "template")
+_OF_SOURCES = ("files", "kafka", "format", "time", "order", "rate", "lateness", "idle_after", "subjects")
 
 
 def read_rdf(
@@ -73,12 +73,13 @@ def read_statements(
         _check_stream(entry, at)
     else:
         _check_graph(entry, at)
-    key = "graph" if entry.stream is None else "stream"
-    iri = entry.stream or entry.graph or ""
+    key, kind = ("graph", Kind.STORED) if entry.stream is None else ("stream", Kind.PUSHED)
+    iri, schema = entry.stream or entry.graph or "", statements_of(name)
     return Extent(
         name,
-        Kind.STORED if entry.stream is None else Kind.PUSHED,
-        statements_of(name),
+        kind,
+        schema,
+        order=read_order(entry, kind, schema, (), at),
         rows=entry.rows,
         source=_source(entry, prefixes, rows, at, folder),
         iri=None if entry.graph == "default" else _absolute(iri, at.then(key)),

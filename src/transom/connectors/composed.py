@@ -33,7 +33,7 @@ def gather_composed(
 ) -> Inputs:
     """What a query is evaluated over: given rows and statements, those of the catalog, and answers of inner queries."""
     handed = given if isinstance(given, Mapping) else {}
-    known = {**catalog.extents, **catalog.rdf.extents}
+    known = catalog.sources
     reads = [known[name] for name in sources_of(plan, handed)]
     inputs = gather(reads, catalog, given, until, start=start, watch=watch, now=now)
     inner = {name: op for name, op in composed_in(plan).items() if name not in handed}

@@ -75,7 +75,7 @@ def _handed(given: Mapping[str, Any] | None, reads: Sequence[Extent], catalog: C
         if any(extent.holds_statements for extent in reads):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")
         raise UsageError("inputs are rows by extent", hint="write {'road': [(0, 1, 20)]}")
-    known = {**catalog.extents, **catalog.rdf.extents}
+    known = catalog.sources
     for name in given or {}:
         if name not in known:
             raise UsageError(f"inputs for {name}, which is no extent", hint=f"there is {', '.join(known)}")

@@ -18,7 +18,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
 from transom.catalog.sources import FromQuery, StatementTemplate
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
-from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of, statements_of
+from transom.languages.over_rdf import ENDINGS, check_over_rdf, is_over_rdf, question_of
 from transom.model.answer import AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value, common_type
@@ -116,7 +116,7 @@ class _Queries:
         if is_over_rdf(extent):
             from transom.algebra.composed_sources import SolutionStream
 
-            question = solutions_of(extent, self.catalog, path, text)
+            question = question_of(extent, self.catalog, path, text)
             return SolutionStream(extent.name, schema, Behind(inner.question(question)))
         language = language_of(str(path))
         try:
@@ -147,8 +147,9 @@ class _Queries:
         inner = self._entered(extent)
         if isinstance(extent.source, StatementTemplate):
             return inner.statements(extent, extent.source)
-        question = inner.question(statements_of(extent, self.catalog))
-        return ConstructedStream(extent.name, op.schema, Behind(question))
+        check_over_rdf(extent, extent.source)
+        question = question_of(extent, self.catalog, *query_text(extent, self.catalog))
+        return ConstructedStream(extent.name, op.schema, Behind(inner.question(question)))
 
     def statements(self, made: Extent, template: StatementTemplate) -> RowStatements:
         """The rows of an extent as statements."""

@@ -18,9 +18,9 @@ from transom.physical.node import Physical
 from transom.physical.plan import Read, ReadScans
 from transom.physical.rdf_plan import messages
 from transom.physical.walk import walk
-from transom.runtime.answers import last_tick
 from transom.runtime.heartbeats import delay_ms, heartbeats
 from transom.runtime.job import Job, lateness_of
+from transom.runtime.results import last_tick
 from transom.spark.balance import CountRead, RowCounts, uncounted
 from transom.spark.frames import LoweringContext
 from transom.spark.given import stream_frame, table_frame, with_ties
@@ -53,7 +53,7 @@ def dataframe(
     """
     counts = counts or RowCounts()
     catalog, options, frames = job.catalog, job.options, dict(given or {})
-    known = {**catalog.extents, **catalog.rdf.extents}
+    known = catalog.sources
     for name in frames:
         if name not in known:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(known)}")

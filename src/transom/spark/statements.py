@@ -58,12 +58,12 @@ def each_statement(extent: Extent, frame: DataFrame) -> DataFrame:
 
 
 def _exploded(frame: DataFrame, dead: Sequence[str]) -> DataFrame:
-    """Messages as their statements; one that was rejected stays a row."""
-    explode = F.posexplode_outer if dead else F.posexplode
+    """Messages as their statements; one that was rejected stays a row, as does one of ours that only has a tick."""
+    numbered = "row" in frame.schema[MESSAGES].dataType.elementType.names
+    explode = F.posexplode_outer if dead or numbered else F.posexplode
     each = frame.select("t", F.col("o").alias("at"), *dead, explode(MESSAGES).alias("number", "one"))
     if dead:
         each = each.where(F.col("one").isNotNull() | F.col(DEAD).isNotNull())
-    numbered = "row" in frame.schema[MESSAGES].dataType.elementType.names
     row = F.col("one.row") if numbered else F.col("number").cast("long")
     order = F.struct(F.col("at.place").alias("place"), F.col("at.file").alias("file"), row.alias("row"))
     cells = [F.col(f"one.{name}").alias(f"c{place}") for place, name in enumerate(TERMS)]
