@@ -19,7 +19,7 @@ from transom.algebra.state import (
 )
 from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extents import Kind
 
 
 def bound_of(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
@@ -43,15 +43,10 @@ def bound_of(formula: Formula, catalog: Catalog, query: Operator | None = None) 
 
 def _knowledge(catalog: Catalog) -> Knowledge:
     """What a catalog declares about the sizes of its extents."""
-    extents = _extents(catalog)
+    extents = catalog.sources
     hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
     rates = {name: extent.arrival_rate for name, extent in extents.items()}
     return Knowledge(rates, {name: extent.rows for name, extent in extents.items()}, hints)
-
-
-def _extents(catalog: Catalog) -> dict[str, Extent]:
-    """All extents, those of RDF included; no two have one name."""
-    return {**catalog.extents, **catalog.rdf.extents}
 
 
 def _hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str, ...]:
@@ -62,6 +57,6 @@ def _hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str
         case TableRows(extent=name):
             return (f"declare the size of {name}, for example `rows: 100`",)
         case Arrivals(extent=name):
-            if _extents(catalog)[name].kind is Kind.SENSED:
+            if catalog.sources[name].kind is Kind.SENSED:
                 return (f"declare the sites of {name}, for example `sites: [1, 2]`",)
             return (f"declare the rate of {name}, for example `rate: 20 per min`",)

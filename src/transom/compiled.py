@@ -20,7 +20,7 @@ ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
 
 def extents_of(query: Compiled, given: Collection[str] = ()) -> tuple[Extent, ...]:
     """The extents at the bottom of a query, each once; composed ones whose rows are given are among them."""
-    known = {**query.catalog.extents, **query.catalog.rdf.extents}
+    known = query.catalog.sources
     return tuple(known[name] for name in sources_of(query.plan, given))
 
 

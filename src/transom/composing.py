@@ -9,7 +9,6 @@ from transom.algebra.composed import Composed, composed_in
 from transom.algebra.operator import Operator
 from transom.algebra.state import NOTHING, Formula
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
 
 if TYPE_CHECKING:
     from transom.physical.node import Physical
@@ -40,7 +39,7 @@ def with_inner(
 
     refuse_inner(inner.values())
     keys = {extent.name: extent.keys for extent in reads if extent.keys is not None}
-    local = frozenset(extent.name for extent in reads if isinstance(extent, RdfExtent) and extent.local)
+    local = frozenset(extent.name for extent in reads if extent.holds_statements and extent.local)
     late = max((extent.lateness for extent in reads), default=0)
     open_ticks = late + 1 if slack is None else slack
     composer = Composer(inner, start, open_ticks, kernel, keys, frozenset(growing), frozenset(answers), local)

@@ -23,7 +23,7 @@ from transom.compiled import Compiled, ResultKind, extents_of
 from transom.composing import inner_state, with_inner
 from transom.errors import QueryWarning, Unsupported, UsageError
 from transom.languages.known import LANGUAGES
-from transom.shown import Engines, Map, Picture, is_syntax
+from transom.shown import Engines, Map, Picture, is_operator, is_syntax
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -121,9 +121,9 @@ class Query(Compiled, Generic[AnswerType]):
             case "syntax":
                 tree = explain.branch(self.syntax, is_syntax)
             case "algebra":
-                tree = explain.branch(self.algebra, self._is_operator, self._remark)
+                tree = explain.branch(self.algebra, is_operator, self._remark)
             case "optimized":
-                tree = explain.branch(self.plan, self._is_operator, self._remark)
+                tree = explain.branch(self.plan, is_operator, self._remark)
             case "plan":
                 from transom.physical import show
 
@@ -141,9 +141,6 @@ class Query(Compiled, Generic[AnswerType]):
         if format not in get_args(Format):
             raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
         return explain.written(tree, format, roles=stage == "syntax")
-
-    def _is_operator(self, content: Any) -> bool:
-        return isinstance(content, self.semantics.operators)
 
     def _remark(self, op: Any) -> Mapping[str, Any]:
         said, formula = self.semantics.remark(op)
@@ -209,7 +206,7 @@ class Query(Compiled, Generic[AnswerType]):
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
 
-        known = {**self.catalog.extents, **self.catalog.rdf.extents}
+        known = self.catalog.sources
         live = is_live(sources or {}, [known[name] for name in sources or () if name in known])
         options = RunOptions(start, until, index, approximate_sums, kernel)
         job = self.job(spark, options, tuple(sources or ()), live=live)
@@ -347,7 +344,7 @@ class Query(Compiled, Generic[AnswerType]):
         given = self.inputs(inputs, until, start=start, watch=watch, now=now)
         for remark in self.semantics.unmatched(given):
             warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
-        return cast(AnswerType, self.semantics.during(self.evaluate(given), start, until))
+        return cast(AnswerType, self.semantics.evaluate(given).known(start, until))
 
     def evaluate(self, inputs: Any) -> AnswerType:
         """The whole answer by the reference engine to what `inputs` gives; over RDF it has no end."""

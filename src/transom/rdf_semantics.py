@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transom.algebra.composed import composed_in
-from transom.algebra.operator import Operator
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.expressions import Call
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
 from transom.algebra.rdf.tree import walk_all
 from transom.algebra.state import Formula
-from transom.catalog.rdf import RdfExtent
-from transom.compiled import Compiled, ResultKind, extents_of
-from transom.connectors.composed import gather_facts
-from transom.connectors.rdf_gather import RdfInputs, gather_statements
+from transom.compiled import ResultKind
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
 from transom.languages.sparql.places import place_of
 from transom.languages.sparql.remarks import unknown_predicates
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
+from transom.model.rdf.spelling import decode
+from transom.model.rdf.terms import IRI
 from transom.physical.node import Clock, Physical
 from transom.physical.rdf_arrange import arrange
 from transom.physical.walk import rewrite
 from transom.reference.rdf.evaluate import evaluate
+from transom.semantics import Semantics
 from transom.shown import Engine, Map
 from transom.spark.function_gaps import refuse_functions
 from transom.spark.java_patterns import read_by_reference
@@ -40,19 +37,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RdfSemantics:
-    """A query over streams and graphs of RDF: all members are those of `RowSemantics`."""
+class RdfSemantics(Semantics):
+    """A query over streams and graphs of RDF: its answers are valid for a time."""
 
-    query: Compiled
     unit: ClassVar[str] = "statements and solutions"
-    operators: ClassVar[tuple[type, ...]] = (Operator,)
     flow: ClassVar[tuple[str, str]] = ("statements", "changes out")
     folder_formats: ClassVar[tuple[str, ...]] = ("json", "nq", "jsonld")
     refused: ClassVar[Mapping[str, str]] = {
         "--index": "solutions have no running index",
         "--approximate-sums": "sums of SPARQL are exact",
     }
-    size: ClassVar[int] = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -77,11 +71,6 @@ class RdfSemantics:
                 return "sequences" if ordered(solutions) else "solutions"
 
     @property
-    def sources(self) -> tuple[RdfExtent, ...]:
-        """The streams and graphs that the query reads."""
-        return tuple(extent for extent in extents_of(self.query) if isinstance(extent, RdfExtent))
-
-    @property
     def prefixes(self) -> Mapping[str, str]:
         """The prefixes of the query, and those of the catalog that it does not declare anew."""
         return self._names.prefixes
@@ -94,10 +83,6 @@ class RdfSemantics:
     def state(self) -> Formula:
         """The statements and solutions of all operators together (E8)."""
         return bounds.total(self.query.algebra)
-
-    def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """The tree shows the operators alone."""
-        return {}, None
 
     def place_of(self, operator: str, extents: Collection[str]) -> Span | None:
         """Where the text has an operator or a function."""
@@ -117,7 +102,7 @@ class RdfSemantics:
     def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
         """The plan for Spark; what is stored is there from `start` on."""
         local = [extent.name for extent in self.sources if extent.local]
-        plan = arrange(self.query.algebra, slack=1 if slack is None else slack, kernel=kernel, local=local)
+        plan = arrange(self.query.algebra, slack=self.open_ticks(slack), kernel=kernel, local=local)
         refuse_functions(self.query.algebra)
         if not start:
             return plan
@@ -131,31 +116,22 @@ class RdfSemantics:
         """How the runtime reports the results of a plan."""
         from transom.runtime.rdf_answers import RdfResults
 
-        return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)  # type: ignore[arg-type]
+        return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def remarks(self) -> tuple[Remark, ...]:
         """The predicates of patterns that the catalog does not declare, where it declares those of all that is read."""
-        declared = [extent.predicates for extent in self.sources]
+        declared = [extent.predicates for extent in self.sources if extent.holds_statements]
         if None in declared:
             return ()
         return self._unknown({iri for predicates in declared for iri in predicates or ()})
 
-    def inputs(
-        self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
-    ) -> RdfInputs:
-        """Statements by extent, those of streams from start on."""
-        plan, catalog = self.query.plan, self.query.catalog
-        if composed_in(plan):
-            return gather_facts(plan, catalog, given, until, start=start, watch=watch, now=now)
-        return gather_statements(self.sources, catalog, given, until, start=start, watch=watch, now=now)
-
     def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
         """The predicates of patterns that no statement of some inputs has."""
-        own = (inputs.streams.get(name, ()) for name in self.query.catalog.rdf.extents)
-        streamed = (triple for given in own for _, triple in given)
-        stored = (triple for given in inputs.graphs.values() for triple in given)
+        known = self.query.catalog.rdf.extents
+        streamed = (one.row for name in known for one in inputs.streams.get(name, ()))
+        stored = (row for name in known for one in inputs.tables.get(name, ()) for row in one.rows)
         said = {(remark.message, remark.span) for remark in self.query.warnings}
-        found = self._unknown({triple.predicate.value for triple in (*streamed, *stored)})
+        found = self._unknown({_iri(text) for text in {row[1] for row in (*streamed, *stored)}})
         return tuple(remark for remark in found if (remark.message, remark.span) not in said)
 
     def _unknown(self, known: set[str]) -> tuple[Remark, ...]:
@@ -166,9 +142,9 @@ class RdfSemantics:
         """What is valid at every tick from the start on, for ever."""
         return replace(evaluate(self.query.algebra, inputs), aside=inputs.aside).since(inputs.start)
 
-    def check_format(self, form: str) -> None:
-        """Solutions and statements have formats of their own."""
-        list(lines(form, RdfAnswer(self.result_kind, self.columns), 0, None))  # type: ignore[arg-type]
+    def nothing(self) -> RdfAnswer:
+        """Nothing is ever valid."""
+        return RdfAnswer(self.result_kind, self.columns)  # type: ignore[arg-type]
 
     def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
         """What is valid, when, and how often, with short names."""
@@ -185,18 +161,19 @@ class RdfSemantics:
             for stream, aside in answer.aside.items()
         }
 
-    def during(self, answer: Any, start: int, until: int | None) -> Any:
-        """What is valid at some tick from start to until; intervals are not cut."""
-        return answer.during(start, until)
-
     def picture(self, inputs: Any, start: int, until: int | None) -> str:
         """One lane per solution, with bars for the times in which it is valid."""
         from transom.picture.intervals import draw_answer
 
-        calendar, title = self.query.catalog.calendar, Path(self.query.name or "").name
-        answer = self.evaluate(inputs)
-        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=title, text=self.query.text)
+        calendar, answer, text = self.query.catalog.calendar, self.evaluate(inputs), self.query.text
+        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=self.title, text=text)
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Solutions have no places."""
         raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
+
+
+def _iri(text: str) -> str:
+    """The IRI of a predicate."""
+    term = decode(text)
+    return term.value if isinstance(term, IRI) else text

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from transom.algebra.operator import Operator
 from transom.errors import Unsupported, UsageError
 
 Engine = Literal["reference", "spark"]
@@ -38,6 +39,11 @@ def _located(gap: Unsupported) -> str:
     """What is not supported, and its line and column in the query."""
     where = gap.position
     return gap.construct if where is None else f"{gap.construct} ({where[0]}:{where[1]})"
+
+
+def is_operator(content: Any) -> bool:
+    """Whether something is a part of a plan that `explain` shows."""
+    return isinstance(content, Operator)
 
 
 def is_syntax(content: Any) -> bool:

@@ -60,3 +60,16 @@ def test_state_bound_is_a_number_where_all_is_declared() -> None:
         "declare the rate of s, for example `rate: 20 per min`",
         "declare the size of g, for example `rows: 100`",
     }
+
+
+def test_order_puts_statements_of_one_tick_in_order() -> None:
+    text = "rdf:\n  s: {stream: 'http://ex/s', order: [o, s]}"
+    asked = "PREFIX : <http://ex/> SELECT ?o FROM STREAM :s WINDOW ELEMS 1 WHERE { ?a :p ?o }"
+    rows = [(0, f"<http://ex/{s}>", "<http://ex/p>", f"<http://ex/{o}>") for s, o in ("az", "by", "cx")]
+    for entries, last in ((text, "z"), (text.replace(", order: [o, s]", ""), "x")):
+        answer = transom.compile(asked, Catalog.read(entries), language="sparql").simulate({"s": rows})
+        assert [str(one.payload.get("o")) for one in answer.solutions] == [f"<http://ex/{last}>"]
+    with pytest.raises(CatalogError, match="no attribute 'time'"):
+        Catalog.read(text.replace("order: [o, s]", "order: [time]"))
+    with pytest.raises(CatalogError, match="a graph has no order"):
+        Catalog.read("rdf:\n  g: {graph: 'http://ex/g', order: [s]}")

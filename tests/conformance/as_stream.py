@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tests.rdf.stated import Stated, stated
 from transom import compile
 from transom.algebra.rdf.tree import reads_streams
 from transom.catalog.catalog import Catalog
@@ -26,7 +27,6 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
 from transom.query import Query
-from transom.reference.rdf.statements import Inputs
 
 from . import answers
 from .evaluation import evaluation_tests, files, graph, shown
@@ -51,7 +51,7 @@ VOLATILE = {
 }
 """Tests that ask for what has no one value while a solution is valid; over a stream that is refused (R28)."""
 
-Engine = Callable[[Query, Inputs], RdfAnswer]
+Engine = Callable[[Query, Stated], RdfAnswer]
 """What answers a query over streams, from tick 0 on."""
 
 
@@ -60,14 +60,14 @@ class Streamed:
     """A test as a query over streams, with what they bring."""
 
     query: Query
-    inputs: Inputs
+    inputs: Stated
 
 
-def simulated(query: Query, inputs: Inputs) -> RdfAnswer:
+def simulated(query: Query, inputs: Stated) -> RdfAnswer:
     """The answer of the reference engine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryWarning)  # many tests ask for what is not there
-        return query.simulate(inputs.streams)
+        return query.simulate(inputs.given)
 
 
 def on_spark(spark: SparkSession, split: Split | None = None, kernel: Kernel = "auto") -> Engine:
@@ -107,7 +107,7 @@ def streamed(entry: Entry) -> Streamed:
         warnings.simplefilter("ignore", QueryWarning)  # of variables that nothing binds, on purpose
         compiled = compile(text, Catalog(Calendar(1000), rdf=Rdf(extents)), language="sparql")
     assert isinstance(compiled, Query)
-    return Streamed(compiled, Inputs({extent.name: streams[extent.name] for extent in compiled.reads}))
+    return Streamed(compiled, stated({extent.name: streams[extent.name] for extent in compiled.reads}))
 
 
 def dataset(entry: Entry, query: syntax.Query) -> tuple[list[Path], dict[str, Path]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.rdf.stated import stated
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, stored_graph
 from transom.languages.sparql import syntax
@@ -19,7 +20,6 @@ from transom.model.rdf.read import read_triples
 from transom.model.rdf.terms import DATE_TIME, Literal, Triple
 from transom.model.time import Calendar
 from transom.reference.rdf.evaluate import evaluate
-from transom.reference.rdf.statements import Inputs
 
 from . import answers
 from .manifests import Entry
@@ -60,7 +60,7 @@ def ours(entry: Entry) -> answers.Expected:
     extents = {name: stored_graph(name, iri) for name, (iri, _) in graphs.items()}
     catalog = Catalog(Calendar(1000), rdf=Rdf(extents))
     plan = translate(query, catalog, entry.query.as_uri()).plan
-    return answers.of(evaluate(plan, Inputs({}, {name: graph(path) for name, (_, path) in graphs.items()}, NOW)))
+    return answers.of(evaluate(plan, stated({}, {name: graph(path) for name, (_, path) in graphs.items()}, NOW)))
 
 
 def failure(entry: Entry) -> str | None:

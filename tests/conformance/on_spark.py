@@ -54,7 +54,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
     from transom.runtime.dataframe import dataframe
     from transom.runtime.options import RunOptions
-    from transom.runtime.statements import statements
+    from transom.spark.statements import statements
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)

@@ -15,13 +15,13 @@ import pytest
 
 import transom
 from tests.rdf.build import rows
+from tests.rdf.stated import stated
 from tests.rdf.texts import CATALOG, asked, triple
 from tests.spark.sparql_cases import EXISTS, PATHS, SMALL_CATALOG, Small
 from tests.test_faults import Fault, seeded
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.solutions import Join, LeftJoin, Minus, Slice
 from transom.algebra.rdf.tree import patterns_of
-from transom.connectors.statements import stream_statements
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.rdf.solutions import Solution
@@ -30,7 +30,6 @@ from transom.physical import rdf_exists
 from transom.physical.rdf_known import is_outer
 from transom.reference.rdf import evaluate
 from transom.reference.rdf.evaluate import Moment, elements
-from transom.reference.rdf.statements import Inputs
 
 TEXTS = 120
 SMALL = [*EXISTS.values(), PATHS["path-in-exists"]]
@@ -138,7 +137,7 @@ def test_no_step_leads_from_what_is_outside(monkeypatch: pytest.MonkeyPatch, out
         pattern = ends.replace("W", way)
         text = f"SELECT * FROM STREAM :s WINDOW RANGE 9 SLIDE WHERE {{ {known} FILTER EXISTS {{ {pattern} }} }}"
         given = [(0, triple(":a", ":p", ":b")), (2, triple(":b", ":p", ":c")), (4, triple(":n", ":q", ":c"))]
-        expected, found = _both(translate(parse(text), CATALOG).plan, Inputs({"s": given}), monkeypatch, {})
+        expected, found = _both(translate(parse(text), CATALOG).plan, stated({"s": given}), monkeypatch, {})
         assert found == expected, f"{name}: {text}"
 
 
@@ -155,9 +154,8 @@ def test_patterns_over_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _differs(small: Small, monkeypatch: pytest.MonkeyPatch) -> bool:
     query = transom.compile(small.text, SMALL_CATALOG, language="sparql")
-    given = {e.name: stream_statements(e, small.inputs[e.name], SMALL_CATALOG) for e in query.reads}
     try:
-        expected, found = _both(query.algebra, Inputs(given), monkeypatch, {})
+        expected, found = _both(query.algebra, query.inputs(small.inputs), monkeypatch, {})
     except Exception:
         return True
     return bool(found != expected)

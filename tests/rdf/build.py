@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.rdf.stated import Stated, stated
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.operator import Solutions
@@ -15,7 +16,6 @@ from transom.algebra.rdf.statements import element_window, fitting, range_window
 from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import DECIMAL, INTEGER, IRI, BlankNode, Literal, Term, Triple
-from transom.reference.rdf.statements import Inputs
 
 PREFIXES = {"": "http://ex/", "my": "http://my/", "wtur": "http://iec.org/61400-25/root/ln-classes/WTUR#"}
 Window = tuple[int, int] | int | None
@@ -103,9 +103,9 @@ def expression(written: Expression | str | int) -> Expression:
     return Constant(term(written)) if isinstance(written, str | int) else written
 
 
-def inputs(streams: Mapping[str, Sequence[Sequence[Any]]] | None = None, **graphs: Sequence[Sequence[Any]]) -> Inputs:
+def inputs(streams: Mapping[str, Sequence[Sequence[Any]]] | None = None, **graphs: Sequence[Sequence[Any]]) -> Stated:
     """Streams as rows of instant and terms, graphs as rows of terms."""
-    return Inputs(
+    return stated(
         {name: [(row[0], statement(row[1:])) for row in rows] for name, rows in (streams or {}).items()},
         {name: [statement(row) for row in rows] for name, rows in graphs.items()},
     )

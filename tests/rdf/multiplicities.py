@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from tests.rdf.stated import Stated
 from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
@@ -19,18 +20,17 @@ from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
 from transom.algebra.windows import Window
 from transom.model.rdf.terms import Literal, Triple
-from transom.reference.rdf.statements import Inputs
 
 Mu = frozenset[tuple[str, Any]]
 Table = Counter[Mu]
 
 
-def arrivals(op: Any, inputs: Inputs) -> list[tuple[int, Any]]:
+def arrivals(op: Any, inputs: Stated) -> list[tuple[int, Any]]:
     """The statements of streams in order of arrival; which of them a window counts, is not asked here."""
     if isinstance(op, Renumber | StreamSelect):
         return arrivals(op.input, inputs)
     if isinstance(op, StreamReceive):
-        rows = list(enumerate(inputs.streams.get(op.extent, ())))
+        rows = list(enumerate(inputs.given.get(op.extent, ())))
         return [(c, z) for _, (c, z) in sorted(rows, key=lambda row: (row[1][0], row[0]))]
     if isinstance(op, StreamUnion):
         parts = [
@@ -42,7 +42,7 @@ def arrivals(op: Any, inputs: Inputs) -> list[tuple[int, Any]]:
     raise NotImplementedError(op)
 
 
-def valid(op: Any, inputs: Inputs, t: int) -> Counter[Any]:
+def valid(op: Any, inputs: Stated, t: int) -> Counter[Any]:
     """Definitions 2, 3 and 5: what is valid at an instant, and how often."""
     if isinstance(op, StoredGraph):
         return Counter({z for extent in op.extents for z in inputs.graphs[extent]})
@@ -96,7 +96,7 @@ def mapped(table: Table, kept: Iterable[str] | None) -> Table:
     return found
 
 
-def solutions(op: Any, inputs: Inputs, t: int) -> Table:
+def solutions(op: Any, inputs: Stated, t: int) -> Table:
     """How often each solution is valid at an instant."""
     match op:
         case TriplePattern(input=Window(input=Renumber() as counted) as window):

@@ -16,6 +16,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from tests.rdf.build import term
+from tests.rdf.stated import Stated, stated
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Place
@@ -33,7 +34,6 @@ from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
-from transom.reference.rdf.statements import Inputs
 
 SUBJECTS = [":a", ":b", "_:n"]
 PREDICATES = [":p", ":q", ":r"]
@@ -59,7 +59,7 @@ class Case:
     `text` is for Oxigraph; `ours` is the text of a question that was drawn as one.
     """
 
-    inputs: Inputs
+    inputs: Stated
     graphs: dict[str, Callable[[int], list[Triple]]]
     plan: Question = field(init=False)
     text: str = ""
@@ -69,12 +69,12 @@ class Case:
     made: int = 0
 
 
-def streams(chance: random.Random) -> Inputs:
+def streams(chance: random.Random) -> Stated:
     """Two streams and a graph without a statement that comes twice."""
     every = [(s, p, o) for s in SUBJECTS for p in PREDICATES for o in OBJECTS]
     drawn = [_triple(*one) for one in chance.sample(every, chance.randint(4, 16))]
     cut, end = sorted(chance.sample(range(len(drawn) + 1), 2))
-    return Inputs(
+    return stated(
         {
             "s": [(chance.randint(0, LAST), one) for one in drawn[:cut]],
             "u": [(chance.randint(0, LAST), one) for one in drawn[cut:end]],
@@ -114,7 +114,7 @@ def windowed(chance: random.Random, extent: str) -> Windows:
     return range_window(rdf_stream(extent), slide + chance.randint(0, 8), slide)
 
 
-def content(source: Windows, inputs: Inputs, t: int, counted: tuple[Place, ...] | None = None) -> list[Triple]:
+def content(source: Windows, inputs: Stated, t: int, counted: tuple[Place, ...] | None = None) -> list[Triple]:
     """The statements in a window at an instant, by Definitions 3 and 5 as they stand (R3, R5).
 
     `counted` is the pattern whose solutions a window of elements counts; it counts all statements if there is none.
@@ -131,10 +131,10 @@ def content(source: Windows, inputs: Inputs, t: int, counted: tuple[Place, ...] 
     if (size := range_and_slide(source)) is not None:
         width, slide = size
         i = t // slide + 1
-        return [one for c, one in inputs.streams[extent] if max(i * slide - width, 0) <= c <= t]
+        return [one for c, one in inputs.given[extent] if max(i * slide - width, 0) <= c <= t]
     count = element_count(source)
     assert count is not None
-    return last(inputs.streams[extent], count, t, lambda one: counted is None or fits(counted, one))
+    return last(inputs.given[extent], count, t, lambda one: counted is None or fits(counted, one))
 
 
 def last(rows: Any, count: int, t: int, choose: Callable[[Triple], bool]) -> list[Triple]:

@@ -73,7 +73,7 @@ def test_no_more_is_valid_at_once_than_the_bound_says() -> None:
     tight = 0
     for seed in range(60):
         case = case_of(seed)
-        rates = {name: rate(rows) for name, rows in case.inputs.streams.items()}
+        rates = {name: rate(rows) for name, rows in case.inputs.given.items()}
         known = Knowledge(rates, {"g": len(case.inputs.graphs["g"])})
         lists = timed(case.plan, case.inputs)
         for part in walk(case.plan):

@@ -17,6 +17,7 @@ import transom.reference.rdf.statements
 from tests.cases import GOLDEN
 from tests.docs.pages import ROOT
 from tests.rdf.build import bgp, call, select
+from tests.rdf.stated import stated
 from transom.algebra.explain import as_text, branch
 from transom.algebra.rdf import bounds
 from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
@@ -34,7 +35,6 @@ from transom.physical.rdf_arrange import Planner, arrange
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.expressions import made
 from transom.reference.rdf.functions import IMPLEMENTATIONS
-from transom.reference.rdf.statements import Inputs
 
 FAMILIES = {
     "statements": transom.reference.rdf.statements,
@@ -106,7 +106,7 @@ def test_what_changes_by_itself_has_no_meaning_over_a_stream() -> None:
     plan = Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW")))
     assert volatile_calls(plan) == [Call("NOW")]
     with pytest.raises(Unsupported) as refused:
-        evaluate(plan, Inputs())
+        evaluate(plan, stated({}))
     assert refused.value.kind == "never"
 
 

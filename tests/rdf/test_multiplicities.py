@@ -9,6 +9,7 @@ import pytest
 
 from tests.rdf import multiplicities
 from tests.rdf.build import bgp, call, inputs, v, window, windowed
+from tests.rdf.stated import Stated
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.expressions import Expression
 from transom.algebra.rdf.operator import Solutions
@@ -16,13 +17,12 @@ from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
 from transom.algebra.rdf.statements import StoredGraph, rdf_stream, stream_of, union_of
 from transom.reference.rdf.evaluate import evaluate
-from transom.reference.rdf.statements import Inputs
 
 LAST = 9
 BLOCK = 50
 
 
-def drawn_inputs(chance: random.Random) -> Inputs:
+def drawn_inputs(chance: random.Random) -> Stated:
     """Few different statements, so that most come more than once, also at one instant."""
 
     def one() -> tuple[str, str, int | str]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark")
 
 from transom import Catalog, compile
-from transom.connectors.rdf_files import open_stream
-from transom.connectors.rdf_spark_files import _file_rows
+from transom.catalog.extents import Extent
+from transom.catalog.sources import Files
+from transom.connectors import open_stream
+from transom.connectors.files.spark_statements import _read
+from transom.connectors.rdf_spark import Part, part_rows
+from transom.model.rdf.answer import Aside
 from transom.model.rdf.formats import rows
-from transom.model.rdf.spelling import encode
 from transom.runtime.rdf_answers import difference, gathered, last_change
 
 PARK = Path(__file__).parents[2] / "examples" / "windpark"
@@ -20,18 +24,25 @@ CATALOG = Catalog.load(PARK / "catalog.yaml")
 WIDTH = 10
 
 
+def part_of(extent: Extent, path: Path, place: int = 3) -> Part:
+    source = extent.source
+    assert isinstance(source, Files)
+    return _read(extent, source, CATALOG.calendar, {str(path): "called"}, {"place": place, "f": f"file:{path}"})
+
+
 def test_a_file_gives_what_the_plain_reader_gives() -> None:
     for name in ("td", "told"):
         extent = CATALOG.rdf.extents[name]
-        path = PARK / extent.files[0]
-        entry = {"place": 3, "path": str(path), "called": "called"}
-        found = [tuple(row) for row in _file_rows(extent, CATALOG, entry, WIDTH)]
-        statements, aside = open_stream(extent, CATALOG)
+        assert isinstance(extent.source, Files)
+        path = (PARK / extent.source.paths[0]).absolute()
+        found = [tuple(row) for row in part_rows(part_of(extent, path), local=False)]
+        aside: list[Aside] = []
+        statements = open_stream(extent, CATALOG.calendar, CATALOG.folder, rejected=aside)
         assert {len(row) for row in found} == {WIDTH}
-        told = [(tick, *map(encode, (t.subject, t.predicate, t.object))) for tick, t in statements]
+        told = [(one.tick, *one.row) for one in statements]
         assert [(row[0], *row[4:7]) for row in found if row[7] is None] == told
         assert [row[:4] for row in found[:2]] == [(told[n][0], 3, str(path), n) for n in range(2)]
-        dead = [(one.reason.value, one.words, one.place.replace(str(path), "called")) for one in aside]
+        dead = [(one.reason.value, one.words, "called:" + one.place.rpartition(":")[2]) for one in aside]
         assert [row[7:] for row in found if row[7] is not None] == dead
         assert len(dead) == (name == "td")
 
@@ -40,9 +51,8 @@ def test_messages_hold_what_is_said_of_a_subject_at_a_tick(tmp_path: Path) -> No
     (tmp_path / "s.csv").write_text("t,s,p,o\n1,:a,:p,1\n1,:b,:p,2\n1,:a,:q,3\n2,:a,:p,4\n")
     entries = {"s": {"stream": "http://ex/s", "files": "s.csv", "subjects": "local"}}
     catalog = Catalog.from_dict({"tick": "1 s", "prefixes": {"": "http://ex/"}, "rdf": entries}, folder=tmp_path)
-    path = str(tmp_path / "s.csv")
-    found = list(_file_rows(catalog.rdf.extents["s"], catalog, {"place": 0, "path": path, "called": path}, 8))
-    assert [(row[0], row[3], [one["row"] for one in row[4]]) for row in found] == [  # type: ignore[attr-defined]
+    found: list[Any] = list(part_rows(part_of(catalog.rdf.extents["s"], tmp_path / "s.csv"), local=True))
+    assert [(row[0], row[3], [one["row"] for one in row[4]]) for row in found] == [
         (1, 0, [0, 2]),
         (1, 1, [1]),
         (2, 3, [3]),

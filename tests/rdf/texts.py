@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from tests.rdf.build import term
 from tests.rdf.oracle import LAST, Case, content, windowed
+from tests.rdf.stated import Stated, stated
 from tests.rdf.text_aggregates import Level, grouped
 from tests.rdf.text_parts import LINKS, LITERALS, NODES, Draw, condition, merged, scalar, triples, values
 from transom.algebra.operator import Windows
@@ -18,7 +19,6 @@ from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.reference.rdf.statements import Inputs
 
 Text = tuple[str, tuple[str, ...]]
 """A pattern, and the variables that are in scope after it."""
@@ -55,12 +55,12 @@ def worded(seed: int) -> Case:
     return case
 
 
-def valid(inputs: Inputs, window: Windows) -> Callable[[int], list[Triple]]:
+def valid(inputs: Stated, window: Windows) -> Callable[[int], list[Triple]]:
     """What is in a window at each instant."""
     return lambda t: content(window, inputs, t)
 
 
-def drawn(chance: random.Random) -> Inputs:
+def drawn(chance: random.Random) -> Stated:
     """Three streams and a graph; no statement is twice in what is read together."""
     every = [(s, p, o) for s in (*NODES, "_:n") for p in LINKS for o in (*NODES, "_:n", *LITERALS)]
     near = [one for one in every if one[2] not in LITERALS]
@@ -73,7 +73,7 @@ def drawn(chance: random.Random) -> Inputs:
     default = some(6, 20)
     cut = chance.randint(0, len(default))
     streams = {"s": default[cut:], "n0": some(2, 10), "n1": some(2, 8)}
-    return Inputs(
+    return stated(
         {name: [(chance.randint(0, LAST), one) for one in found] for name, found in streams.items()},
         {"g": default[:cut]},
     )

@@ -12,8 +12,8 @@ from confluent_kafka import Producer
 import transom
 from tests.servers.counted import rejected
 from tests.servers.start import make_topic
-from transom.connectors.rdf_payloads import counts
-from transom.runtime.rdf_answers import answer, difference, gathered, plain
+from transom.runtime.rdf_answers import RdfResults, answer, difference, gathered
+from transom.runtime.results import plain
 from transom.spark.rejected import Rejected
 
 pytestmark = pytest.mark.spark
@@ -87,7 +87,7 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     query = transom.compile(QUERIES[question], transom.Catalog.read(text, folder=tmp_path), language="sparql")
     whole = query.simulate()
     assert len(whole.solutions) > 5
-    assert counts(whole.aside["readings"]) == Counter(BROKEN.values())
+    assert Counter(one.reason.value for one in whole.aside["readings"]) == Counter(BROKEN.values())
 
     rejects = Rejected()
     replayed = gathered(query.replay(spark, rejected=rejects).collect(), query.gives, query.columns)
@@ -101,7 +101,8 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     sink = tmp_path / "out"
     running = query.start(spark, f"parquet:{sink}", tmp_path / "state", until=LAST, once=True)
     running.wait()
-    told = plain(query.physical(kernel=True), spark.read.parquet(str(sink)), query.catalog.calendar).collect()
+    schema, calendar = query.physical(kernel=True).schema, query.catalog.calendar
+    told = plain(spark.read.parquet(str(sink)), schema, calendar, RdfResults.own).collect()
     live = answer(told, query.physical(kernel=True), query.gives, query.columns)
     assert difference(whole.up_to(LAST), live) is None
     assert rejected(running) == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}

@@ -30,8 +30,9 @@ from tests.spark.chaos_child import begin, session
 from tests.spark.shapes_composed import KILLABLE
 from tests.spark.shapes_rdf import Linked
 from transom.physical.plan import Kernel
-from transom.runtime.answers import answer, difference, plain
+from transom.runtime.answers import answer, difference
 from transom.runtime.micro_batches import Split, write_streams
+from transom.runtime.results import plain
 
 ROOT = Path(__file__).parents[2]
 TICKS = 40

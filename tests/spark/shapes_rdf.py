@@ -15,12 +15,11 @@ from tests.rdf.build import rows as told
 from tests.spark.shapes import Shape
 from tests.spark.shapes_cql import ALL as OTHERS
 from transom import Catalog
-from transom.connectors.statements import stream_statements
 from transom.model.rdf.answer import RdfAnswer
 from transom.query import Query
-from transom.reference.rdf.statements import Inputs
 from transom.runtime.micro_batches import Split, write_streams
-from transom.runtime.rdf_answers import answer, plain
+from transom.runtime.rdf_answers import RdfResults, answer
+from transom.runtime.results import plain
 
 FILES = "tick bigint, position bigint, s string, p string, o string"
 NAMED = """FROM NAMED STREAM :s WINDOW RANGE 9 SLIDE 2
@@ -62,10 +61,9 @@ class Linked:
     def write(self, seed: int, ticks: int, files: int, folder: Path) -> None:
         """Its statements as so many files per stream, and one more that moves the watermark past all ends."""
         query = self.query()
-        inputs = self.inputs(seed, ticks)
-        given = {e.name: stream_statements(e, inputs[e.name], query.catalog) for e in query.reads}
-        split = Split(-(-sum(map(len, given.values())) // files))
-        write_streams(folder, query.reads, Inputs(given), split, until=2 * ticks)
+        inputs = query.inputs(self.inputs(seed, ticks))
+        split = Split(-(-sum(map(len, inputs.streams.values())) // files))
+        write_streams(folder, query.reads, inputs, split, until=2 * ticks)
 
     def sources(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
         """Those files as streams, a file per micro-batch."""
@@ -75,7 +73,7 @@ class Linked:
     def rows(self, frame: DataFrame) -> list[Any]:
         """What was written."""
         query = self.query()
-        return plain(query.physical(), frame, query.catalog.calendar).collect()
+        return plain(frame, query.physical().schema, query.catalog.calendar, RdfResults.own).collect()
 
     def wrong(self, seed: int, ticks: int, rows: list[Any]) -> str | None:
         """What is wrong with rows that were written; changes are folded, so that what never goes has no end."""

@@ -24,8 +24,9 @@ from tests.test_faults import Fault, seeded
 from transom.machines import change, order, product, steps, window
 from transom.model.answer import Answer
 from transom.physical import stays
-from transom.runtime.answers import answer, difference, plain
+from transom.runtime.answers import answer, difference
 from transom.runtime.micro_batches import Split
+from transom.runtime.results import plain
 from transom.spark import marks, relations, runner, sources, streams, windows
 
 IN_WORKERS = (steps, product, order, change, window, marks, runner)

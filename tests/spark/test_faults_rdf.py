@@ -17,13 +17,12 @@ from tests.spark.sparql_cases import CASES, OF_S, SMALL_CATALOG, Small
 from tests.spark.test_faults import Sown, sow, sown
 from tests.spark.trying import ONE_ROW, patiently, plain, side_by_side
 from tests.sparql.test_golden import catalog_of
-from transom.connectors.statements import graph_statements, stream_statements
 from transom.machines import delta_join, group_aggregate, match_counter, multiset, paths, steps, totals
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical import rdf_arrange, rdf_join, rdf_known
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, timed
-from transom.reference.rdf.statements import Inputs
+from transom.reference.sources import Inputs
 from transom.runtime.harness import replay_answer, stream_answer
 from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
 
@@ -310,9 +309,7 @@ def asked(name: str) -> Asked:
     else:
         catalog = SMALL_CATALOG
     query = transom.compile(small.text, catalog, language="sparql")
-    streams = {e.name: stream_statements(e, small.inputs[e.name], catalog) for e in query.reads if e.is_stream}
-    graphs = {e.name: graph_statements(e, small.inputs[e.name], catalog) for e in query.reads if not e.is_stream}
-    inputs = Inputs(streams, graphs)
+    inputs = query.inputs(small.inputs)
     return Asked(query, inputs, query.simulate(small.inputs), max(changes(timed(query.algebra, inputs))))
 
 

@@ -15,6 +15,7 @@ pytest.importorskip("pyspark")
 
 from tests.rdf import oracle, questions, test_multiplicities
 from tests.rdf.build import rows
+from tests.rdf.stated import Stated, stated
 from tests.spark.together import OverRdf, found_answers
 from tests.spark.trying import SPLITS, patiently
 from transom.algebra.rdf.operator import Solutions
@@ -30,7 +31,6 @@ from transom.physical.plan import Kernel
 from transom.physical.rdf_arrange import arrange
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, evaluate, timed
-from transom.reference.rdf.statements import Inputs
 from transom.runtime.harness import replay_answer
 from transom.spark.function_gaps import refuse_functions
 
@@ -72,27 +72,27 @@ def question(seed: int) -> Question | None:
     return plan
 
 
-def drawn(seed: int, parts: int) -> list[Inputs]:
+def drawn(seed: int, parts: int) -> list[Stated]:
     """Short streams for a question."""
     chance = random.Random(f"streams {seed}")
     make = test_multiplicities.drawn_inputs if seed % 3 == 0 else oracle.streams
     return [make(chance) for _ in range(parts)]
 
 
-def joined(parts: Sequence[Inputs]) -> Inputs:
+def joined(parts: Sequence[Stated]) -> Stated:
     """Streams one after the other as one, with the graphs of the first."""
     streams = {
-        name: [(tick + n * (oracle.LAST + 1), one) for n, part in enumerate(parts) for tick, one in part.streams[name]]
-        for name in parts[0].streams
+        name: [(tick + n * (oracle.LAST + 1), one) for n, part in enumerate(parts) for tick, one in part.given[name]]
+        for name in parts[0].given
     }
-    return Inputs(streams, parts[0].graphs)
+    return stated(streams, parts[0].graphs)
 
 
-def tiny(seed: int) -> list[Inputs]:
+def tiny(seed: int) -> list[Stated]:
     """Streams with one statement, and without any."""
     first = drawn(seed, 1)[0]
-    one = {name: given[:1] for name, given in first.streams.items()}
-    return [Inputs(one, first.graphs), Inputs({name: [] for name in one}, first.graphs)]
+    one = {name: given[:1] for name, given in first.given.items()}
+    return [stated(one, first.graphs), stated({name: [] for name in one}, first.graphs)]
 
 
 def query_of(plan: Question) -> Query:
@@ -119,9 +119,9 @@ def check(spark: Any, seed: int, plan: Question, way: str, kernel: Kernel, parts
     return Counter({"statements": statements, "answered": sum(map(len, expected.values()))})
 
 
-def last_tick(plan: Question, inputs: Inputs) -> int:
+def last_tick(plan: Question, inputs: Stated) -> int:
     """The tick of the last change or statement."""
-    arrivals = (tick for given in inputs.streams.values() for tick, _ in given)
+    arrivals = (tick for given in inputs.given.values() for tick, _ in given)
     return max([oracle.LAST, *changes(timed(plan, inputs)), *arrivals])
 
 

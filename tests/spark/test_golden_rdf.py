@@ -20,10 +20,9 @@ from tests.spark.golden import KERNEL, replayed, splits_of, streams
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
 from tests.sparql.test_golden import catalog_of
-from transom.connectors.statements import graph_statements, stream_statements
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
-from transom.reference.rdf.statements import Inputs
+from transom.reference.sources import Inputs
 
 ANSWERS = cases("sparql")
 
@@ -32,14 +31,7 @@ ANSWERS = cases("sparql")
 def asked(name: str) -> OverRdf:
     case = case_of(name)
     query = transom.compile(case.text, catalog_of(case), language="sparql")
-    streams: dict[str, Any] = {}
-    graphs: dict[str, Any] = {}
-    for extent in query.reads:
-        if extent.is_stream:
-            streams[extent.name] = stream_statements(extent, case.inputs[extent.name], query.catalog)
-        else:
-            graphs[extent.name] = graph_statements(extent, case.inputs[extent.name], query.catalog)
-    inputs = Inputs(streams, graphs)
+    inputs = query.inputs(case.inputs)
     return OverRdf(case.name, query, inputs, last_change(case, inputs))
 
 
@@ -58,7 +50,7 @@ def expected(case: Case) -> list[Any]:
 def last_change(case: Case, inputs: Inputs) -> int:
     """The last tick at which an answer changes, or at which a statement comes."""
     ends = [end for row in case.expected["rows"] for end in row[:2] if end != "inf"]
-    return max([0, *ends, *(tick for given in inputs.streams.values() for tick, _ in given)])
+    return max([0, *ends, *(one.tick for given in inputs.streams.values() for one in given)])
 
 
 def wrong(name: str, answer: RdfAnswer) -> str | None:

@@ -39,9 +39,8 @@ from transom.model.time import Calendar
 from transom.physical.node import Physical
 from transom.physical.plan import Kernel
 from transom.physical.walk import walk
-from transom.runtime import answers, micro_batches, rdf_answers
+from transom.runtime import answers, micro_batches, rdf_answers, results
 from transom.runtime.start import Running
-from transom.runtime.statements import statements
 
 SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
 CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
@@ -157,7 +156,7 @@ def try_tuples(spark: Any, folder: Path, case: Case, way: Way) -> Outcome:
     frames |= micro_batches.table_frames(spark, query.reads, inputs)
     frame, said = last_run(spark, folder, query, way, frames, case.until if way.until else None)
     schema = query.plan.schema
-    rows = [] if frame is None else answers.plain(frame, schema, query.catalog.calendar).collect()
+    rows = [] if frame is None else results.plain(frame, schema, query.catalog.calendar).collect()
     found = answers.answer(rows, schema, query.columns, query.gives)
     expected = cut(query.simulate(given, until=case.until), closed)
     count = len(expected.windows) + len(expected.elements)
@@ -178,15 +177,19 @@ def try_statements(spark: Any, folder: Path, case: Case, way: Way) -> Outcome:
     closed = last
     if not way.beyond:
         without_the_end(folder / "in")
-        closed = min(max((tick for tick, _ in given), default=0) for given in inputs.streams.values()) - 1
-    frames: dict[str, Any] = {name: statements(spark, given) for name, given in inputs.graphs.items()}
+        closed = min(max((one.tick for one in given), default=0) for given in inputs.streams.values()) - 1
+    frames: dict[str, Any] = micro_batches.table_frames(spark, query.reads, inputs)
     for name in inputs.streams:
         reader = spark.readStream.schema("tick bigint, position bigint, s string, p string, o string")
         reader = reader.option("maxFilesPerTrigger", 1) if way.one_file else reader
         frames[name] = reader.parquet(str(folder / "in" / name))
     frame, _ = last_run(spark, folder, query, way, frames, last if way.until and way.by_start else None)
     plan = query.physical(kernel=way.kernel == "on")
-    rows = [] if frame is None else rdf_answers.plain(plan, frame, query.catalog.calendar).collect()
+    rows = (
+        []
+        if frame is None
+        else results.plain(frame, plan.schema, query.catalog.calendar, rdf_answers.RdfResults.own).collect()
+    )
     rows = [row for row in rows if row["t"] <= closed]
     answer = rdf_answers.answer(rows, plan, query.gives, query.columns)
     expected = [_until(row, closed) for row in rdf.expected(case) if row[0] <= closed]
@@ -273,7 +276,7 @@ def write(folder: Path, files: Sequence[Sequence[int]]) -> Path:
 
 
 def windows(spark: Any, query: transom.Query, folder: Path) -> Counter[tuple[Any, ...]]:
-    frame = answers.plain(spark.read.parquet(str(folder)), query.plan.schema, query.catalog.calendar)
+    frame = results.plain(spark.read.parquet(str(folder)), query.plan.schema, query.catalog.calendar)
     return Counter((row["t"], row["empty"], row["c0"]) for row in frame.collect())
 
 
@@ -336,6 +339,6 @@ def test_tables_alone(spark: Any, tmp_path: Path, name: str) -> None:
     frame, closed = last_run(spark, tmp_path, query, Way("off", True, False, True, False), frames, None)
     assert frame is not None
     assert closed is None or closed >= 3600 - 60
-    rows = answers.plain(frame, query.plan.schema, query.catalog.calendar).collect()
+    rows = results.plain(frame, query.plan.schema, query.catalog.calendar).collect()
     found = answers.answer(rows, query.plan.schema, query.columns, query.gives)
     assert answers.difference(query.simulate(given, until=case.until), cut(found, case.until), index=False) is None

@@ -29,7 +29,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from transom.runtime import answers
+from transom.runtime import answers, results
 from transom.spark.expressions import lower
 from transom.spark.places import SPACE_LOWERINGS, make
 from transom.spark.regions import certain, is_rectangle
@@ -323,7 +323,7 @@ def test_answers_with_places(spark: Any) -> None:
     for n, (spot, line) in enumerate(zip(spots, lines)):
         assert by_number[n] == (spot and str(spot), line and str(line))
     calendar = Calendar()
-    rows = answers.plain(shown, schema, calendar).collect()
+    rows = results.plain(shown, schema, calendar).collect()
     found = answers.answer(rows, schema, ("spot", "way", "n"), "tagged-tuples")
     again = sorted((element.row for element in found.elements), key=lambda row: row[2])  # type: ignore[arg-type,return-value]
     assert again == [(s, w, n) for n, (s, w) in enumerate(zip(spots, lines))]

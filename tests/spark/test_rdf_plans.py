@@ -20,7 +20,8 @@ from transom.catalog.catalog import Catalog
 from transom.errors import CheckpointError
 from transom.query import Query
 from transom.runtime.kernel import choose_kernel
-from transom.runtime.rdf_answers import answer, plain
+from transom.runtime.rdf_answers import RdfResults, answer
+from transom.runtime.results import plain
 
 STAR = """SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE
           WHERE { ?x :a ?a ; :b ?b ; :c ?c ; :d ?d ; :e ?e ; :f ?f }"""
@@ -75,7 +76,8 @@ def source(spark: Any, path: str) -> Any:
 def run(spark: Any, asked: Query, given: Any, folder: Path) -> tuple[Any, Any, list[Any]]:
     """A stream to its end: its answer, Spark's own plan, and its reports."""
     physical = asked.physical(kernel=choose_kernel(spark, "on").used)
-    frame = plain(physical, asked.to_df(spark, {"s": given}, kernel="on"), asked.catalog.calendar)
+    found = asked.to_df(spark, {"s": given}, kernel="on")
+    frame = plain(found, physical.schema, asked.catalog.calendar, RdfResults.own)
     running = (
         frame.writeStream.format("memory").queryName(folder.name).option("checkpointLocation", str(folder)).start()
     )

@@ -27,9 +27,8 @@ from transom.model.answer import Answer
 from transom.model.rdf.answer import RdfAnswer
 from transom.physical.plan import Kernel
 from transom.query import Query
-from transom.reference.rdf.statements import Inputs as RdfInputs
 from transom.reference.sources import Inputs
-from transom.runtime import answers, harness, micro_batches, rdf_answers
+from transom.runtime import answers, harness, micro_batches, rdf_answers, results
 from transom.runtime.micro_batches import Split
 
 T = TypeVar("T")
@@ -73,7 +72,7 @@ class Relational(Asked):
         paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
         until, index = self.inputs.until, self.index
         _, made = harness.frame_of(self.query, spark, self.inputs, paths, until, index=index, live=False, kernel=kernel)
-        return answers.plain(made, self.query.plan.schema, self.query.catalog.calendar)
+        return results.plain(made, self.query.plan.schema, self.query.catalog.calendar)
 
     def answer(self, rows: Sequence[Any]) -> Answer:
         return answers.answer(rows, self.query.plan.schema, self.query.columns, self.query.gives)
@@ -84,7 +83,7 @@ class OverRdf(Asked):
     """A query of Streaming SPARQL; a stream tells the changes up to a tick."""
 
     query: Query
-    inputs: RdfInputs
+    inputs: Inputs
     until: int
 
     def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> RdfAnswer:
@@ -93,7 +92,7 @@ class OverRdf(Asked):
     def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
         paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
         job, made = harness.frame_of(self.query, spark, self.inputs, paths, None, live=False, kernel=kernel)
-        return rdf_answers.plain(job.plan, made, self.query.catalog.calendar)
+        return job.results.plain(made)
 
     def answer(self, rows: Sequence[Any]) -> RdfAnswer:
         return rdf_answers.answer(rows, self.query.physical(), self.query.gives, self.query.columns)

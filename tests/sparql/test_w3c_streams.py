@@ -8,7 +8,7 @@ import pytest
 
 from tests.conformance.as_stream import VOLATILE, every, failure, failures, now, possible, simulated, streamed
 from tests.conformance.manifests import MISSING, available
-from transom.reference.rdf.statements import Inputs
+from tests.rdf.stated import stated
 
 pytestmark = pytest.mark.skipif(not available(), reason=MISSING)
 
@@ -31,7 +31,7 @@ def test_a_wrong_answer_is_noticed() -> None:
     first, second, *_ = [entry for entry in every() if entry.name.startswith("basic/list")]
     assert failure(first) is None
     assert failure(replace(first, result=second.result)) is not None
-    assert failure(first, lambda query, _: simulated(query, Inputs({"s": []}))) is not None
+    assert failure(first, lambda query, _: simulated(query, stated({"s": []}))) is not None
 
 
 def test_nothing_is_left_when_the_window_has_passed() -> None:

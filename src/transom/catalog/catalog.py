@@ -73,6 +73,11 @@ class Catalog:
     ) -> Catalog:
         return cls(read.calendar, read.extents, folder, text, name, read.regions, read.rdf, read.parameters)
 
+    @property
+    def sources(self) -> dict[str, Extent]:
+        """All extents, those of statements included; no two have one name."""
+        return {**self.extents, **self.rdf.extents}
+
     def extent(self, name: str) -> Extent:
         """The extent of that name; NameProblem if there is none."""
         found = self.extents.get(name)

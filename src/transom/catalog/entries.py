@@ -214,6 +214,7 @@ class RdfEntry(Entry):
     kafka: TopicEntry | None = None
     format: str | None = None
     time: str | None = None
+    order: list[str] | None = None
     rate: str | None = None
     lateness: str | None = None
     idle_after: str | None = None

@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TypedDict
 
 from transom.catalog.checked import RATE, typed, worded
 from transom.catalog.columns import check_name, listed_columns, read_schema
 from transom.catalog.declaration import KINDS, read_declaration
-from transom.catalog.entries import ExtentEntry
+from transom.catalog.entries import ExtentEntry, RdfEntry
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.places import At, Misfit
 from transom.catalog.source_entries import read_source
@@ -44,12 +45,12 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
             raise Misfit(f"a {kind} extent has no {key}", at.then(key).at_key(), hint)
     if entry.every is not None:
         every = worded(read_interval, entry.every, at.then("every"), calendar)
-    if entry.rate is not None:
-        rate = worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
     for key in ("lateness", "idle_after", "max_ahead", "keys"):
         if getattr(entry, key) is not None and kind is Kind.STORED:
             why = "say how many `rows` it has" if key == "keys" else "only streams can be late, silent or ahead"
             raise Misfit(f"a stored extent has no {key}", at.then(key).at_key(), why)
+    paced = pace(entry, at, calendar)
+    paced["rate"] = paced["rate"] or rate
     if entry.sites is not None:
         sites = [(value, at.then("sites", place)) for place, value in enumerate(entry.sites)]
     site = _site(entry, kind, schema, at)
@@ -61,11 +62,8 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
         every=(every or 1) if kind is Kind.SENSED else None,
         sites=known,
         site=site,
-        order=_order(entry, kind, schema, known, at),
-        rate=rate,
+        order=read_order(entry, kind, schema, known, at),
         rows=entry.rows,
-        lateness=_ticks(entry.lateness, at.then("lateness"), calendar) or 0,
-        idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar),
         max_ahead=_ticks(entry.max_ahead, at.then("max_ahead"), calendar),
         keys=entry.keys,
         position=read_position(entry, kind, schema, at),
@@ -74,6 +72,7 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
         max_rows_per_key=entry.max_rows_per_key,
         max_dwell=_ticks(entry.max_dwell, at.then("max_dwell"), calendar),
         forget_after=_ticks(entry.forget_after, at.then("forget_after"), calendar),
+        **paced,
     )
     if entry.source is None:
         return extent
@@ -81,6 +80,21 @@ def read_extent(name: str, entry: ExtentEntry, at: At, calendar: Calendar, folde
     if hasattr(source, "log"):
         _beside_log(extent, at)
     return replace(extent, source=source)
+
+
+class Pace(TypedDict):
+    """How rows of a stream come: how many, how late, and after how long a silent source is idle."""
+
+    rate: Rate | None
+    lateness: int
+    idle_after: int | None
+
+
+def pace(entry: ExtentEntry | RdfEntry, at: At, calendar: Calendar) -> Pace:
+    """What an entry says of when the rows of its stream come."""
+    rate = None if entry.rate is None else worded(read_rate, entry.rate, at.then("rate"), calendar, RATE)
+    lateness = _ticks(entry.lateness, at.then("lateness"), calendar) or 0
+    return Pace(rate=rate, lateness=lateness, idle_after=_ticks(entry.idle_after, at.then("idle_after"), calendar))
 
 
 def _beside_log(extent: Extent, at: At) -> None:
@@ -178,7 +192,10 @@ def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]
     return tuple(known)
 
 
-def _order(entry: ExtentEntry, kind: Kind, schema: Schema, sites: tuple[Value, ...], at: At) -> tuple[str, ...]:
+def read_order(
+    entry: ExtentEntry | RdfEntry, kind: Kind, schema: Schema, sites: tuple[Value, ...], at: At
+) -> tuple[str, ...]:
+    """The attributes that put rows of one tick in order."""
     if entry.order is None:
         return ()
     here = at.then("order")

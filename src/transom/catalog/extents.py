@@ -10,7 +10,7 @@ from transom.catalog.sources import Source
 from transom.model.schema import Attribute, Schema
 from transom.model.space import Position, Speed
 from transom.model.time import Calendar, Rate
-from transom.model.types import Value
+from transom.model.types import Type, Value
 
 AHEAD = 300_000_000
 """Microseconds that a row may be ahead of the receiver's clock, unless the extent says otherwise."""
@@ -42,6 +42,10 @@ class Extent:
     `max_speed` rejects rows that an object cannot have reached. Hints bound what has no bound of its own (E8):
     `max_rows_per_key` is how many rows are held for an object, `max_dwell` how many ticks one needs to leave a region
     or to cover the range of a window, and `forget_after` after how many ticks an unseen one is forgotten.
+
+    An extent of statements is a stream of RDF or a stored graph. Queries name it by its `iri`; a graph without one is
+    part of the default graph. `local` says that all statements about a subject come in one message, at one instant;
+    `predicates` are all that statements have, None where nobody says so.
     """
 
     name: str
@@ -64,6 +68,9 @@ class Extent:
     max_rows_per_key: int | None = None
     max_dwell: int | None = None
     forget_after: int | None = None
+    iri: str | None = None
+    local: bool = False
+    predicates: tuple[str, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,9 +85,19 @@ class Extent:
         return self.rate
 
     @property
+    def is_stream(self) -> bool:
+        """Whether rows come while a query runs."""
+        return self.kind is not Kind.STORED
+
+    @property
+    def holds_statements(self) -> bool:
+        """Whether its rows are statements of RDF."""
+        return any(attribute.type is Type.TERM for attribute in self.schema)
+
+    @property
     def runs_live(self) -> bool:
-        """Whether it keeps a live run going: a stream, or a table, which a query scans time and again."""
-        return True
+        """Whether it keeps a live run going: all but a stored graph, which a query reads once."""
+        return self.is_stream or not self.holds_statements
 
     @property
     def grows(self) -> bool:

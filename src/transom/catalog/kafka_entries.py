@@ -54,12 +54,12 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: At, folder: Path | None = 
     )
 
 
-def read_rdf_topic(entry: TopicEntry, at: At, folder: Path | None = None) -> Kafka:
-    """The settings of a topic whose messages are statements of RDF."""
+def read_rdf_topic(entry: TopicEntry, payload: Payload, time: str | None, at: At, folder: Path | None = None) -> Kafka:
+    """The settings of a topic whose messages are statements of RDF; `time` is the predicate that states their times."""
     _check_topic(entry, at)
     options, tls = tuple(entry.options.items()), read_login(entry, at, folder)
-    user, password = entry.user, entry.password
-    return Kafka(entry.servers, entry.topic, (), None, options, entry.dead, user=user, password=password, tls=tls)
+    login = {"user": entry.user, "password": entry.password, "tls": tls}
+    return Kafka(entry.servers, entry.topic, (), time, options, entry.dead, payload, **login)  # type: ignore[arg-type]
 
 
 def _check_topic(entry: KafkaEntry | TopicEntry, at: At) -> None:

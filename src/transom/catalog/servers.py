@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.catalog.growing import Growing
+from transom.catalog.payload import Payload as Payload
 from transom.catalog.tls import Tls
 from transom.model.types import Value
 
@@ -31,16 +32,6 @@ class Topic:
 
 Place: TypeAlias = str | Topic
 """Where a log is: a folder, relative to the catalog, or a topic."""
-
-
-class Payload(Enum):
-    """How the rows of a message are written."""
-
-    JSON = "json"
-    SENML = "senml"
-    VALUE = "value"
-    CSV = "csv"
-    AVRO = "avro"
 
 
 class Number(Enum):
@@ -188,7 +179,7 @@ BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 
 @dataclass(frozen=True, slots=True)
 class Kafka:
-    """Messages of a Kafka topic; `time` is the field with the instant, the broker's stamp if None.
+    """Messages of a Kafka topic; `time` is the field or predicate with the instant, the broker's stamp if None.
 
     `dead` is the folder for what cannot be read or is late; without it a message that cannot be read stops the query.
     `columns` are the cells of a line of CSV, `schema` is the text of a schema of Avro. `envelope` says which attributes

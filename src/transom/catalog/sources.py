@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from transom.catalog.payload import Payload
 from transom.catalog.time_formats import TimeFormat
 from transom.model.bag import Version
 from transom.model.time import Rate
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Format(Enum):
-    """How the rows of a file are written."""
+    """How the rows of a file are written; `STATEMENTS` are RDF, or tables of terms or messages, as the ending says."""
 
     CSV = "csv"
     JSONL = "jsonl"
@@ -25,11 +26,17 @@ class Format(Enum):
     AIS = "ais"
     GPX = "gpx"
     GEOJSON = "geojson"
+    STATEMENTS = "statements"
 
     @property
     def tracks(self) -> bool:
-        """Whether a file has to be read as a whole, and its columns are fixed by the format."""
+        """Whether the columns are fixed by the format: positions of moving objects."""
         return self in (Format.AIS, Format.GPX, Format.GEOJSON)
+
+    @property
+    def whole(self) -> bool:
+        """Whether Spark reads a file as a whole, by Python."""
+        return self.tracks or self is Format.STATEMENTS
 
     @property
     def clock(self) -> str:
@@ -58,7 +65,8 @@ LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_r
 class Files:
     """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (else the format's clock).
 
-    `fields` has the columns of attributes whose column has another name.
+    `fields` has the columns of attributes whose column has another name. Of statements, `time` is the predicate that
+    states their times, `payload` how the messages in tables are written, and `prefixes` shorten the terms in tables.
     """
 
     paths: tuple[str, ...]
@@ -66,6 +74,8 @@ class Files:
     time: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     time_format: TimeFormat | None = None
+    payload: Payload | None = None
+    prefixes: tuple[tuple[str, str], ...] = ()
 
     def columns(self, names: Sequence[str]) -> list[str]:
         """The columns of some attributes."""
@@ -102,6 +112,19 @@ class FromQuery:
     """The answer of another query, in a file whose ending names the language."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatementTemplate:
+    """The rows of another extent as statements: the IRI of the subject, and a predicate for each of some columns.
+
+    `parts` of the subject's IRI have the values of `columns` between them.
+    """
+
+    extent: str
+    parts: tuple[str, ...]
+    columns: tuple[str, ...]
+    predicates: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +212,5 @@ class Generate:
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = "Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery"
+Source: TypeAlias = "Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery | StatementTemplate"
 """Any source of rows."""

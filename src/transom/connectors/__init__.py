@@ -10,22 +10,34 @@ from typing import assert_never
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
-from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
+from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generate, StatementTemplate, Table
 from transom.connectors.rows import elements, ordered_versions, versions
 from transom.errors import UsageError
 from transom.model.bag import Element, Version
+from transom.model.rdf.answer import Aside
 from transom.model.time import Calendar
 
 __all__ = ["elements", "open_stream", "open_table", "versions"]
 
 
 def open_stream(
-    extent: Extent, calendar: Calendar, folder: Path | None = None, until: int | None = None
+    extent: Extent,
+    calendar: Calendar,
+    folder: Path | None = None,
+    until: int | None = None,
+    rejected: list[Aside] | None = None,
 ) -> list[Element]:
-    """The elements of a sensed or pushed extent from its source, none later than `until`."""
+    """The elements of a sensed or pushed extent from its source, none later than `until`.
+
+    Statements have no such end. Messages of RDF that give none are added to `rejected`.
+    """
     match extent.source:
         case None:
             raise _no_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.is_stream:
+            from transom.connectors.files.statements import read_statements
+
+            return read_statements(extent, source, calendar, folder, [] if rejected is None else rejected)
         case Files() as source if extent.kind is not Kind.STORED:
             from transom.connectors.files.read import read_elements
 
@@ -46,8 +58,8 @@ def open_stream(
         case Kafka() as source:
             from transom.connectors.kafka.read import read_topic
 
-            return read_topic(extent, source, calendar, until)
-        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
+            return read_topic(extent, source, calendar, until, rejected)
+        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery() | StatementTemplate():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -60,6 +72,10 @@ def open_table(
     match extent.source:
         case None:
             raise _no_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.kind is Kind.STORED:
+            from transom.connectors.files.statements import read_graph
+
+            return read_graph(extent, source, folder)
         case (Files() | FileVersions()) as source if extent.kind is Kind.STORED:
             from transom.connectors.files.read import read_versions
 
@@ -82,6 +98,7 @@ def open_table(
             | Mqtt()
             | Kafka()
             | FromQuery()
+            | StatementTemplate()
         ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:
@@ -89,5 +106,8 @@ def open_table(
 
 
 def _no_source(extent: Extent) -> UsageError:
+    if extent.holds_statements:
+        hint = f"give them as inputs, or add files: {extent.name}.ttl to the catalog"
+        return UsageError(f"no statements for {extent.name}: it has no source", hint=hint)
     hint = f"give rows as inputs, or add source: {{files: {extent.name}.csv}} to the catalog"
     return UsageError(f"no rows for {extent.name}: it has no source", hint=hint)

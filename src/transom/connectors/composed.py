@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,53 +13,15 @@ from transom.algebra.composed_sources import ConstructedStream, RowStatements, S
 from transom.algebra.operator import Operator
 from transom.catalog.catalog import Catalog
 from transom.connectors.gather import gather
-from transom.connectors.rdf_gather import RdfInputs, gather_statements
 from transom.connectors.rdf_rows import begun_statements, row_statements, solution_rows
 from transom.errors import RunWarning
-from transom.model.bag import Element, Version
-from transom.model.rdf.terms import Triple
+from transom.model.bag import Element
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.sources import Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class MixedInputs(Inputs):
-    """Rows for the reference engine, among them the answers of inner queries; `graphs` are what those read.
-
-    `streams` also has the statements that inner queries read, under the names of their streams.
-    """
-
-    graphs: Mapping[str, Sequence[Triple]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class MixedRdfInputs(RdfInputs):
-    """Statements for the reference engine, among them those of inner queries; `tables` are what those read.
-
-    `streams` also has the rows that inner queries read, which come to an end at `until`.
-    """
-
-    tables: Mapping[str, Sequence[Version]] = field(default_factory=dict)
-    until: int | None = None
-
-
-def gather_rows(
-    plan: Operator,
-    catalog: Catalog,
-    given: Mapping[str, Any] | None = None,
-    until: int | None = None,
-    *,
-    start: int = 0,
-    watch: Callable[[str], None] | None = None,
-) -> Inputs:
-    """What a query over rows is evaluated over: given rows and statements, those of the catalog, and inner answers."""
-    rows, facts = _gathered(plan, catalog, given, until, start, watch, None)
-    streams: dict[str, Any] = {**facts.streams, **rows.streams}
-    return MixedInputs(rows.until, streams, rows.tables, rows.start, rows.watch, rows.reject, facts.graphs)
-
-
-def gather_facts(
+def gather_composed(
     plan: Operator,
     catalog: Catalog,
     given: Mapping[str, Any] | None = None,
@@ -68,59 +30,33 @@ def gather_facts(
     start: int = 0,
     watch: Callable[[str], None] | None = None,
     now: datetime | None = None,
-) -> RdfInputs:
-    """The same for a query over RDF."""
-    rows, facts = _gathered(plan, catalog, given, until, start, watch, now)
-    streams: dict[str, Any] = {**rows.streams, **facts.streams}
-    return MixedRdfInputs(streams, facts.graphs, facts.now, facts.aside, start, rows.tables, rows.until)
-
-
-def _gathered(
-    plan: Operator,
-    catalog: Catalog,
-    given: Mapping[str, Any] | None,
-    until: int | None,
-    start: int,
-    watch: Callable[[str], None] | None,
-    now: datetime | None,
-) -> tuple[Inputs, RdfInputs]:
-    """Without `until`, the rows end with the last tick of any source."""
+) -> Inputs:
+    """What a query is evaluated over: given rows and statements, those of the catalog, and answers of inner queries."""
     handed = given if isinstance(given, Mapping) else {}
-    names = sources_of(plan, handed)
-    extents, rdf = catalog.extents, catalog.rdf.extents
-    own = {name: rows for name, rows in handed.items() if name not in rdf}
-    rows = gather([extents[n] for n in names if n in extents], catalog, own, until, start=start, watch=watch)
-    told = {name: rows for name, rows in handed.items() if name in rdf}
-    facts = gather_statements(
-        [rdf[n] for n in names if n in rdf], catalog, told, until, start=start, watch=watch, now=now
-    )
-    if until is None:
-        last = max((tick for delivered in facts.streams.values() for tick, _ in delivered), default=start)
-        rows = replace(rows, until=max(rows.until, last))
+    known = catalog.sources
+    reads = [known[name] for name in sources_of(plan, handed)]
+    inputs = gather(reads, catalog, given, until, start=start, watch=watch, now=now)
     inner = {name: op for name, op in composed_in(plan).items() if name not in handed}
-    return _with_answers(inner, catalog, rows, facts)
+    return _with_answers(inner, catalog, replace(inputs, ends=True))
 
 
-def _with_answers(
-    inner: Mapping[str, Composed], catalog: Catalog, rows: Inputs, statements: RdfInputs
-) -> tuple[Inputs, RdfInputs]:
+def _with_answers(inner: Mapping[str, Composed], catalog: Catalog, inputs: Inputs) -> Inputs:
     """Inputs with the answers of inner queries, each evaluated once, in the order in which they need each other.
 
     Rows that are rejected are warned of.
     """
-    streams: dict[str, Sequence[Element]] = dict(rows.streams)
-    facts = dict(statements.streams)
-    rows, statements = replace(rows, streams=streams), replace(statements, streams=facts)
+    streams: dict[str, Sequence[Element]] = dict(inputs.streams)
+    inputs = replace(inputs, streams=streams)
     for name, op in inner.items():
         if isinstance(op, RowStatements):
-            facts[name] = row_statements(op, evaluate_stream(op.rows, rows))
+            streams[name] = row_statements(op, evaluate_stream(op.rows, inputs))
         elif isinstance(op, ConstructedStream):
-            facts[name] = begun_statements(evaluate(op.question, statements), rows.start)
+            streams[name] = begun_statements(evaluate(op.question, inputs), inputs.start)
         elif isinstance(op, SolutionStream):
             extent = catalog.extents[name]
-            streams[name], rejected = solution_rows(extent, evaluate(op.question, statements), rows.start)
+            streams[name], rejected = solution_rows(extent, evaluate(op.question, inputs), inputs.start)
             _warn(name, rejected)
-    return rows, statements
+    return inputs
 
 
 def _warn(name: str, rejected: Sequence[str]) -> None:

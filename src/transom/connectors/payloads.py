@@ -116,11 +116,7 @@ class Reader:
         return Read(tick, self._row({**known, **found}, read_cell))
 
     def _tick(self, moment: object) -> int:
-        try:
-            return read_tick(moment, self.calendar)
-        except Hinted as error:
-            before = "before tick 0" in str(error)
-            raise Dead(Reason.EPOCH if before else Reason.TIME, str(error)) from None
+        return message_tick(moment, self.calendar)
 
     def _row(
         self, found: Mapping[str, object], read: Callable[[object, Type], Value], texts: Mapping[str, object] = {}
@@ -182,6 +178,15 @@ class Reader:
             return self._tick(since + timedelta(seconds=moment))
         except (OverflowError, ValueError):
             raise Dead(Reason.TIME, f"{moment} is no time") from None
+
+
+def message_tick(moment: object, calendar: Calendar) -> int:
+    """The tick of a message; Dead if it states none."""
+    try:
+        return read_tick(moment, calendar)
+    except Hinted as error:
+        before = "before tick 0" in str(error)
+        raise Dead(Reason.EPOCH if before else Reason.TIME, str(error)) from None
 
 
 def kept(value: Value, attribute: Attribute) -> Value:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeAlias
 
-from transom.catalog.ticks import Hinted, read_tick
 from transom.catalog.wording import show
-from transom.connectors.payloads import LARGEST, Dead
+from transom.connectors.payloads import LARGEST, Dead, message_tick
 from transom.errors import DataError
 from transom.model.rdf.answer import Aside
 from transom.model.rdf.read import FORMATS, Quad, read_quads
-from transom.model.rdf.spelling import encode
+from transom.model.rdf.spelling import encode, statement_row
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple
 from transom.model.rdf.well_formed import TooDeep
 from transom.model.reasons import Reason
@@ -30,8 +28,13 @@ SCHEMA = ", ".join(f"{name} {'bigint' if name in ('tick', 'position') else 'stri
 STATEMENTS = 50_000
 """How many statements a message may have."""
 _LONGEST_WORDS = 1000
+_ROWS = 10_000
 _MARK = "\ufeff"
 """What some write in front of UTF-8; it is none of the message."""
+
+
+Stamped: TypeAlias = tuple[int, tuple[str, str, str]]
+"""A statement as a row of terms, with its tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,10 @@ class RdfReader:
             found.append(Stated(own, quad.triple, quad.graph))
         return found
 
+    def rows(self, payload: object, moment: object = None) -> list[Stamped]:
+        """The statements of one message as rows of terms with their ticks."""
+        return [(one.tick, statement_row(one.triple)) for one in self.statements(payload, moment)]
+
     def _quads(self, text: str, nodes: str) -> list[Quad]:
         """What a message states; Dead if it states too much."""
         most = None if self.largest is None else STATEMENTS
@@ -109,29 +116,14 @@ class RdfReader:
 
     def _tick(self, moment: object) -> int:
         try:
-            return read_tick(moment, self.calendar)
-        except Hinted as error:
-            before = "before tick 0" in str(error)
-            raise Dead(Reason.EPOCH if before else Reason.TIME, str(error)) from None
+            return message_tick(moment, self.calendar)
         except (ValueError, OverflowError) as error:
             raise Dead(Reason.TIME, str(error)) from None
 
 
-def sift(reader: RdfReader, messages: Iterable[tuple[str, object, object]]) -> tuple[list[Stated], list[Aside]]:
-    """The statements of messages, and the messages that gave none; each comes with its place, payload and moment."""
-    statements: list[Stated] = []
-    aside: list[Aside] = []
-    for place, payload, moment in messages:
-        try:
-            statements += reader.statements(payload, moment)
-        except Dead as dead:
-            aside.append(Aside(place, dead.reason, str(dead)[:_LONGEST_WORDS], _kept(payload)))
-    return statements, aside
-
-
-def counts(aside: Iterable[Aside]) -> dict[str, int]:
-    """How many messages were set aside, by reason."""
-    return dict(Counter(one.reason.value for one in aside))
+def rejected_message(place: str, dead: Dead, payload: object) -> Aside:
+    """A message that gave no statements, with the reason."""
+    return Aside(place, dead.reason, str(dead)[:_LONGEST_WORDS], _kept(payload))
 
 
 def batches(reader: RdfReader, given: Iterable[pa.RecordBatch], *, timed: bool) -> Iterator[pa.RecordBatch]:
@@ -141,12 +133,17 @@ def batches(reader: RdfReader, given: Iterable[pa.RecordBatch], *, timed: bool) 
     kinds = [pa.int64() if name in ("tick", "position") else pa.string() for name in COLUMNS]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     for batch in given:
-        rows: list[tuple[object, ...]] = []
         moments = batch.column(1).to_pylist() if timed else [None] * batch.num_rows
-        for payload, moment in zip(batch.column(0).to_pylist(), moments, strict=True):
-            rows += _rows(reader, payload, moment)
-        columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
-        arrays = [pa.array(values, kind) for values, kind in zip(columns, kinds, strict=True)]
+        found = (_rows(reader, *one) for one in zip(batch.column(0).to_pylist(), moments, strict=True))
+        yield from arrow_batches(chain.from_iterable(found), schema)
+
+
+def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows as batches of at most so many."""
+    import pyarrow as pa
+
+    while some := list(islice(rows, _ROWS)):
+        arrays = [pa.array([row[at] for row in some], field.type) for at, field in enumerate(schema)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -161,8 +158,7 @@ def _rows(reader: RdfReader, payload: object, moment: object) -> list[tuple[obje
 
 def spelled(one: Stated) -> tuple[str, str, str, str | None]:
     """The terms of a statement and the name of its graph, in their canonical spelling."""
-    triple, graph = one.triple, None if one.graph is None else encode(one.graph)
-    return encode(triple.subject), encode(triple.predicate), encode(triple.object), graph
+    return *statement_row(one.triple), None if one.graph is None else encode(one.graph)
 
 
 def _text(payload: object, largest: int | None) -> str:

@@ -17,6 +17,7 @@ from transom.model.bag import Element
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import snapshot, stretches
 from transom.model.rdf.solutions import Solution
+from transom.model.rdf.spelling import statement_row
 from transom.model.rdf.terms import DATE_TIME, IRI, Literal, Term, Triple, boolean, integer
 from transom.model.rdf.values import Kind, Number, number_literal
 from transom.model.types import Type, Value, read_text
@@ -40,12 +41,13 @@ def solution_rows(extent: Extent, answer: RdfAnswer, start: int) -> tuple[list[E
     return tagged(extent, rows, None), rejected
 
 
-def begun_statements(answer: RdfAnswer, start: int) -> list[tuple[int, Triple]]:
+def begun_statements(answer: RdfAnswer, start: int) -> list[Element]:
     """Statements with their ticks, when they begin to be valid."""
-    return [(tick, one) for tick, one in _beginnings(answer, start) if isinstance(one, Triple)]
+    begun = [(tick, one) for tick, one in _beginnings(answer, start) if isinstance(one, Triple)]
+    return _stream(begun)
 
 
-def row_statements(op: RowStatements, elements: list[Element]) -> list[tuple[int, Triple]]:
+def row_statements(op: RowStatements, elements: list[Element]) -> list[Element]:
     """The rows of a stream as statements with their ticks, row by row, then in the order of the predicates."""
     names = [attribute.name for attribute in op.rows.schema]
     template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
@@ -57,7 +59,11 @@ def row_statements(op: RowStatements, elements: list[Element]) -> list[tuple[int
         subject = value(op.subject, Scope(row, Solution(), lambda _, __: False))
         if subject is not None:
             found += [(element.tick, triple) for triple in construct(made, [row.merge(_subject(subject))])]
-    return found
+    return _stream(found)
+
+
+def _stream(statements: Sequence[tuple[int, Triple]]) -> list[Element]:
+    return [Element(tick, number, statement_row(one)) for number, (tick, one) in enumerate(statements, 1)]
 
 
 def _subject(term: Term) -> Solution:

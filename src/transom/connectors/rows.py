@@ -90,7 +90,8 @@ def checked(
         try:
             row.append(read(value, attribute.type))
         except ValueError as error:
-            raise origin.error(f"{attribute.name}: {error}", accepted(attribute.type)) from error
+            hint = error.hint if isinstance(error, Hinted) else accepted(attribute.type)
+            raise origin.error(f"{attribute.name}: {error}", hint) from error
     return tuple(row)
 
 

@@ -11,9 +11,10 @@ from pyspark.sql.types import LongType, StructType
 
 from transom.catalog.extents import Extent, Kind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres, Topic
-from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
+from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generate, StatementTemplate, Table
 from transom.connectors import _no_source
 from transom.connectors.files import spark as files
+from transom.connectors.files import spark_statements as statements
 from transom.connectors.generate import spark as generate
 from transom.connectors.kafka import spark as kafka
 from transom.connectors.kafka.aside import Aside
@@ -51,6 +52,17 @@ def open_stream(
     match extent.source:
         case None:
             raise _no_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.is_stream:
+            return statements.stream(
+                spark,
+                extent,
+                source,
+                calendar,
+                folder,
+                live=live,
+                files_per_batch=files_per_batch,
+                count=count,
+            )
         case Files() if extent.kind is not Kind.STORED:
             return files.stream(
                 spark,
@@ -71,7 +83,8 @@ def open_stream(
         case Kafka() as source:
             aside = None
             if live and checkpoint is not None:
-                aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=waits)
+                late = waits and not source.payload.statements  # a message may hold statements of several ticks
+                aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=late)
             return kafka.stream(
                 spark,
                 extent,
@@ -83,7 +96,7 @@ def open_stream(
                 may_lose=may_lose,
                 count=count,
             )
-        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery():
+        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery() | StatementTemplate():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -94,11 +107,14 @@ def open_table(
 ) -> DataFrame:
     """The rows of a stored extent: `v`, the tick from which a row's version holds, `c0`, ..., `e` and perhaps `o`.
 
-    `e` is true in a row that only says that a version exists, since a version may be empty.
+    `e` is true in a row that only says that a version exists, since a version may be empty. A graph has neither `v` nor
+    `e`: it has one version.
     """
     match extent.source:
         case None:
             raise _no_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.kind is Kind.STORED:
+            return statements.table(spark, extent, source, folder)
         case Files() | FileVersions() if extent.kind is Kind.STORED:
             return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
         case Postgres(log=log):
@@ -117,6 +133,7 @@ def open_table(
             | Mqtt()
             | Kafka()
             | FromQuery()
+            | StatementTemplate()
         ):
             raise UsageError(f"{extent.name} is no stored table", hint="open_stream reads sensed and pushed extents")
         case _:

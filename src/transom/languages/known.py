@@ -16,10 +16,9 @@ from transom.algebra.streams import StreamProject
 from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent, StatementTemplate
-from transom.catalog.sources import FromQuery
+from transom.catalog.sources import FromQuery, StatementTemplate
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
-from transom.languages.over_rdf import ENDINGS, is_over_rdf, solutions_of, statements_of
+from transom.languages.over_rdf import ENDINGS, check_over_rdf, is_over_rdf, question_of
 from transom.model.answer import AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value, common_type
@@ -117,7 +116,7 @@ class _Queries:
         if is_over_rdf(extent):
             from transom.algebra.composed_sources import SolutionStream
 
-            question = solutions_of(extent, self.catalog, path, text)
+            question = question_of(extent, self.catalog, path, text)
             return SolutionStream(extent.name, schema, Behind(inner.question(question)))
         language = language_of(str(path))
         try:
@@ -143,15 +142,16 @@ class _Queries:
         from transom.algebra.composed_sources import ConstructedStream
 
         extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
-        if extent is None or (extent.template is None and extent.query is None):
+        if extent is None or not isinstance(extent.source, FromQuery | StatementTemplate):
             return op
         inner = self._entered(extent)
-        if extent.template is not None:
-            return inner.statements(extent, extent.template)
-        question = inner.question(statements_of(extent, self.catalog))
-        return ConstructedStream(extent.name, op.schema, Behind(question))
+        if isinstance(extent.source, StatementTemplate):
+            return inner.statements(extent, extent.source)
+        check_over_rdf(extent, extent.source)
+        question = question_of(extent, self.catalog, *query_text(extent, self.catalog))
+        return ConstructedStream(extent.name, op.schema, Behind(inner.question(question)))
 
-    def statements(self, made: RdfExtent, template: StatementTemplate) -> RowStatements:
+    def statements(self, made: Extent, template: StatementTemplate) -> RowStatements:
         """The rows of an extent as statements."""
         from transom.algebra.composed_sources import RowStatements, iri_pattern
         from transom.algebra.rdf.operator import STATEMENT

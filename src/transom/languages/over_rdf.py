@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from transom.catalog.catalog import Catalog
 from transom.catalog.extents import Extent
-from transom.catalog.rdf import RdfExtent
 from transom.catalog.sources import FromQuery
-from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
+from transom.errors import CatalogError, LanguageRule, Span, TransomError
 
 if TYPE_CHECKING:
-    from transom.algebra.rdf.forms import Construct, Describe
-    from transom.algebra.rdf.operator import Solutions
     from transom.algebra.rdf.tree import Question
 
 ENDINGS = ("rq", "sparql")
@@ -25,18 +22,35 @@ def is_over_rdf(extent: Extent) -> bool:
     return isinstance(extent.source, FromQuery) and Path(extent.source.path).suffix.removeprefix(".").lower() in ENDINGS
 
 
-def solutions_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Solutions:
-    """What an extent's query means; errors point into its text."""
-    from transom.algebra.rdf.forms import Ask, Construct, Describe
+def check_over_rdf(extent: Extent, source: FromQuery) -> None:
+    """Refuse a query that makes no statements because of its language."""
+    if not is_over_rdf(extent):
+        raise CatalogError(
+            f"the query of {extent.name} is not in SPARQL: {source.path}",
+            detail=f"the catalog reads the answer as statements: rdf.{extent.name}.query",
+            hint="declare its rows as an extent with source: {query: ...}, and name that in a template",
+        )
 
-    plan = _translated(catalog, path, text)
+
+def question_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Question:
+    """What the query of an extent means: solutions, or what makes statements; errors point into its text."""
+    from transom.algebra.rdf.forms import Ask, Construct, Describe
+    from transom.languages.sparql.parse import parse
+    from transom.languages.sparql.translate import translate
+
+    try:
+        plan: Question = translate(parse(text), catalog).plan
+    except TransomError as error:
+        raise error.within(text, str(path)) from None
+    if extent.holds_statements and not isinstance(plan, Construct | Describe):
+        told = ("statements", f"rdf.{extent.name}.query")
+        hint = "use CONSTRUCT; or declare the rows of a SELECT as an extent, and name that in a template"
+        raise _other_form(extent, *told, text, hint).within(text, str(path))
+    if extent.holds_statements:
+        return plan
     if isinstance(plan, Ask | Construct | Describe):
-        raise LanguageRule(
-            f"{extent.name} has no variables",
-            detail=f"the catalog reads the answer as rows: extents.{extent.name}.source.query",
-            span=Span(0, len(text.rstrip())),
-            hint="use SELECT",
-        ).within(text, str(path))
+        told = ("rows", f"extents.{extent.name}.source.query")
+        raise _other_form(extent, *told, text, "use SELECT").within(text, str(path))
     names = [f"?{variable.name}" for variable in plan.variables]
     if len(names) != len(extent.schema):
         raise CatalogError(
@@ -46,39 +60,11 @@ def solutions_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Sol
     return plan
 
 
-def statements_of(extent: RdfExtent, catalog: Catalog) -> Construct | Describe:
-    """What the query of a stream of statements means; errors point into its text."""
-    from transom.algebra.rdf.forms import Construct, Describe
-
-    path = (catalog.folder or Path()) / (extent.query or "")
-    place = f"rdf.{extent.name}.query"
-    if path.suffix.removeprefix(".").lower() not in ENDINGS:
-        raise CatalogError(
-            f"the query of {extent.name} is not in SPARQL: {extent.query}",
-            detail=f"the catalog reads the answer as statements: {place}",
-            hint="declare its rows as an extent with source: {query: ...}, and name that in a template",
-        )
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, ValueError) as error:
-        hint = "a path is relative to the catalog"
-        raise UsageError(f"cannot read the query of {extent.name}", detail=str(error), hint=hint) from error
-    plan = _translated(catalog, path, text)
-    if not isinstance(plan, Construct | Describe):
-        raise LanguageRule(
-            f"{extent.name} has no statements",
-            detail=f"the catalog reads the answer as statements: {place}",
-            span=Span(0, len(text.rstrip())),
-            hint="use CONSTRUCT; or declare the rows of a SELECT as an extent, and name that in a template",
-        ).within(text, str(path))
-    return plan
-
-
-def _translated(catalog: Catalog, path: Path, text: str) -> Question:
-    from transom.languages.sparql.parse import parse
-    from transom.languages.sparql.translate import translate
-
-    try:
-        return translate(parse(text), catalog).plan
-    except TransomError as error:
-        raise error.within(text, str(path)) from None
+def _other_form(extent: Extent, wanted: str, place: str, text: str, hint: str) -> LanguageRule:
+    lacks = "variables" if wanted == "rows" else wanted
+    return LanguageRule(
+        f"{extent.name} has no {lacks}",
+        detail=f"the catalog reads the answer as {wanted}: {place}",
+        span=Span(0, len(text.rstrip())),
+        hint=hint,
+    )

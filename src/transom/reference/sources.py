@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from transom.algebra.operator import Operator
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.model.bag import Element, Row, Version
+from transom.model.rdf.answer import Aside
+from transom.model.rdf.terms import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What every extent delivers, from the first to the last tick.
 
-    `watch` is told which operator comes next, and `reject` which rows an operator does not let through.
+    `watch` is told which operator comes next, and `reject` which rows an operator does not let through. Statements are
+    rows of terms; those after `until` count, since they say when what is valid then ends. `ends` says whether nothing
+    happens after `until`: not where all that is read are statements. `aside` are the messages that gave none, by
+    stream, `now` is when a query over stored graphs is asked (R28).
     """
 
     until: int
@@ -23,6 +28,9 @@ class Inputs:
     start: int = 0
     watch: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
     reject: Callable[[Operator, Sequence[Element]], None] = field(default=lambda _, __: None, compare=False)
+    ends: bool = True
+    now: Literal | None = None
+    aside: Mapping[str, tuple[Aside, ...]] = field(default_factory=dict)
 
     def delivered(self, extent: str) -> list[Element]:
         """The elements of an extent between start and until, numbered from 1."""

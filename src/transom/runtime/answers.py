@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from transom.model.answer import Answer, AnswerKind
 from transom.model.bag import Bag, Element, Row, row_identity, row_key
 from transom.model.schema import Schema
-from transom.model.time import Calendar
 from transom.model.types import Line, Point, Type
-from transom.physical.node import Physical
-from transom.runtime.options import RunOptions
-from transom.spark.columns import quoted
-from transom.spark.marks import EPOCH, TickTime
+from transom.runtime.results import Results
+from transom.spark.marks import EPOCH
 from transom.spark.printable import printable
-from transom.spark.result import column_names, result
+from transom.spark.result import result
 
 
-@dataclass(frozen=True)
-class RowResults:
+class RowResults(Results[Answer]):
     """The results of one planned query over rows."""
-
-    plan: Physical
-    columns: tuple[str, ...]
-    kind: AnswerKind
-    calendar: Calendar
-
-    @property
-    def parts(self) -> str:
-        """What an answer has some of."""
-        return "windows" if self.kind == "windows" else "tuples"
 
     def result(self, frame: DataFrame) -> DataFrame:
         """The frame of a plan's top as a user sees it."""
         return result(self.plan, frame)
-
-    def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
-        """Where a replay ends: with the last tick of any source if nobody says so."""
-        return last_tick(options, sources)
 
     def replayed(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
         """The batch result in the order of its ticks."""
@@ -58,50 +38,13 @@ class RowResults:
         """The answer of a replay."""
         return self.answer(self.plain(frame).collect())
 
-    def plain(self, frame: DataFrame) -> DataFrame:
-        """A result with ticks and instants as numbers."""
-        return plain(frame, self.plan.schema, self.calendar)
-
     def answer(self, rows: Sequence[Any]) -> Answer:
         """The rows of a plain result as an answer."""
         return answer(rows, self.plan.schema, self.columns, self.kind)
 
-    def last_of(self, inputs: Any, whole: Answer, until: int | None) -> int:
-        """The last tick of which a stream says anything."""
-        return int(inputs.until)
-
-    def during(self, answer: Answer, start: int, until: int | None, last: int | None = None) -> Answer:
-        """The inputs say between which ticks an answer is."""
-        return answer
-
-    def rejected(self, inputs: Any) -> dict[str, dict[str, int]]:
-        """The reference engine stops at a message that is no row."""
-        return {}
-
     def difference(self, expected: Answer, found: Answer, *, index: bool = False) -> str | None:
         """The first difference between two answers in words, or None."""
         return difference(expected, found, index=index)
-
-
-def last_tick(options: RunOptions, sources: Mapping[str, DataFrame]) -> int:
-    """The last tick of a run, or of any source if nobody says so."""
-    if options.until is not None:
-        return options.until
-    found = [frame.agg(F.max("v" if "v" in frame.columns else "t")).first()[0] for frame in sources.values()]
-    return max([options.start, *(tick for tick in found if tick is not None)])
-
-
-def plain(frame: DataFrame, schema: Schema, calendar: Calendar) -> DataFrame:
-    """A result with ticks as numbers and instants as microseconds, so that no time zone can bend them.
-
-    Places and lines stay well-known texts, whose numbers are read as the floats that they were.
-    """
-    columns: list[Column] = [TickTime(calendar).number().alias("t")]
-    columns += [F.col(n) for n in ("seq", "empty", "index") if n in frame.columns]
-    for place, (attribute, name) in enumerate(zip(schema, column_names(schema))):
-        column = F.col(quoted(name))
-        columns.append((F.unix_micros(column) if attribute.type is Type.TIMESTAMP else column).alias(f"c{place}"))
-    return frame.select(*columns)
 
 
 def answer(rows: Sequence[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:

@@ -13,9 +13,8 @@ from typing import Any
 from pyspark import __version__ as SPARK_VERSION
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.rdf import RdfExtent
 from transom.catalog.servers import Kafka, Topic
-from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, Table
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generate, StatementTemplate, Table
 from transom.connectors.private import make_folder
 from transom.errors import CheckpointError
 from transom.machines.window import WindowSpec
@@ -55,39 +54,33 @@ def fingerprint(job: Job, given: Collection[str] = ()) -> dict[str, Any]:
     }
     for source in job.sources:
         own = source.name not in given
-        if isinstance(source, RdfExtent):
-            found |= _of_statements(source, job, own=own)
-        else:
-            found |= _of_rows(source, job, own=own)
+        found |= _of_source(source, job, own=own)
     found |= {f"region {region.name}": _corners(region) for region in _regions(job.plan)}
     if any(isinstance(node, Stand) for node in walk(job.plan)):
         found["the clock of stored graphs"] = "one tick"
     return found
 
 
-def _of_rows(extent: Extent, job: Job, *, own: bool) -> dict[str, Any]:
-    """What the state depends on of a source of rows; its place counts if the catalog's own source is read."""
+def _of_source(extent: Extent, job: Job, *, own: bool) -> dict[str, Any]:
+    """What the state depends on of a source; its place counts if the catalog's own source is read."""
     name = extent.name
     about = [extent.declaration, extent.every, list(map(str, extent.sites)), list(extent.order)]
-    found: dict[str, Any] = {f"extent {name}": [*about, extent.lateness, extent.idle_after]}
+    named = [extent.iri] if extent.holds_statements else []
+    found: dict[str, Any] = {f"extent {name}": [*about, extent.lateness, extent.idle_after, *named]}
     if extent.position is not None or extent.forget_after:
         found[f"objects of {name}"] = _objects(extent)
     if columns := _columns(extent):
         found[f"columns of {name}"] = columns
     if own and (place := _place(extent, job.catalog.folder)):
         found[f"{SOURCE_OF}{name}"] = place
+        if extent.holds_statements and isinstance(extent.source, Files | Kafka):
+            found[f"the files of {name}"] = [_written(extent.source), extent.source.time]
     return found
 
 
-def _of_statements(extent: RdfExtent, job: Job, *, own: bool) -> dict[str, Any]:
-    """The same of a stream or graph of RDF."""
-    name = extent.name
-    found: dict[str, Any] = {f"extent {name}": [extent.iri, extent.is_stream, extent.lateness, extent.idle_after]}
-    if own and extent.is_stream:
-        found[f"the files of {name}"] = [extent.format, extent.time]
-        topic = extent.topic
-        found[f"{SOURCE_OF}{name}"] = [on_topic(topic.topic)] if topic else located(extent.files, job.catalog.folder)
-    return found
+def _written(source: Files | Kafka) -> str | None:
+    """How messages of statements are written."""
+    return None if source.payload is None else source.payload.value
 
 
 def _place(extent: Extent, folder: Path | None) -> list[str] | None:
@@ -99,7 +92,7 @@ def _place(extent: Extent, folder: Path | None) -> list[str] | None:
             return located(paths, folder)
         case Kafka(topic=topic):
             return [on_topic(topic)]
-        case Generate() | Table() | FileVersions() | FromQuery() | None:
+        case Generate() | Table() | FileVersions() | FromQuery() | StatementTemplate() | None:
             return None
         case collected:
             log = collected.log

@@ -44,7 +44,7 @@ def replay_answer(
     query: Plannable, spark: SparkSession, inputs: Any, kernel: Kernel = "auto", *, index: bool = False
 ) -> Any:
     """The answer of a query to some inputs, as a batch."""
-    until = getattr(inputs, "until", None)
+    until = inputs.until if inputs.ends else None
     with _folder() as folder:
         paths = write_streams(folder / "in", query.reads, inputs, Split(), until)
         job, frame = frame_of(query, spark, inputs, paths, until, index=index, live=False, kernel=kernel)

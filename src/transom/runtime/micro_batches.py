@@ -15,22 +15,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
 from transom.catalog.extents import Extent, Kind
-from transom.catalog.rdf import TERMS, RdfExtent
+from transom.catalog.rdf import TERMS
 from transom.connectors.log.columns import ARROW
-from transom.connectors.rdf_spark_files import WHERE, spelled
 from transom.errors import UsageError
-from transom.runtime.statements import statements
-from transom.spark.columns import quoted
+from transom.model.bag import Element
+from transom.reference.sources import Inputs
 from transom.spark.given import OWN_EMPTY, OWN_POSITION, OWN_TICK
+from transom.spark.statements import statement_table
 from transom.spark.types import spark_type
 
-MESSAGES = ", ".join(
-    [
-        "tick bigint",
-        *(f"{quoted(name)} {kind}" for name, kind in zip(WHERE, ("int", "string", "bigint"), strict=True)),
-        "statements array<struct<s: string, p: string, o: string, row: bigint>>",
-    ]
-)
+_MESSAGES = "tick bigint, statements array<struct<s: string, p: string, o: string, row: bigint>>"
 """The schema of files whose rows are messages of statements."""
 
 
@@ -87,9 +81,9 @@ def streamed(extents: Sequence[Extent]) -> list[Extent]:
     return [extent for extent in extents if extent.kind is not Kind.STORED]
 
 
-def arrivals(extents: Sequence[Extent], inputs: Any, until: int | None = None) -> list[Arrival]:
+def arrivals(extents: Sequence[Extent], inputs: Inputs, until: int | None = None) -> list[Arrival]:
     """The rows of all streams up to a tick, in the order of their ticks; default: the last one of the inputs."""
-    last = getattr(inputs, "until", None) if until is None else until
+    last = _last(inputs, until)
     rows = [
         Arrival(tick, source, position, row)
         for source, extent in enumerate(streamed(extents))
@@ -99,16 +93,18 @@ def arrivals(extents: Sequence[Extent], inputs: Any, until: int | None = None) -
     return sorted(rows, key=lambda row: row[:3])
 
 
-def _delivered(extent: Extent, given: Sequence[Any]) -> Iterable[tuple[int, int, tuple[Any, ...]]]:
+def _last(inputs: Inputs, until: int | None) -> int | None:
+    return inputs.until if until is None and inputs.ends else until
+
+
+def _delivered(extent: Extent, given: Sequence[Element]) -> Iterable[tuple[int, int, tuple[Any, ...]]]:
     """The tick, position and values of each row; a stream of messages has one row for all about a subject at a tick."""
-    if not isinstance(extent, RdfExtent):
-        return [(element.tick, element.index, element.row) for element in given]
     if not extent.local:
-        return [(tick, number, spelled(triple)) for number, (tick, triple) in enumerate(given)]
+        return [(element.tick, element.index, element.row) for element in given]
     found: dict[tuple[int, Any], tuple[int, int, tuple[list[Any]]]] = {}
-    for number, (tick, triple) in enumerate(given):
-        _, _, (held,) = found.setdefault((tick, triple.subject), (tick, number, ([],)))
-        held.append(dict(zip((*TERMS, "row"), (*spelled(triple), number), strict=True)))
+    for one in given:
+        _, _, (held,) = found.setdefault((one.tick, one.row[0]), (one.tick, one.index, ([],)))
+        held.append(dict(zip((*TERMS, "row"), (*one.row, one.index), strict=True)))
     return found.values()
 
 
@@ -122,10 +118,10 @@ def pieces(rows: Sequence[Arrival], split: Split) -> list[Sequence[Arrival]]:
 
 
 def write_streams(
-    folder: Path, extents: Sequence[Extent], inputs: Any, split: Split, until: int | None = None
+    folder: Path, extents: Sequence[Extent], inputs: Inputs, split: Split, until: int | None = None
 ) -> dict[str, Path]:
     """The streams of some inputs as files; the folder of each source."""
-    last = getattr(inputs, "until", None) if until is None else until
+    last = _last(inputs, until)
     return write_batches(folder, extents, pieces(arrivals(extents, inputs, last), split), last)
 
 
@@ -157,33 +153,19 @@ def write_file(folder: Path, number: int, table: pa.Table) -> None:
 
 
 def _table(extent: Extent, rows: Sequence[tuple[int, int, Any]]) -> pa.Table:
-    if _by_message(extent):
-        kind = pa.list_(pa.struct([*((name, pa.string()) for name in TERMS), ("row", pa.int64())]))
-        at, file, number = WHERE
-        return pa.table(
-            {
-                "tick": pa.array([r[0] for r in rows], pa.int64()),
-                at: pa.array([0 for _ in rows], pa.int32()),
-                file: pa.array(["" for _ in rows], pa.string()),
-                number: pa.array([r[1] for r in rows], pa.int64()),
-                "statements": pa.array([r[2][0] for r in rows], kind),
-            }
-        )
     columns: dict[str, pa.Array] = {"tick": pa.array([r[0] for r in rows], pa.int64())}
+    if extent.local:
+        kind = pa.list_(pa.struct([*((name, pa.string()) for name in TERMS), ("row", pa.int64())]))
+        return pa.table({**columns, "statements": pa.array([r[2][0] for r in rows], kind)})
     columns["position"] = pa.array([r[1] for r in rows], pa.int64())
     for place, attribute in enumerate(extent.schema):
         columns[_columns(extent)[place]] = pa.array([r[2][place] for r in rows], ARROW[attribute.type])
     return pa.table(columns)
 
 
-def _by_message(extent: Extent) -> bool:
-    """Whether a row holds a message of statements, as files do, and not one statement."""
-    return isinstance(extent, RdfExtent) and extent.is_stream and extent.local
-
-
 def _columns(extent: Extent) -> tuple[str, ...]:
     """The columns of values in a file."""
-    return extent.names if isinstance(extent, RdfExtent) else tuple(f"c{place}" for place in range(len(extent.schema)))
+    return extent.names if extent.holds_statements else tuple(f"c{place}" for place in range(len(extent.schema)))
 
 
 def source_schema(extent: Extent) -> StructType:
@@ -199,26 +181,25 @@ def read_streams(
     """Those files as streams, a file per micro-batch, or as batch DataFrames."""
     frames: dict[str, DataFrame] = {}
     for extent in streamed(extents):
-        schema = MESSAGES if _by_message(extent) else source_schema(extent)
+        schema = _MESSAGES if extent.local else source_schema(extent)
         if live:
             reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         else:
             reader = spark.read.schema(schema)
         raw = reader.parquet(str(paths[extent.name]))
-        frames[extent.name] = (
-            raw if isinstance(extent, RdfExtent) else raw.select(*_tags(raw), *_attributes(raw, extent))
-        )
+        frames[extent.name] = raw if extent.holds_statements else raw.select(*_tags(raw), *_attributes(raw, extent))
     return frames
 
 
-def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Any) -> dict[str, DataFrame]:
+def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs) -> dict[str, DataFrame]:
     """The versions of all tables as batch DataFrames, and the statements of graphs."""
     frames: dict[str, DataFrame] = {}
     for extent in extents:
         if extent.kind is not Kind.STORED:
             continue
-        if isinstance(extent, RdfExtent):
-            frames[extent.name] = statements(spark, inputs.graphs.get(extent.name, ()))
+        if extent.holds_statements:
+            held = [row for version in inputs.tables.get(extent.name, ()) for row in version.rows]
+            frames[extent.name] = statement_table(spark, held, TERMS)
             continue
         nothing = (None,) * len(extent.schema)
         rows = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -17,37 +16,26 @@ from transom.model.rdf.formats import cell, rows
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.spelling import decode
 from transom.model.rdf.terms import IRI, Literal, Triple, in_order
-from transom.model.time import Calendar
 from transom.physical.node import Physical
 from transom.physical.plan import Form
 from transom.physical.rdf_plan import Sequence
+from transom.reference.sources import Inputs
 from transom.runtime.options import RunOptions
 from transom.runtime.rdf_intervals import during, intervals
-from transom.spark.columns import quoted, told_apart
-from transom.spark.marks import TICK, TickTime
+from transom.runtime.results import Results
+from transom.spark.marks import TICK
 
-OWN = ("tick", "change", "place", "empty", "start", "end", "n")
 Texts = tuple[str | None, ...]
-_PARTS = {"solutions": "solutions", "sequences": "sequences", "triples": "statements", "boolean": "truth values"}
 
 
-@dataclass(frozen=True)
-class RdfResults:
-    """The results of one planned query over RDF."""
+class RdfResults(Results[RdfAnswer]):
+    """The results of one planned query over RDF: changes as they come, and intervals in a replay."""
 
-    plan: Physical
-    columns: tuple[str, ...]
-    kind: RdfAnswerKind
-    calendar: Calendar
-
-    @property
-    def parts(self) -> str:
-        """What an answer has some of."""
-        return _PARTS[self.kind]
+    own = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
         """The frame of a plan's top as a user sees it: changes, sequences, or what follows from stored graphs alone."""
-        cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(names_of(self.plan))]
+        cells = [F.col(f"c{place}").alias(name) for place, name in enumerate(self.names)]
         if isinstance(self.plan, Sequence):
             place = [F.col("o").alias("place")]
             if self.plan.form is Form.TABLE:
@@ -65,7 +53,7 @@ class RdfResults:
 
     def replayed(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
         """The batch result as intervals."""
-        found = intervals(frame, names_of(self.plan), self.calendar, self.kind)
+        found = intervals(frame, self.names, self.calendar, self.kind)
         return during(found, start, until).orderBy("start", *(["place"] if self.kind == "sequences" else []))
 
     def show(self, frame: DataFrame, most: int, table: Callable[[RdfAnswer], None]) -> bool:
@@ -78,48 +66,19 @@ class RdfResults:
         """The answer of a replay, by the intervals that a user gets."""
         return gathered(self.replayed(frame, start, until).collect(), self.kind, self.columns)
 
-    def plain(self, frame: DataFrame) -> DataFrame:
-        """A result with ticks as numbers and columns by their places."""
-        return plain(self.plan, frame, self.calendar)
-
     def answer(self, rows: Iterable[Any]) -> RdfAnswer:
         """The rows of a plain result as an answer."""
         return answer(rows, self.plan, self.kind, self.columns)
 
-    def last_of(self, inputs: Any, whole: RdfAnswer, until: int | None) -> int:
+    def last_of(self, inputs: Inputs, whole: RdfAnswer, until: int | None) -> int:
         """The last tick of which a stream says anything."""
-        if (end := getattr(inputs, "until", None)) is not None:
-            return int(end)  # rows of which statements are made end then
-        ticks = (tick for given in inputs.streams.values() for tick, _ in given)
-        return max([last_change(whole), *ticks]) if until is None else until
-
-    def during(self, answer: RdfAnswer, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
-        """What is valid at some tick from start to until, if only changes up to the last tick are known."""
-        return (answer if last is None else answer.up_to(last)).since(start).during(start, until)
-
-    def rejected(self, inputs: Any) -> dict[str, dict[str, int]]:
-        """How many messages the reference engine rejected, by stream and reason."""
-        return {name: dict(Counter(one.reason.value for one in aside)) for name, aside in inputs.aside.items()}
+        if inputs.ends:
+            return inputs.until  # rows of which statements are made end then
+        return max(last_change(whole), inputs.until) if until is None else until
 
     def difference(self, expected: RdfAnswer, found: RdfAnswer, *, index: bool = False) -> str | None:
         """The first difference between two answers in words, or None."""
         return difference(expected, found)
-
-
-def names_of(plan: Physical) -> list[str]:
-    """The columns of the answer: the variables, and an underscore more where one is called like a column before it.
-
-    Columns of ours come first.
-    """
-    return told_apart((attribute.name for attribute in plan.schema), OWN)
-
-
-def plain(plan: Physical, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """An answer with ticks as numbers and columns by their places."""
-    tick = TickTime(calendar).number() if TICK in frame.columns else F.lit(0)
-    more = [F.col(name) for name in ("change", "empty", "place") if name in frame.columns]
-    cells = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(names_of(plan))]
-    return frame.select(tick.cast("long").alias("t"), *more, *cells)
 
 
 def answer(rows: Iterable[Any], plan: Physical, kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:

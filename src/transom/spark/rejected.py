@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
-from transom.spark.columns import is_reserved, quoted
-
 PATIENCE = 10.0
 """Seconds to wait for a count after the answer: Spark never tells one of a part that it found out not to need."""
 
@@ -44,8 +42,7 @@ class Rejected:
             dead = frame.where(F.col("dead").isNotNull())
             counts = {row["dead"]: row["count"] for row in dead.groupBy("dead").count().collect()}
             if counts:
-                order = [quoted(column) for column in frame.columns if is_reserved(column)]
-                first = dead.orderBy(*order).first()
+                first = dead.orderBy("o").first()
                 self._messages[name] = RejectedMessages(
                     dict(sorted(counts.items())), f"{first['at']}: {first['words']}"
                 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -15,16 +17,16 @@ from transom.spark.places import wkt
 OWN = ("tick", "seq", "empty", "index")
 
 
-def column_names(schema: Schema) -> list[str]:
-    """The names of the columns: as declared, with the extent before it where two would be alike."""
+def column_names(schema: Schema, own: Sequence[str] = OWN) -> list[str]:
+    """The names of the columns: as declared, with the extent before it where two would be alike; `own` come first."""
     plain = [attribute.name.lower() for attribute in schema]
     names = [
         f"{attribute.qualifier}_{attribute.name}"
-        if attribute.qualifier and (plain.count(name) > 1 or name in OWN)
+        if attribute.qualifier and (plain.count(name) > 1 or name in own)
         else attribute.name
         for attribute, name in zip(schema, plain)
     ]
-    return told_apart(names, OWN)
+    return told_apart(names, own)
 
 
 def result(node: Physical, frame: DataFrame) -> DataFrame:

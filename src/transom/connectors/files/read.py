@@ -20,6 +20,7 @@ from transom.connectors.rows import Given, Origin, checked, ordered_versions, ta
 from transom.errors import DataError
 from transom.model.bag import Element, Row, Version
 from transom.model.time import Calendar
+from transom.model.types import Type, Value
 
 READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
     Format.CSV: read_csv,
@@ -86,11 +87,12 @@ def _rows(
     time: str | None = None,
     *,
     needed: bool = False,
+    read: Callable[[object, Type], Value] | None = None,
 ) -> Iterator[Given]:
     """The rows of one file; their tick is in the column `time`, or 0 where there is none and none is needed."""
     form = source.format
     unit = _UNITS.get(form, "line")
-    read = read_cell if form is Format.CSV else read_value
+    read = read or (read_cell if form is Format.CSV else read_value)
     try:
         records = READERS[form](path)
         header = next(records, None)

@@ -46,6 +46,7 @@ _NEED = "name the column with the tick: files: {path: ..., time: COLUMN}"
 _OBJECT = r"^\s*\{[\s\S]*\}\s*$"
 _BAD = reserved("unreadable")
 _CSV = {"columnNameOfCorruptRecord": _BAD, "escape": '"', "ignoreLeadingWhiteSpace": "true", "mode": "PERMISSIVE"}
+_BINARY = "path string, modificationTime timestamp, length bigint, content binary"
 _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
@@ -166,13 +167,13 @@ def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path |
 
 def _near(job: _Job, pattern: str, folder: Path | None) -> list[str]:
     """Files that Python sees; a live run over JSON lines may begin without any."""
-    may_come = job.live and (job.form is Format.JSONL or job.form.tracks)
+    may_come = job.live and (job.form is Format.JSONL or job.form.whole)
     return files_for_spark(pattern, folder, job.extent.name, may_come=may_come)
 
 
 def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
     """The columns of a file, and what else must be the same in files that one reader reads."""
-    if job.form is Format.JSONL or job.form.tracks:
+    if job.form is Format.JSONL or job.form.whole:
         return (), ""
     if job.form is Format.CSV:
         columns = tuple(str(name) for name in next(read_csv(path)).values)
@@ -297,6 +298,8 @@ def _load(job: _Job, part: _Part, form: str, **options: str) -> DataFrame:
         streaming = streaming.option("maxFilesPerTrigger", job.files_per_batch)
     if form == "parquet":
         streaming = streaming.schema(job.spark.read.parquet(part.paths[0]).schema)
+    if form == "binaryFile":
+        streaming = streaming.schema(_BINARY)
     return streaming.load(part.paths[0])
 
 

@@ -14,18 +14,57 @@ from transom.catalog.servers import Kafka, Payload
 from transom.connectors.kafka.avro import AvroReader
 from transom.connectors.kafka.client import Client
 from transom.connectors.payloads import Dead, Reader
+from transom.connectors.rdf_payloads import RdfReader, Stamped, rejected_message
 from transom.connectors.rows import Given, Origin, tagged
 from transom.errors import DataError
 from transom.model.bag import Element
+from transom.model.rdf.answer import Aside
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
 
 _PATIENCE = 10.0
 
 
-def read_topic(extent: Extent, source: Kafka, calendar: Calendar, until: int | None = None) -> list[Element]:
-    """The stream that a topic holds: by tick, then by partition and offset (E1), or as the extent orders ties."""
+def read_topic(
+    extent: Extent,
+    source: Kafka,
+    calendar: Calendar,
+    until: int | None = None,
+    rejected: list[Aside] | None = None,
+) -> list[Element]:
+    """The stream that a topic holds: by tick, then by partition and offset (E1), or as the extent orders ties.
+
+    Messages of RDF that give no statements are added to `rejected`.
+    """
+    if source.payload.statements:
+        return tagged(extent, _statements(extent, source, calendar, [] if rejected is None else rejected), None)
     return tagged(extent, _rows(extent, source, calendar), until)
+
+
+def _statements(extent: Extent, source: Kafka, calendar: Calendar, rejected: list[Aside]) -> Iterator[Given]:
+    """The statements of a topic; each message is read alone, whole or not at all."""
+    for one in messages(source):
+        origin = _origin(extent, source, one)
+        try:
+            for tick, row in statements_of_message(source, calendar, one.moment, one.value):
+                yield Given(tick, row, origin)
+        except Dead as dead:
+            rejected.append(rejected_message(message_place(source, one.partition, one.offset), dead, one.value))
+
+
+def statements_of_message(source: Kafka, calendar: Calendar, moment: object, value: bytes | None) -> list[Stamped]:
+    """What one message states; its time is the broker's stamp, unless messages state it. Dead if it states nothing."""
+    reader = RdfReader(source.payload.value, calendar, source.time)
+    return reader.rows(value, moment if source.time is None else None)
+
+
+def message_place(source: Kafka, partition: int, offset: int) -> str:
+    """Where a message of a topic stands."""
+    return f"{source.topic}-{partition}@{offset}"
+
+
+def _origin(extent: Extent, source: Kafka, message: Message) -> Origin:
+    return Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
 
 
 def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
@@ -34,7 +73,7 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
         reader = AvroReader(extent, calendar, source)
     limit = last_tick(extent, source, calendar)
     for message in messages(source):
-        origin = Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
+        origin = _origin(extent, source, message)
         try:
             known = {name: message.beside(what) for name, what in source.envelope}
             for tick, row in reader.rows(message.value or b"", known, message.moment):

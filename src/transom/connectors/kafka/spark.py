@@ -6,6 +6,9 @@ reason and passed over, and a run puts it aside, with the rows that are late.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import DataStreamReader
@@ -13,17 +16,22 @@ from pyspark.sql.streaming import DataStreamReader
 from transom.catalog.extents import Extent
 from transom.catalog.kafka_entries import HEADER
 from transom.catalog.servers import BATCHES, Kafka
-from transom.connectors.kafka.aside import Aside
+from transom.connectors.kafka.aside import MESSAGE, Aside
 from transom.connectors.kafka.client import check_access
-from transom.connectors.kafka.read import last_tick
+from transom.connectors.kafka.read import last_tick, message_place, statements_of_message
 from transom.connectors.kafka.settings import java_settings
 from transom.connectors.kafka.spark_values import Apart, said, take_apart
+from transom.connectors.payloads import Dead
+from transom.connectors.rdf_payloads import rejected_message
+from transom.connectors.rdf_spark import Part, decoded
 from transom.errors import UsageError
 from transom.model.reasons import Reason
 from transom.model.time import Calendar
 from transom.spark.balance import CountRead, uncounted
 from transom.spark.cells import forms, text_cell, typed_cell
 from transom.spark.cells import tick as tick_of
+
+_ROOM = 1 << 21  # a message has at most one statement for each of its bytes
 
 
 def stream(
@@ -43,6 +51,9 @@ def stream(
     With `may_lose` a live one goes on where the broker has deleted messages before they were read. `count` counts the
     messages.
     """
+    if source.payload.statements:
+        taken = _messages(spark, source, live=live, may_lose=may_lose).select(*MESSAGE)
+        return decoded(taken, extent, partial(_statements, source, calendar), letters=aside, count=count)
     read = _read(count(_messages(spark, source, live=live, may_lose=may_lose), F.lit(1)), extent, source, calendar)
     if aside is not None:
         read = aside.sifted(read)
@@ -59,6 +70,16 @@ def stream(
         is_row = F.col("reason").isNull() & (F.lit(True) if limit is None else F.col("n") <= F.lit(limit))
         return read.where(is_row).select(F.col("n").alias("t"), *cells, *more)
     return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
+
+
+def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> Part:
+    """What one message states; its rows ascend with its offset."""
+    partition, offset, value = entry["partition"], entry["offset"], entry["value"]
+    try:
+        found, rejected = statements_of_message(source, calendar, entry["timestamp"], value), []
+    except Dead as dead:
+        found, rejected = [], [rejected_message(message_place(source, partition, offset), dead, value)]
+    return Part(partition, source.topic, offset * _ROOM, found, rejected)
 
 
 def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:

@@ -19,7 +19,8 @@ from transom.algebra.rdf.statements import (
     union_of,
 )
 from transom.algebra.windows import Window
-from transom.catalog.rdf import Rdf, RdfExtent
+from transom.catalog.extents import Extent
+from transom.catalog.rdf import Rdf
 from transom.catalog.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem
 from transom.languages.sparql import syntax
@@ -108,7 +109,7 @@ def dataset(form: syntax.Form, names: Names, rdf: Rdf, calendar: Calendar) -> Da
     return Dataset(Target(tuple(streams), tuple(graph_names)), named)
 
 
-def found(source: syntax.Source, iri: IRI, rdf: Rdf) -> RdfExtent:
+def found(source: syntax.Source, iri: IRI, rdf: Rdf) -> Extent:
     """The extent that a FROM clause names; NameProblem if the catalog has none."""
     stream = isinstance(source, syntax.StreamSource)
     extent = rdf.named(iri.value, stream=stream)

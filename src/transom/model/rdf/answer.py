@@ -93,6 +93,10 @@ class RdfAnswer:
 
         return self._with(known)
 
+    def known(self, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
+        """What is valid at some instant from start to until, if only changes up to the last tick are known."""
+        return (self if last is None else self.up_to(last)).since(start).during(start, until)
+
     def _with(self, change: Callable[[Any], tuple[Any, ...]]) -> RdfAnswer:
         """The answer with its intervals changed."""
         return replace(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from transom.errors import DataError
-from transom.model.rdf.terms import IRI, STRING, BlankNode, Literal, Term
+from transom.model.rdf.terms import IRI, STRING, BlankNode, Literal, Term, Triple
 
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>"]*)>)?', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -37,6 +37,11 @@ def decode(text: str) -> Term:
         raise DataError("this is no term of RDF in N-Triples", detail=text)
     characters, language, datatype = found.groups()
     return Literal(_plain(characters), STRING if datatype is None else _plain(datatype), language or "")
+
+
+def statement_row(triple: Triple) -> tuple[str, str, str]:
+    """A statement as a row of terms."""
+    return encode(triple.subject), encode(triple.predicate), encode(triple.object)
 
 
 def _plain(text: str) -> str:

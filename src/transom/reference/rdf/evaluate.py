@@ -37,7 +37,7 @@ from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple, in_order
 from transom.reference.rdf import forms, patterns, solutions, statements
 from transom.reference.rdf.expressions import Scope, holds, value
-from transom.reference.rdf.statements import Inputs
+from transom.reference.sources import Inputs
 
 
 def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.rdf.tree import walk
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
-from transom.model.bag import Element
+from transom.model.bag import Row
 from transom.model.rdf.solutions import Valid
-from transom.model.rdf.spelling import encode
-from transom.model.rdf.terms import Literal, Term, Triple
+from transom.model.rdf.spelling import decode
+from transom.model.rdf.terms import Term, Triple
+from transom.model.types import Value
 from transom.reference import windows
 from transom.reference.evaluate import evaluate_stream
-from transom.reference.sources import Inputs as RowInputs
+from transom.reference.sources import Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What every stream delivers, with its instants in order of arrival, and what every stored graph holds.
+def triples_of(rows: Iterable[Row]) -> list[Triple]:
+    """Rows of terms as statements; each term is read once."""
+    known: dict[Value, Term] = {}
 
-    `now` is when the query is asked, for stored graphs only (R28).
-    """
+    def term(text: Value) -> Term:
+        found = known.get(text)
+        if found is None:
+            found = known[text] = decode(str(text))
+        return found
 
-    streams: Mapping[str, Sequence[tuple[int, Triple]]] = field(default_factory=dict)
-    graphs: Mapping[str, Sequence[Triple]] = field(default_factory=dict)
-    now: Literal | None = None
+    return [Triple(*map(term, row)) for row in rows]  # type: ignore[arg-type]
 
 
 def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Triple]]:
     """Every statement once, valid for ever (R13)."""
-    triples = dict.fromkeys(triple for extent in op.extents for triple in inputs.graphs.get(extent, ()))
-    return [Valid(triple, 0, None) for triple in triples]
+    held = (version.rows for extent in op.extents for version in inputs.tables.get(extent, ()))
+    rows = dict.fromkeys(row for rows in held for row in rows)
+    return [Valid(triple, 0, None) for triple in triples_of(rows)]
 
 
 def relation_union(left: Sequence[Valid[Triple]], right: Sequence[Valid[Triple]]) -> list[Valid[Triple]]:
@@ -47,25 +49,10 @@ def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
     """The statements of streams with the instants at which the window holds them (R3 to R6)."""
     if isinstance(op.input, StoredTable):
         raise Unsupported("Window", "statements are not read from tables", "never")
-    known: dict[str, Term] = {}
-
-    def row(triple: Triple) -> tuple[str, ...]:
-        terms = (triple.subject, triple.predicate, triple.object)
-        texts = tuple(map(encode, terms))
-        known.update(zip(texts, terms, strict=True))
-        return texts
-
     extents = {source.extent for source in walk(op) if isinstance(source, StreamReceive)}
-    arrived = {
-        name: [
-            Element(tick, number, row(triple))
-            for number, (tick, triple) in enumerate(sorted(inputs.streams.get(name, ()), key=itemgetter(0)), start=1)
-        ]
-        for name in extents
-    }
+    arrived = {name: sorted(inputs.streams.get(name, ()), key=attrgetter("tick")) for name in extents}
     until = max((elements[-1].tick for elements in arrived.values() if elements), default=0)
-    elements = evaluate_stream(op.input, RowInputs(until, arrived))
-    return [
-        Valid(Triple(*(known[str(text)] for text in e.row)), start, end)  # type: ignore[arg-type]
-        for e, start, end in windows.validity(op, elements)
-    ]
+    elements = evaluate_stream(op.input, Inputs(until, arrived))
+    held = windows.validity(op, elements)
+    triples = triples_of(element.row for element, _, _ in held)
+    return [Valid(triple, start, end) for triple, (_, start, end) in zip(triples, held, strict=True)]

@@ -1,0 +1,105 @@
+"""What all languages mean alike by their queries; `row_semantics` and `rdf_semantics` have the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transom.algebra.composed import composed_in
+from transom.algebra.state import Formula
+from transom.catalog.extents import Extent
+from transom.compiled import Compiled, extents_of
+from transom.errors import Unsupported
+from transom.shown import Engine
+
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
+    from transom.reference.sources import Inputs
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """How queries are planned, evaluated and shown.
+
+    Planner, reference engine and connectors are imported by the methods that use them. `unit` is what a query holds in
+    state, `flow` what goes into a run and comes out of it, `folder_formats` what a replay writes beside the formats of
+    sinks, `refused` the options of a run that mean nothing, with the reason, `size` how many steps of an evaluation are
+    told.
+    """
+
+    query: Compiled
+    unit: ClassVar[str] = "rows"
+    flow: ClassVar[tuple[str, str]] = ("rows", "out")
+    folder_formats: ClassVar[tuple[str, ...]] = ()
+    refused: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def size(self) -> int:
+        """The steps of an evaluation that are told."""
+        return 0
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """What shortens terms."""
+        return {}
+
+    @property
+    def sources(self) -> tuple[Extent, ...]:
+        """The extents at the leaves of the plan."""
+        return extents_of(self.query)
+
+    @property
+    def title(self) -> str:
+        """What a picture is called."""
+        return Path(self.query.name or "").name
+
+    def open_ticks(self, slack: int | None) -> int:
+        """How many ticks may be open at once: by default one beyond the lateness of the sources."""
+        return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
+
+    def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
+        """What the tree of a plan says of an operator, and the rows that it holds."""
+        return {}, None
+
+    def refusals(self) -> Mapping[Engine, Unsupported]:
+        """Which engines do not run the query, beside what planning finds."""
+        return {}
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Warnings beside those of the translator."""
+        return ()
+
+    def inputs(
+        self, given: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
+    ) -> Inputs:
+        """Rows and statements by extent, from start on."""
+        plan, catalog = self.query.plan, self.query.catalog
+        if composed_in(plan):
+            from transom.connectors.composed import gather_composed
+
+            return gather_composed(plan, catalog, given, until, start=start, watch=watch, now=now)
+        from transom.connectors.gather import gather
+
+        return gather(self.sources, catalog, given, until, start=start, watch=watch, now=now)
+
+    def unmatched(self, inputs: Any) -> tuple[Remark, ...]:
+        """Warnings that inputs give cause for."""
+        return ()
+
+    def check_format(self, form: str) -> None:
+        """Refuse a format that answers do not have."""
+        list(self.lines(self.nothing(), form, 0, None, guard=False))
+
+    def nothing(self) -> Any:
+        """An answer without content."""
+        raise NotImplementedError
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, guard: bool) -> Iterator[str]:
+        """An answer in a format."""
+        raise NotImplementedError
+
+    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
+        """The messages that are rejected in an answer, by stream: how many by reason, and the first in words."""
+        return {}
