@@ -7,7 +7,6 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.algebra.expressions import Expression
-from transom.algebra.rdf.expressions import Expression as TermExpression
 from transom.model.schema import Schema
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Physical
@@ -35,7 +34,7 @@ class Compatible:
 
     variables: tuple[str, ...] = ()
     overlap: bool = False
-    condition: TermExpression | None = None
+    condition: Expression | None = None
 
     def __bool__(self) -> bool:
         return bool(self.variables) or self.condition is not None

@@ -13,8 +13,7 @@ from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.model.bag import Element
 from transom.model.rdf.solutions import Valid
-from transom.model.rdf.spelling import encode
-from transom.model.rdf.terms import Literal, Term, Triple
+from transom.model.rdf.terms import Literal, Triple
 from transom.reference import windows
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs as RowInputs
@@ -47,18 +46,10 @@ def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
     """The statements of streams with the instants at which the window holds them (R3 to R6)."""
     if isinstance(op.input, StoredTable):
         raise Unsupported("Window", "statements are not read from tables", "never")
-    known: dict[str, Term] = {}
-
-    def row(triple: Triple) -> tuple[str, ...]:
-        terms = (triple.subject, triple.predicate, triple.object)
-        texts = tuple(map(encode, terms))
-        known.update(zip(texts, terms, strict=True))
-        return texts
-
     extents = {source.extent for source in walk(op) if isinstance(source, StreamReceive)}
     arrived = {
         name: [
-            Element(tick, number, row(triple))
+            Element(tick, number, (triple.subject, triple.predicate, triple.object))
             for number, (tick, triple) in enumerate(sorted(inputs.streams.get(name, ()), key=itemgetter(0)), start=1)
         ]
         for name in extents
@@ -66,6 +57,6 @@ def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
     until = max((elements[-1].tick for elements in arrived.values() if elements), default=0)
     elements = evaluate_stream(op.input, RowInputs(until, arrived))
     return [
-        Valid(Triple(*(known[str(text)] for text in e.row)), start, end)  # type: ignore[arg-type]
+        Valid(Triple(*e.row), start, end)  # type: ignore[arg-type]
         for e, start, end in windows.validity(op, elements)
     ]
