@@ -24,12 +24,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks.measure import Contestant, compare, figures, options, say, session
-from transom.algebra.rdf.expressions import Call, Constant
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import INTEGER, IRI, Literal
-from transom.spark.terms import truth
+from transom.spark.terms import value
 
-_MORE = Call(">", (Variable("v"), Constant(Literal("50", INTEGER))))
+_MORE = term_call(">", variable("v"), term_literal(Literal("50", INTEGER)))
 _VALUES, _PLACES, _EACH = 100, 1000, 10
 """So many numbers and places there are, and so many statements about a subject."""
 
@@ -104,7 +103,7 @@ def join(of: Encoded) -> DataFrame:
 
 def of_text(frame: DataFrame) -> DataFrame:
     """The filter as Transom has it."""
-    return frame.where(truth(_MORE, {"v": F.col("v")}))
+    return frame.where(value(_MORE, {"v": F.col("v")}))
 
 
 def of_struct(frame: DataFrame) -> DataFrame:
@@ -115,7 +114,7 @@ def of_struct(frame: DataFrame) -> DataFrame:
 
 def of_hash(frame: DataFrame, terms: DataFrame) -> DataFrame:
     """The filter on the table of terms, and the rows that have one of those that it leaves."""
-    kept = terms.where(truth(_MORE, {"v": F.col("term")})).select(F.col("code").alias("v"))
+    kept = terms.where(value(_MORE, {"v": F.col("term")})).select(F.col("code").alias("v"))
     return frame.join(F.broadcast(kept), "v", "left_semi")
 
 

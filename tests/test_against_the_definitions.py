@@ -11,7 +11,6 @@ import pytest
 
 from tests.oracle_cql import build, oracle
 from tests.oracle_cql.question import KINDS, Question, question
-from transom.model.schema import Schema
 from transom.optimizer.pipeline import optimize
 from transom.reference.expressions import Scope, value
 
@@ -23,7 +22,7 @@ def difference(q: Question) -> str | None:
     """Where the engine and the definitions differ, with the optimizer and without; None where they do not."""
     wanted = oracle.answer(q)
     plan = build.plan(q)
-    steps = optimize(plan, lambda e: value(e, Scope(Schema(()), ())))
+    steps = optimize(plan, lambda e: value(e, Scope()))
     for which in (plan, *(step.plan for step in steps[-1:])):
         found = build.answer(which, build.given(q))  # type: ignore[arg-type]
         if found != wanted:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transom.algebra.rdf import bounds
-from transom.algebra.rdf.expressions import Call
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.solutions import ordered
-from transom.algebra.rdf.tree import walk_all
+from transom.algebra.rdf.tree import calls
 from transom.algebra.state import Formula
+from transom.algebra.term_functions import TERM_FUNCTIONS
 from transom.compiled import ResultKind
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
@@ -34,6 +34,8 @@ from transom.spark.java_patterns import read_by_reference
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
     from transom.runtime.rdf_answers import RdfResults
+
+PATTERNS = (TERM_FUNCTIONS["REGEX"], TERM_FUNCTIONS["REPLACE"])
 
 
 @dataclass(frozen=True)
@@ -90,12 +92,12 @@ class RdfSemantics(Semantics):
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
         """The reference engine refuses the first constant regular expression that it does not read."""
-        for call in walk_all(self.query.algebra):
-            if isinstance(call, Call) and call.function in ("REGEX", "REPLACE"):
+        for call in calls(self.query.algebra):
+            if call.function in PATTERNS:
                 try:
                     read_by_reference(call)
                 except Unsupported as gap:
-                    gap.span = gap.span or self.place_of(call.function, ())
+                    gap.span = gap.span or self.place_of(call.function.name, ())
                     return {"reference": gap}
         return {}
 

@@ -150,7 +150,7 @@ def test_geometries_are_written_as_others_read_them() -> None:
 
 def of(expression: Expression) -> Value:
     """The value of an expression that reads nothing."""
-    return value(expression, Scope(Schema(()), ()))
+    return value(expression, Scope())
 
 
 def point(x: float | None, y: float) -> Expression:

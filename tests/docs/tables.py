@@ -9,8 +9,8 @@ import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.gap_examples import GRAPH, RDF, ROWS, STREAM
 from transom.algebra.functions import FUNCTIONS
-from transom.algebra.rdf.functions import FUNCTIONS as RDF_FUNCTIONS
 from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
+from transom.algebra.term_functions import LOGIC, TERM_FUNCTIONS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
@@ -63,11 +63,15 @@ def functions() -> str:
 
 def rdf_functions() -> str:
     """Every function and operator of SPARQL with its meaning."""
+    logic = {written: FUNCTIONS[name] for written, name in LOGIC.items()}
     rows = []
-    for name, function in RDF_FUNCTIONS.items():
-        taken = f"{function.least} or more" if function.most is None else f"{function.least} to {function.most}"
-        taken = str(function.least) if function.least == function.most else taken
-        rows.append((function.group, code(name), taken, function.meaning + ("" if function.strict else r" \*")))
+    for name, function in (logic | TERM_FUNCTIONS).items():
+        counts = sorted(len(signature.arguments) for signature in function.signatures)
+        repeats = any(signature.repeats for signature in function.signatures) and name not in LOGIC
+        taken = str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+        taken = f"{counts[0]} or more" if repeats else taken
+        group = "logic" if name in LOGIC else function.group
+        rows.append((group, code(name), taken, function.meaning + ("" if function.strict else r" \*")))
     return table(("group", "name", "arguments", "gives"), rows)
 
 

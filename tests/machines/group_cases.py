@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from tests.machines.twin_cases import Case, Tick, comings, restarts, times
+from tests.rdf.build import aggregate_of
 from transom.algebra.expressions import Aggregate as SqlAggregate
 from transom.algebra.expressions import AggregateFunction, Column
-from transom.algebra.rdf.expressions import Aggregate
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.machines.group_aggregate import TERM, TERM_CELLS, AggregateSpec, GroupSpec
 from transom.machines.steps import Arrival
 from transom.model.bag import Row
@@ -24,7 +24,7 @@ from transom.model.rdf.values import Kind, Number, number_literal
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type, Value
 from transom.reference.expressions import aggregate as sql_aggregate
-from transom.reference.rdf.aggregates import aggregate as term_aggregate
+from transom.reference.expressions import aggregated
 from transom.reference.rdf.numbers import divide, number
 
 INTEGERS = [Literal(text, INTEGER) for text in ("1", "01", "-7", "0", "9" * 38, "16777217", "12345678901234567890")]
@@ -97,9 +97,9 @@ def term_meaning(spec: GroupSpec, terms: Sequence[Term | None]) -> list[Term | N
     found = []
     for one in spec.aggregates:
         function = "GROUP_CONCAT" if one.function == "concat" else one.function.upper()
-        argument = None if one.argument is None else Variable("x")
-        op = Aggregate(Variable("n"), function, argument, one.distinct, one.separator)
-        found.append(integer(len(terms)) if argument is None else term_aggregate(op, list(terms)))
+        argument = None if one.argument is None else variable("x")
+        op = aggregate_of(variable("n"), function, argument, one.distinct, one.separator)
+        found.append(integer(len(terms)) if argument is None else aggregated(op, list(terms)))
     return found
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rdf.build import bgp, call, path, select, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists, SortKey
+from tests.rdf.build import aggregate_of, bgp, call, item, path, select, v
+from transom.algebra.expressions import Aggregate, Exists
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps, ZeroOrMore, ZeroOrOne
 from transom.algebra.rdf.solutions import (
@@ -18,14 +18,15 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Slice,
+    SortKey,
     Union,
     Values,
 )
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import JoinType
 from transom.algebra.state import Arrivals, Number, times
+from transom.algebra.terms import term_call, variable
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical.change_aggregate import ChangeAggregate
@@ -131,7 +132,7 @@ def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
 
 def test_exists_is_a_semi_or_an_anti_join() -> None:
     there = Exists(Filter(bgp("?x :q ?z"), call(">", "?z", "?y")))
-    plan = arrange(Filter(bgp("?x :p ?y"), Call("&&", (there, Call("!", (Exists(bgp("?x :r ?w")),))))))
+    plan = arrange(Filter(bgp("?x :p ?y"), term_call("&&", there, term_call("!", Exists(bgp("?x :r ?w"))))))
     assert isinstance(plan, ChangeJoin)
     assert plan.join_type is JoinType.ANTI
     assert isinstance(plan.left, ChangeJoin)
@@ -170,7 +171,7 @@ def test_paths_that_repeat_follow_edges_in_one_task() -> None:
 @pytest.mark.parametrize(
     ("plan", "operator"),
     [
-        (Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW"))), "NOW"),
+        (Extend(bgp("?x :p ?y"), item(variable("now"), term_call("NOW"))), "NOW"),
     ],
 )
 def test_gaps_are_named(plan: Question, operator: str) -> None:
@@ -188,16 +189,19 @@ def exists_joins(plan: Question) -> list[JoinType]:
 
 def test_exists_inside_an_expression_is_a_mark() -> None:
     there, moving = Exists(bgp("?y :q ?z")), bgp("?x :p ?y")
-    either = Call("||", (there, call(">", "?y", 1)))
+    either = term_call("||", there, call(">", "?y", 1))
     assert exists_joins(Filter(moving, either)) == [JoinType.MARK]
-    assert exists_joins(Filter(moving, Call("&&", (either, Call("!", (there,)))))) == [JoinType.MARK, JoinType.ANTI]
-    assert exists_joins(Extend(moving, Binding(Variable("e"), there))) == [JoinType.MARK]
+    assert exists_joins(Filter(moving, term_call("&&", either, term_call("!", there)))) == [
+        JoinType.MARK,
+        JoinType.ANTI,
+    ]
+    assert exists_joins(Extend(moving, item(variable("e"), there))) == [JoinType.MARK]
     assert exists_joins(OrderBy(moving, (SortKey(there),), ())) == [JoinType.MARK]
-    total = Aggregate(Variable("n"), "SUM", there)
+    total = aggregate_of(variable("n"), "SUM", there)
     assert exists_joins(Aggregation(moving, (), (total,), whole=True)) == [JoinType.MARK]
     optional = [JoinType.MARK, JoinType.ANTI, JoinType.MARK]  # the pairs, and the left solutions without a pair
     assert exists_joins(LeftJoin(moving, STORED, either)) == optional
-    stored = arrange(Extend(STORED, Binding(Variable("e"), Exists(STORED))))
+    stored = arrange(Extend(STORED, item(variable("e"), Exists(STORED))))
     assert machines(stored) == []
 
 
@@ -207,7 +211,7 @@ def test_exists_is_evaluated_once_for_all_solutions() -> None:
     assert isinstance(optional, ChangeJoin)
     assert (optional.join_type, optional.keys) == (JoinType.SEMI, ("x",))
     assert not any(isinstance(node, Once) for node in walk(optional)), "nothing needs the domain here"
-    bound = Extend(bgp("?z :q ?w"), Binding(Variable("v"), call("+", "?w", "?y")))
+    bound = Extend(bgp("?z :q ?w"), item(variable("v"), call("+", "?w", "?y")))
     domain = arrange(Filter(moving, Exists(Filter(bound, call(">", "?v", 1)))))
     assert isinstance(domain, ChangeJoin)
     assert domain.keys == ("y",)
@@ -222,12 +226,12 @@ def test_values_are_stored() -> None:
 
 
 def grouped(below: Solutions, *aggregates: Aggregate, whole: bool = False) -> Aggregation:
-    x = Variable("x")
-    return Aggregation(below, () if whole else (Binding(x, x),), aggregates, whole)
+    x = variable("x")
+    return Aggregation(below, () if whole else (item(x, x),), aggregates, whole)
 
 
 def test_groups_are_aggregates_of_changes() -> None:
-    counted = Aggregate(Variable("n"), "COUNT")
+    counted = aggregate_of(variable("n"), "COUNT")
     plan = arrange(grouped(bgp("?x :p ?y"), counted))
     assert isinstance(plan, ChangeAggregate)
     assert (plan.form, plan.start) == (Form.CHANGES, None)
@@ -236,14 +240,14 @@ def test_groups_are_aggregates_of_changes() -> None:
 
 
 def test_the_group_of_all_solutions_exists_from_tick_0_on() -> None:
-    plan = arrange(grouped(bgp("?x :p ?y"), Aggregate(Variable("n"), "COUNT"), whole=True))
+    plan = arrange(grouped(bgp("?x :p ?y"), aggregate_of(variable("n"), "COUNT"), whole=True))
     assert isinstance(plan, ChangeAggregate)
     assert isinstance(plan.start, Stand)
     assert plan.choice.reason.endswith("in one task, as there is one group")
 
 
 def test_groups_of_stored_solutions_are_stored_unless_there_are_streams() -> None:
-    counted = Aggregate(Variable("n"), "COUNT")
+    counted = aggregate_of(variable("n"), "COUNT")
     alone = arrange(grouped(STORED, counted))
     assert isinstance(alone, ChangeAggregate)
     assert alone.form is Form.TABLE
@@ -255,6 +259,8 @@ def test_groups_of_stored_solutions_are_stored_unless_there_are_streams() -> Non
 
 def test_what_a_group_always_binds() -> None:
     below = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
-    keys = (Binding(Variable("x"), Variable("x")), Binding(Variable("z"), Variable("z")))
-    both = Aggregation(below, keys, (Aggregate(Variable("n"), "COUNT"), Aggregate(Variable("m"), "MAX", Variable("y"))))
+    keys = (item(variable("x"), variable("x")), item(variable("z"), variable("z")))
+    both = Aggregation(
+        below, keys, (aggregate_of(variable("n"), "COUNT"), aggregate_of(variable("m"), "MAX", variable("y")))
+    )
     assert bound(both) == {"x", "n"}

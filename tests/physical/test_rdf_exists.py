@@ -100,7 +100,7 @@ class Keyed(Moment):
             self.seen[asked] = (found, have)
             self.asked["joins"] = self.asked.get("joins", 0) + 1
         found, have = self.seen[asked]
-        made = {b.variable.name: b.expression.arguments[0].name for b in found.made}
+        made = {one.attribute.name: one.expression.arguments[0].name for one in found.made}
         return tuple(_value(outer, key, made) for key in found.keys) in have
 
 
@@ -108,7 +108,7 @@ def _value(outer: Solution, key: str, made: dict[str, str]) -> Term | None:
     if key not in made:
         assert outer.get(key) is not None
         return outer.get(key)
-    return outer.get(made[key]) or rdf_exists.UNBOUND.term
+    return outer.get(made[key]) or rdf_exists.UNBOUND.value  # type: ignore[return-value]
 
 
 def _speaks_against(one: Solution, other: Solution) -> bool:

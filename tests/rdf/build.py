@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.rdf.stated import Stated, stated
+from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Item
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place, TriplePattern
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.rdf.statements import element_window, fitting, range_window, rdf_stream
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import DECIMAL, INTEGER, IRI, BlankNode, Literal, Term, Triple
+from transom.model.types import Type
 
 PREFIXES = {"": "http://ex/", "my": "http://my/", "wtur": "http://iec.org/61400-25/root/ln-classes/WTUR#"}
 Window = tuple[int, int] | int | None
@@ -45,12 +46,12 @@ def term(written: Any) -> Term:
 
 def place(written: str) -> Place:
     """A place of a pattern: a variable or a term."""
-    return Variable(written[1:]) if written.startswith("?") else term(written)
+    return variable(written[1:]) if written.startswith("?") else term(written)
 
 
-def v(names: str) -> tuple[Variable, ...]:
+def v(names: str) -> tuple[Column, ...]:
     """Variables by their names."""
-    return tuple(Variable(name) for name in names.split())
+    return tuple(variable(name) for name in names.split())
 
 
 def triple(pattern: str, on: Windows) -> TriplePattern:
@@ -93,14 +94,32 @@ def select(names: str, below: Solutions) -> Project:
 
 def call(function: str, *arguments: Expression | str | int) -> Expression:
     """A call; strings that begin with a question mark are variables, others terms."""
-    return Call(function, tuple(expression(a) for a in arguments))
+    return term_call(function, *map(expression, arguments))
 
 
 def expression(written: Expression | str | int) -> Expression:
     """An expression, or the variable or constant that a word stands for."""
     if isinstance(written, str) and written.startswith("?"):
-        return Variable(written[1:])
-    return Constant(term(written)) if isinstance(written, str | int) else written
+        return variable(written[1:])
+    return term_literal(term(written)) if isinstance(written, str | int) else written
+
+
+def condition(written: Expression) -> Expression:
+    """An expression as a condition: the effective boolean value of a term."""
+    return as_type(written, Type.BOOLEAN)
+
+
+def item(column: Column, value: Expression) -> Item:
+    """A variable and the expression that it stands for."""
+    return Item(as_type(value, Type.TERM), column.attribute)
+
+
+def aggregate_of(
+    column: Column, function: str, argument: Expression | None = None, distinct: bool = False, separator: str = " "
+) -> Aggregate:
+    """An aggregate of terms, or of solutions."""
+    given = None if argument is None else as_type(argument, Type.TERM)
+    return Aggregate(AggregateFunction(function), given, column.attribute, distinct, separator)
 
 
 def inputs(streams: Mapping[str, Sequence[Sequence[Any]]] | None = None, **graphs: Sequence[Sequence[Any]]) -> Stated:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.rdf.stated import Stated
-from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra import expressions
+from transom.algebra.expressions import Call, Column, Expression
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
 from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
@@ -65,9 +65,9 @@ def last(came: list[Any], count: int) -> Counter[Any]:
 def fitted(op: TriplePattern, z: Triple) -> list[Mu]:
     """Definition 7: the solution of a statement, if it fits."""
     pairs = list(zip(op.places, (z.subject, z.predicate, z.object)))
-    if any(not isinstance(x, Variable) and x != found for x, found in pairs):
+    if any(not isinstance(x, Column) and x != found for x, found in pairs):
         return []
-    mu = frozenset((x.name, found) for x, found in pairs if isinstance(x, Variable))
+    mu = frozenset((x.name, found) for x, found in pairs if isinstance(x, Column))
     return [mu] if len({name for name, _ in mu}) == len(mu) else []
 
 
@@ -159,12 +159,13 @@ def true(condition: Expression | None, mu: Mu) -> bool:
         return True
     assert isinstance(condition, Call)
     bound = dict(mu)
-    one, other = (a.term if isinstance(a, Constant) else bound.get(a.name) for a in condition.arguments)  # type: ignore[union-attr]
+    one, other = (a.value if isinstance(a, expressions.Literal) else bound.get(a.name) for a in condition.arguments)  # type: ignore[union-attr]
     if one is None or other is None:
         return False
-    if condition.function in ("=", "!="):
-        return (one == other) == (condition.function == "=")
+    name = condition.function.name
+    if name in ("=", "!="):
+        return (one == other) == (name == "=")
     if not isinstance(one, Literal) or not isinstance(other, Literal):
         return False
     first, second = int(one.lexical), int(other.lexical)
-    return first < second if condition.function == "<" else first > second
+    return first < second if name == "<" else first > second

@@ -17,6 +17,7 @@ import pyoxigraph as ox
 
 from tests.rdf.build import term
 from tests.rdf.stated import Stated, stated
+from transom.algebra.expressions import Column
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Place
@@ -30,7 +31,6 @@ from transom.algebra.rdf.statements import (
     union_of,
 )
 from transom.algebra.rdf.tree import Question
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
@@ -146,10 +146,10 @@ def last(rows: Any, count: int, t: int, choose: Callable[[Triple], bool]) -> lis
 def fits(places: tuple[Place, ...], one: Triple) -> bool:
     """Whether a statement fits a pattern."""
     terms = (one.subject, one.predicate, one.object)
-    same = all(not isinstance(p, Variable) for p, _ in zip(places, terms)) or all(
-        a == b for p, a in zip(places, terms) for q, b in zip(places, terms) if p == q and isinstance(p, Variable)
+    same = all(not isinstance(p, Column) for p, _ in zip(places, terms)) or all(
+        a == b for p, a in zip(places, terms) for q, b in zip(places, terms) if p == q and isinstance(p, Column)
     )
-    return same and all(p == found for p, found in zip(places, terms) if not isinstance(p, Variable))
+    return same and all(p == found for p, found in zip(places, terms) if not isinstance(p, Column))
 
 
 def oxigraph(case: Case, t: int) -> list[tuple[Any, ...]] | bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.rdf.build import place, term
+from tests.rdf.build import aggregate_of, item, place, term
 from tests.rdf.oracle import (
     OBJECTS,
     PREDICATES,
@@ -17,7 +17,9 @@ from tests.rdf.oracle import (
     new_source,
     streams,
 )
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression, SortKey
+from tests.rdf.sparql_text import order as sort_text
+from tests.rdf.sparql_text import sparql
+from transom.algebra.expressions import Exists, Expression
 from transom.algebra.rdf.forms import Ask
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
@@ -46,11 +48,12 @@ from transom.algebra.rdf.solutions import (
     OrderBy,
     Project,
     Slice,
+    SortKey,
     Union,
     Values,
 )
 from transom.algebra.rdf.statements import element_window, fitting, rdf_stream
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import IRI
 
 LINKS = [IRI(f"http://ex/{name}") for name in "pqr"]
@@ -81,7 +84,7 @@ def spot(chance: random.Random, words: list[object], mark: str) -> Place:
     if draw < 0.1:
         return place(f"_:{chance.choice('bc')}{mark}")
     if draw < 0.7:
-        return Variable(chance.choice(VARIABLES))
+        return variable(chance.choice(VARIABLES))
     return term(chance.choice([w for w in words if not str(w).startswith("_:")]))
 
 
@@ -98,11 +101,11 @@ def pattern(chance: random.Random, case: Case, paths: float = 0.2) -> Piece:
         if chance.random() < paths:
             way = path(chance)
             if may_stand_still(way):  # Oxigraph knows no path of no step from a term that is not there
-                subject, object = (Variable(chance.choice(VARIABLES)) for _ in range(2))
+                subject, object = (variable(chance.choice(VARIABLES)) for _ in range(2))
             parts.append(PathPattern(source, subject, way, object))
             lines.append(f"{subject} {way} {object}")
         else:
-            predicate: Place = Variable("v") if chance.random() < 0.1 else term(chance.choice(PREDICATES))
+            predicate: Place = variable("v") if chance.random() < 0.1 else term(chance.choice(PREDICATES))
             parts.append(TriplePattern(source, subject, predicate, object))
             lines.append(f"{subject} {predicate} {object}")
     plan = BasicGraphPattern(tuple(parts))
@@ -196,7 +199,7 @@ def group(chance: random.Random, case: Case, depth: int) -> Piece:
         case 0 | 1:
             right = group(chance, case, depth - 1)
             condition = test(chance, merged(left.names, right.names), 2)
-            text = f"{{ {left.text} }} OPTIONAL {{ {right.text} FILTER({condition}) }}"
+            text = f"{{ {left.text} }} OPTIONAL {{ {right.text} FILTER({sparql(condition)}) }}"
             return Piece(LeftJoin(left.plan, right.plan, condition), text, merged(left.names, right.names))
         case 2:
             right = group(chance, case, depth - 1)
@@ -218,18 +221,18 @@ def group(chance: random.Random, case: Case, depth: int) -> Piece:
             return Piece(Minus(left.plan, right.plan), f"{{ {left.text} }} MINUS {{ {right.text} }}", left.names)
         case 6:
             condition = test(chance, left.names, 3)
-            return Piece(Filter(left.plan, condition), f"{{ {left.text} }} FILTER({condition})", left.names)
+            return Piece(Filter(left.plan, condition), f"{{ {left.text} }} FILTER({sparql(condition)})", left.names)
         case 7:
             name = fresh(case)
             value = scalar(chance, left.names, 2)
-            plan = Extend(left.plan, Binding(Variable(name), value))
-            return Piece(plan, f"{{ {left.text} }} BIND({value} AS ?{name})", (*left.names, name))
+            plan = Extend(left.plan, item(variable(name), value))
+            return Piece(plan, f"{{ {left.text} }} BIND({sparql(value)} AS ?{name})", (*left.names, name))
         case 8:
             inner = pattern(chance, case, paths=0)
             found: Expression = Exists(inner.plan)
             said = f"EXISTS {{ {inner.text} }}"
             if chance.random() < 0.5:
-                found, said = Call("!", (found,)), f"NOT {said}"
+                found, said = term_call("!", found), f"NOT {said}"
             return Piece(Filter(left.plan, found), f"{{ {left.text} }} FILTER({said})", left.names)
         case _:
             return values(chance, left) if chance.random() < 0.5 else counted(chance, case, left)
@@ -244,7 +247,7 @@ def values(chance: random.Random, left: Piece) -> Piece:
         for _ in range(chance.randint(0, 3))
     )
     lines = " ".join("(" + " ".join("UNDEF" if t is None else str(t) for t in row) + ")" for row in rows)
-    table = Values(tuple(map(Variable, names)), rows)
+    table = Values(tuple(map(variable, names)), rows)
     text = f"{{ {left.text} }} VALUES ({' '.join('?' + n for n in names)}) {{ {lines} }}"
     return Piece(Join(left.plan, table), text, merged(left.names, tuple(names)))
 
@@ -256,15 +259,15 @@ def counted(chance: random.Random, case: Case, left: Piece) -> Piece:
     function = chance.choice(["COUNT", "SUM", "AVG", "MIN", "MAX"])
     of, name = chance.choice(left.names), fresh(case)
     distinct = chance.random() < 0.3
-    one = Aggregate(Variable(name), function, Variable(of), distinct)
+    one = aggregate_of(variable(name), function, variable(of), distinct)
     said = f"({function}({'DISTINCT ' if distinct else ''}?{of}) AS ?{name})"
     if chance.random() < 0.3:
         whole = Aggregation(left.plan, (), (one,), whole=True)
-        return Piece(Project(whole, (Variable(name),)), f"{{ SELECT {said} {{ {left.text} }} }}", (name,))
+        return Piece(Project(whole, (variable(name),)), f"{{ SELECT {said} {{ {left.text} }} }}", (name,))
     key = chance.choice(left.names)
-    plan = Aggregation(left.plan, (Binding(Variable(key), Variable(key)),), (one,))
+    plan = Aggregation(left.plan, (item(variable(key), variable(key)),), (one,))
     text = f"{{ SELECT ?{key} {said} {{ {left.text} }} GROUP BY ?{key} }}"
-    return Piece(Project(plan, (Variable(key), Variable(name))), text, (key, name))
+    return Piece(Project(plan, (variable(key), variable(name))), text, (key, name))
 
 
 def aggregated(seed: int) -> Solutions:
@@ -274,22 +277,24 @@ def aggregated(seed: int) -> Solutions:
     piece = group(chance, case, 2)
 
     def value() -> Expression:
-        return Variable(chance.choice(piece.names)) if piece.names and chance.random() < 0.8 else scalar(chance, (), 1)
+        return variable(chance.choice(piece.names)) if piece.names and chance.random() < 0.8 else scalar(chance, (), 1)
 
-    keys = tuple(Binding(Variable(f"k{number}"), value()) for number in range(chance.choice([0, 1, 1, 2])))
-    aggregates = [Aggregate(Variable("n"), "COUNT", None, chance.random() < 0.5)]
+    keys = tuple(item(variable(f"k{number}"), value()) for number in range(chance.choice([0, 1, 1, 2])))
+    aggregates = [aggregate_of(variable("n"), "COUNT", None, chance.random() < 0.5)]
     for number in range(chance.randint(1, 4)):
         function = chance.choice(["COUNT", "SUM", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"])
         argument = value()
         if function in ("SUM", "AVG"):
-            argument = Call("COALESCE", (Call(chance.choice(["ABS", "xsd:double", "xsd:float"]), (argument,)), value()))
-        aggregates.append(Aggregate(Variable(f"a{number}"), function, argument, chance.random() < 0.4, "; "))
+            argument = term_call(
+                "COALESCE", term_call(chance.choice(["ABS", "xsd:double", "xsd:float"]), argument), value()
+            )
+        aggregates.append(aggregate_of(variable(f"a{number}"), function, argument, chance.random() < 0.4, "; "))
     found: Solutions = Aggregation(piece.plan, keys, tuple(aggregates), whole=not keys)
     names = tuple(variable.name for variable in found.variables)
     if chance.random() < 0.3:
         found = Filter(found, test(chance, names, 1))
     if chance.random() < 0.5:
-        found = Extend(found, Binding(Variable("more"), scalar(chance, names, 2)))
+        found = Extend(found, item(variable("more"), scalar(chance, names, 2)))
     return found
 
 
@@ -297,38 +302,38 @@ def scalar(chance: random.Random, names: tuple[str, ...], depth: int) -> Express
     """An expression that may be an error."""
     if depth == 0 or chance.random() < 0.3:
         if names and chance.random() < 0.7:
-            return Variable(chance.choice(names))
-        return Constant(term(chance.choice([w for w in OBJECTS if not str(w).startswith("_:")])))
+            return variable(chance.choice(names))
+        return term_literal(term(chance.choice([w for w in OBJECTS if not str(w).startswith("_:")])))
     inner = [scalar(chance, names, depth - 1) for _ in range(3)]
     one = chance.choice(["+", "-", "*", "/", "unary -", "STR", "STRLEN", "DATATYPE", "IF", "COALESCE", "ABS", "CONCAT"])
     match one:
         case "+" | "-" | "*" | "/":
-            return Call(one, tuple(inner[:2]))
+            return term_call(one, *inner[:2])
         case "IF":
-            return Call(one, (test(chance, names, depth - 1), *inner[:2]))
+            return term_call(one, test(chance, names, depth - 1), *inner[:2])
         case "COALESCE" | "CONCAT":
-            return Call(one, tuple(inner[:2]))
+            return term_call(one, *inner[:2])
         case _:
-            return Call(one, (inner[0],))
+            return term_call(one, inner[0])
 
 
 def test(chance: random.Random, names: tuple[str, ...], depth: int) -> Expression:
     """A condition that may be an error."""
     one = chance.choice(["=", "!=", "<", ">", "<=", ">=", "&&", "||", "!", "IN", "BOUND", "isIRI", "isLITERAL"])
     if one in ("&&", "||") and depth:
-        return Call(one, (test(chance, names, depth - 1), test(chance, names, depth - 1)))
+        return term_call(one, test(chance, names, depth - 1), test(chance, names, depth - 1))
     if one == "!" and depth:
-        return Call("!", (test(chance, names, depth - 1),))
+        return term_call("!", test(chance, names, depth - 1))
     if one == "BOUND" and names:
-        return Call("BOUND", (Variable(chance.choice(names)),))
+        return term_call("BOUND", variable(chance.choice(names)))
     if one == "IN":
-        return Call(chance.choice(["IN", "NOT IN"]), tuple(scalar(chance, names, 1) for _ in range(3)))
+        return term_call(chance.choice(["IN", "NOT IN"]), *tuple(scalar(chance, names, 1) for _ in range(3)))
     if one in ("isIRI", "isLITERAL"):
-        return Call(one, (scalar(chance, names, 0),))
+        return term_call(one, scalar(chance, names, 0))
     left, right = scalar(chance, names, 1), scalar(chance, names, 1)
     if one in ("<=", ">="):  # Oxigraph takes a name to be at most itself
-        return Call(one, (Call("+", (left, Constant(term(1)))), right))
-    return Call(one if one in ("=", "!=", "<", ">") else "<", (left, right))
+        return term_call(one, term_call("+", left, term_literal(term(1))), right)
+    return term_call(one if one in ("=", "!=", "<", ">") else "<", left, right)
 
 
 test.__test__ = False  # type: ignore[attr-defined]
@@ -340,18 +345,18 @@ def finish(chance: random.Random, case: Case, piece: Piece) -> None:
         case.plan, case.text = Ask(piece.plan), f"ASK {{ {piece.text} }}"
         return
     names = tuple(chance.sample(piece.names, chance.randint(1, len(piece.names))))
-    kept = tuple(map(Variable, names))
+    kept = tuple(map(variable, names))
     said = " ".join(f"?{name}" for name in names)
     case.names = names
     match chance.randrange(4):
         case 0:
             case.plan, case.text = Distinct(Project(piece.plan, kept)), f"SELECT DISTINCT {said} {{ {piece.text} }}"
         case 1:
-            keys = [SortKey(Call("STR", (v,)), chance.random() < 0.5) for v in kept]
+            keys = [SortKey(term_call("STR", v), chance.random() < 0.5) for v in kept]
             order = OrderBy(piece.plan, tuple(keys), ())
             offset, limit = chance.randint(0, 2), chance.randint(0, 4)
             case.plan = Slice(Project(order, kept), offset, limit)
-            tail = f"ORDER BY {' '.join(map(str, keys))} OFFSET {offset} LIMIT {limit}"
+            tail = f"ORDER BY {' '.join(map(sort_text, keys))} OFFSET {offset} LIMIT {limit}"
             case.text, case.ordered = f"SELECT {said} {{ {piece.text} }} {tail}", True
         case _:
             case.plan, case.text = Project(piece.plan, kept), f"SELECT {said} {{ {piece.text} }}"

@@ -16,25 +16,24 @@ import transom.reference.rdf.solutions
 import transom.reference.rdf.statements
 from tests.cases import GOLDEN
 from tests.docs.pages import ROOT
-from tests.rdf.build import bgp, call, select
+from tests.rdf.build import aggregate_of, bgp, call, item, select
 from tests.rdf.stated import stated
 from transom.algebra.explain import as_text, branch
+from transom.algebra.expressions import Exists
 from transom.algebra.rdf import bounds
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Exists
-from transom.algebra.rdf.functions import AGGREGATES, FUNCTIONS
 from transom.algebra.rdf.operator import Operator
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import Aggregation, Extend, Filter, Project, Slice, Values
 from transom.algebra.rdf.statements import StoredGraph, element_window, range_window, rdf_stream
 from transom.algebra.rdf.tree import OPERATORS, inputs, patterns_of, reads_streams, volatile_calls, walk
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.state import Arrivals, Number
+from transom.algebra.term_functions import TERM_FUNCTIONS
+from transom.algebra.terms import term_call, variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI, integer
 from transom.physical.rdf_arrange import Planner, arrange
 from transom.reference.rdf.evaluate import evaluate
-from transom.reference.rdf.expressions import made
-from transom.reference.rdf.functions import IMPLEMENTATIONS
+from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 
 FAMILIES = {
     "statements": transom.reference.rdf.statements,
@@ -76,18 +75,15 @@ class TestOperator:
 
 
 def test_gaps_are_named() -> None:
-    now = Binding(Variable("now"), Call("NOW"))
+    now = item(variable("now"), term_call("NOW"))
     with pytest.raises(Unsupported, match="not on Spark: NOW") as gap:
         arrange(Extend(Values((), ((),)), now))
     assert gap.value.kind == "never"
 
 
 def test_every_function_has_an_implementation() -> None:
-    strict = {name for name, function in FUNCTIONS.items() if function.strict}
-    alone = set(re.findall(r'case "(\w+)"', inspect.getsource(made)))
-    assert set(IMPLEMENTATIONS) | alone == strict
-    assert all(function.meaning for function in FUNCTIONS.values())
-    assert all(AGGREGATES.values())
+    assert TERM_IMPLEMENTATIONS.keys() | {"NOW", "BNODE"} == TERM_FUNCTIONS.keys()
+    assert all(function.meaning for function in TERM_FUNCTIONS.values())
 
 
 def test_walking_enters_tuples_expressions_and_the_patterns_of_exists() -> None:
@@ -99,12 +95,12 @@ def test_walking_enters_tuples_expressions_and_the_patterns_of_exists() -> None:
     assert reads_streams(plan)
     assert not reads_streams(bgp("?x :p ?y", None, on=StoredGraph(("g",))))
     drawn = as_text(branch(plan, lambda value: isinstance(value, OPERATORS)))
-    assert drawn.splitlines()[0] == "Filter(condition=!EXISTS {...})"
+    assert drawn.splitlines()[0] == "Filter(condition=NOT(EXISTS {...}))"
 
 
 def test_what_changes_by_itself_has_no_meaning_over_a_stream() -> None:
-    plan = Extend(bgp("?x :p ?y"), Binding(Variable("now"), Call("NOW")))
-    assert volatile_calls(plan) == [Call("NOW")]
+    plan = Extend(bgp("?x :p ?y"), item(variable("now"), term_call("NOW")))
+    assert volatile_calls(plan) == [term_call("NOW")]
     with pytest.raises(Unsupported) as refused:
         evaluate(plan, stated({}))
     assert refused.value.kind == "never"
@@ -119,18 +115,18 @@ STREAM, PATTERN = rdf_stream("s"), bgp("?x :p ?y")
         lambda: range_window(STREAM, 5, 10),
         lambda: range_window(STREAM, 0, 0),
         lambda: element_window(STREAM, 0),
-        lambda: TriplePattern(STREAM, *[Variable("x")] * 3),  # type: ignore[arg-type]
+        lambda: TriplePattern(STREAM, *[variable("x")] * 3),  # type: ignore[arg-type]
         lambda: BasicGraphPattern((element_window(STREAM, 3),)),  # type: ignore[arg-type]
         lambda: Slice(PATTERN, 0, 1),
-        lambda: Values((Variable("x"),), ((),)),
-        lambda: Project(PATTERN, (Variable("x"), Variable("x"))),
-        lambda: Extend(PATTERN, Binding(Variable("x"), Variable("y"))),
+        lambda: Values((variable("x"),), ((),)),
+        lambda: Project(PATTERN, (variable("x"), variable("x"))),
+        lambda: Extend(PATTERN, item(variable("x"), variable("y"))),
         lambda: Aggregation(PATTERN, (), ()),
-        lambda: Aggregate(Variable("n"), "SUM"),
-        lambda: Call("STRLEN"),
-        lambda: Call("NO SUCH"),
+        lambda: aggregate_of(variable("n"), "SUM"),
+        lambda: term_call("STRLEN"),
+        lambda: term_call("NO SUCH"),
         lambda: call("BOUND", ":a"),
-        lambda: Variable("?x"),
+        lambda: variable("?x"),
     ],
 )
 def test_what_means_nothing_cannot_be_built(build: object) -> None:
@@ -143,7 +139,7 @@ def test_state_of_a_join_is_what_is_valid_of_both_sides() -> None:
     assert bounds.remembered(pair) == bounds.plus(Arrivals("s", 10), Arrivals("s", 10))
     assert bounds.total(select("x", bgp("?x :p ?y", own=7))) == Number(7)
     assert bounds.remembered(Filter(PATTERN, Exists(pair))) == bounds.valid(pair)
-    assert bounds.valid(Values((Variable("x"),), ((IRI("http://a"),), (integer(1),)))) == Number(2)
+    assert bounds.valid(Values((variable("x"),), ((IRI("http://a"),), (integer(1),)))) == Number(2)
 
 
 def test_every_decision_is_listed_with_its_cases() -> None:

@@ -7,15 +7,16 @@ from itertools import permutations
 
 import pytest
 
-from tests.rdf.build import expression
-from transom.algebra.rdf.expressions import Aggregate, Call, Constant, Expression
-from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.variable import Variable
+from tests.rdf.build import aggregate_of, expression
+from transom.algebra.expressions import Expression
+from transom.algebra.term_functions import TERM_FUNCTIONS
+from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.errors import Unsupported, UsageError
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import FLOAT, IRI, XSD, BlankNode, Literal, Term
-from transom.reference.rdf.aggregates import aggregate
-from transom.reference.rdf.expressions import Scope, value
+from transom.model.types import Type
+from transom.reference.expressions import aggregated, value
+from transom.reference.rdf.expressions import SolutionScope
 
 SHORT = {
     "i": "integer",
@@ -55,17 +56,19 @@ def read(written: str) -> Expression:
             while words[0] != ")":
                 arguments.append(take())
             words.pop(0)
-            return Call(name, tuple(arguments))
-        return expression(word) if word[0] == "?" else Constant(lit(word)) if word != "error" else Variable("unbound")
+            return term_call(name, *arguments)
+        return (
+            expression(word) if word[0] == "?" else term_literal(lit(word)) if word != "error" else variable("unbound")
+        )
 
-    return take()
+    return as_type(take(), Type.TERM)
 
 
 def answer(written: str) -> Term | None:
     bound = Solution.of({"x": lit("7i"), "s": lit('"abc"'), "iri": IRI("http://ex/a"), "node": BlankNode("n")})
     now = lit("2024-06-01T06:00:00Zt")
     assert isinstance(now, Literal)
-    return value(read(written), Scope(bound, Solution(), lambda pattern, outer: True, now))
+    return value(read(written), SolutionScope(bound, time=now))
 
 
 TABLE = [
@@ -136,12 +139,12 @@ def test_the_table_has_every_function() -> None:
         for name in re.findall(r"\((NOT IN|unary [+-]|\S+?)[\s)]", written)
     }
     shown |= {"SHA384", "SHA512"} if "SHA256" in shown else set()
-    assert set(FUNCTIONS) - shown == {"BNODE", "RAND", "UUID", "STRUUID"}
+    assert set(TERM_FUNCTIONS) - shown == {"BNODE", "RAND", "UUID", "STRUUID"}
 
 
 def test_blank_nodes_belong_to_their_solution() -> None:
-    scope = Scope(Solution(), Solution(), lambda pattern, outer: True, origin=Solution.of({"x": lit("1i")}), site="v")
-    other = Scope(Solution(), Solution(), lambda pattern, outer: True, origin=Solution.of({"x": lit("2i")}), site="v")
+    scope = SolutionScope(Solution(), Solution(), origin=Solution.of({"x": lit("1i")}), site="v")
+    other = SolutionScope(Solution(), Solution(), origin=Solution.of({"x": lit("2i")}), site="v")
     named = read('(BNODE "a")')
     assert value(named, scope) == value(named, scope)
     assert len({value(named, scope), value(named, other), value(read('(BNODE "b")'), scope)}) == 3
@@ -158,7 +161,7 @@ def test_what_is_new_every_time() -> None:
     assert isinstance(characters, Literal)
     assert len(characters.lexical) == 36
     with pytest.raises(UsageError, match="what time"):
-        value(read("(NOW)"), Scope(Solution(), Solution(), lambda pattern, outer: True))
+        value(read("(NOW)"), SolutionScope(Solution()))
 
 
 def test_a_regular_expression_that_is_not_built_is_refused() -> None:
@@ -179,8 +182,8 @@ GROUPS = [
 def test_aggregate(function: str, given: list[str | None], wanted: str | None, distinct: str | None) -> None:
     terms = [None if one is None else lit(one) for one in given]
     for once, found in ((False, wanted), (True, distinct)):
-        op = Aggregate(Variable("n"), function, Variable("x"), once, ";")
-        assert aggregate(op, terms) == (None if found is None else lit(found))
+        op = aggregate_of(variable("n"), function, variable("x"), once, ";")
+        assert aggregated(op, terms) == (None if found is None else lit(found))
 
 
 SUMS = [
@@ -197,13 +200,13 @@ SUMS = [
 
 @pytest.mark.parametrize(("given", "wanted"), SUMS)
 def test_a_sum_does_not_depend_on_the_order(given: list[str], wanted: str | None) -> None:
-    op = Aggregate(Variable("n"), "SUM", Variable("x"))
-    found = {aggregate(op, [lit(one) for one in order]) for order in permutations(given)}
+    op = aggregate_of(variable("n"), "SUM", variable("x"))
+    found = {aggregated(op, [lit(one) for one in order]) for order in permutations(given)}
     assert found == {None if wanted is None else lit(wanted)}
 
 
 def test_a_sum_of_floats_is_rounded_once() -> None:
     """Half-way between two floats but for a bit beyond 64 bits: rounded twice, it would go down."""
     terms = [Literal(text, FLOAT) for text in ("1.0", "5.9604645e-08", "1e-30")]
-    op = Aggregate(Variable("n"), "SUM", Variable("x"))
-    assert aggregate(op, terms) == Literal("1.0000001E0", FLOAT)
+    op = aggregate_of(variable("n"), "SUM", variable("x"))
+    assert aggregated(op, terms) == Literal("1.0000001E0", FLOAT)

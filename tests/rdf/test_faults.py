@@ -17,7 +17,7 @@ FAULTS = [
     Fault("window rounds up", windows, "((e.tick - low.offset) // low.step + 1) * low.step)", "-((low.offset - low.step - e.tick) // low.step) * low.step)"),
     Fault("one element too many", windows, "for e in elements[1 - offset :]]", "for e in elements[2 - offset :]]"),
     Fault("merged part by part", streams, "renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))", "renumber([element for part in parts for element in part])"),
-    Fault("repeated variable not tested", patterns, "wanted = found.setdefault(place.name, term) if isinstance(place, Variable) else place", "found.setdefault(place.name, term) if isinstance(place, Variable) else place\n        wanted = term if isinstance(place, Variable) else place"),
+    Fault("repeated variable not tested", patterns, "wanted = found.setdefault(place.name, term) if isinstance(place, Column) else place", "found.setdefault(place.name, term) if isinstance(place, Column) else place\n        wanted = term if isinstance(place, Column) else place"),
     Fault("blank nodes in the answer", patterns, "[solution.without_hidden() for solution in joined]", "joined"),
     Fault("set for bag in a pattern", patterns, "[solution.without_hidden() for solution in joined]", "list(dict.fromkeys(solution.without_hidden() for solution in joined))"),
     Fault("set union", solutions, "return [*left, *right]", "return list(dict.fromkeys([*left, *right]))"),

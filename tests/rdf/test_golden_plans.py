@@ -7,14 +7,13 @@ import pytest
 from tests.cases import Case, golden_cases
 from tests.rdf.build import bgp, call, inputs, rows, select, v, wanted, windowed
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.expressions import SortKey
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
-from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, OrderBy, Slice, Union, Values
+from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, OrderBy, Slice, SortKey, Union, Values
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, stream_of, union_of
 from transom.algebra.rdf.tree import Question
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.model.rdf.terms import IRI
 from transom.reference.rdf.evaluate import evaluate
 
@@ -84,14 +83,14 @@ PLANS: dict[str, Question] = {
     "r26": Construct(
         optional(bgp("?x :p ?y"), bgp("?x :q ?z", own=(1, 1))),
         (
-            Template(Variable("x"), IRI(EX + "state"), IRI(EX + "active")),
-            Template(Variable("x"), IRI(EX + "last"), Variable("z")),
+            Template(variable("x"), IRI(EX + "state"), IRI(EX + "active")),
+            Template(variable("x"), IRI(EX + "last"), variable("z")),
         ),
     ),
     "r27": Describe(Filter(bgp("?x :p ?y"), call(">", "?y", 5)), v("x"), STREAM),
     "r28": select("x z", bgp("?x :part _:b . _:b :temp ?z")),
     "r29": select("x", bgp("?x :p ?x")),
-    "r30": Slice(select("x y", OrderBy(bgp("?x :p ?y"), (SortKey(Variable("y"), True),), v("x y"))), 0, 2),
+    "r30": Slice(select("x y", OrderBy(bgp("?x :p ?y"), (SortKey(variable("y"), True),), v("x y"))), 0, 2),
     "r31": select("x", bgp("?x :p ?y", own=(5, 1))),
     "r32": select("x y z", Join(bgp("?x :p ?y", own=(5, 1)), bgp("?x :q ?z", own=(5, 1)))),
     "r33": select("x y z", bgp("?x :p ?y . ?x :q ?z", None, on=default(("s1", 10), ("s2", 3)))),

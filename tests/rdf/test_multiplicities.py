@@ -10,8 +10,8 @@ import pytest
 from tests.rdf import multiplicities
 from tests.rdf.build import bgp, call, inputs, v, window, windowed
 from tests.rdf.stated import Stated
+from transom.algebra.expressions import Expression
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.expressions import Expression
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.rdf.build import bgp, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call
+from tests.rdf.build import aggregate_of, bgp, item, v
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
-from transom.algebra.rdf.solutions import Aggregation, Extend, OrderBy, Project, Slice, Values
+from transom.algebra.rdf.solutions import Aggregation, Extend, Filter, LeftJoin, OrderBy, Project, Slice, Values
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import StreamUnion
+from transom.algebra.terms import term_call, variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI
 from transom.model.schema import Schema
@@ -24,19 +23,19 @@ STREAM = rdf_stream("s")
 WINDOW = range_window(STREAM, 1, 1)
 TRIPLE = TriplePattern(WINDOW, X, IRI("http://ex/p"), Y)
 SORTED = OrderBy(PATTERN, (), (X, Y))
-COUNT = Aggregate(Variable("n"), "COUNT", None)
+COUNT = aggregate_of(variable("n"), "COUNT", None)
 
 
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Extend(PATTERN, Binding(X, Y)), "has a meaning already"),
+        (lambda: Extend(PATTERN, item(X, Y)), "has a meaning already"),
         (lambda: Values((X,), ((IRI("http://a"), IRI("http://b")),)), "as many terms as there are variables"),
         (lambda: Values((X, X), ()), "only once"),
-        (lambda: Aggregation(PATTERN, (Binding(X, X),), (COUNT,), whole=True), "has no keys"),
+        (lambda: Aggregation(PATTERN, (item(X, X),), (COUNT,), whole=True), "has no keys"),
         (lambda: Aggregation(PATTERN, (), (COUNT,)), "need a key"),
-        (lambda: Aggregation(PATTERN, (Binding(X, X), Binding(X, Y)), ()), "only once"),
-        (lambda: Aggregation(PATTERN, (Binding(COUNT.variable, X),), (COUNT,)), "only once"),
+        (lambda: Aggregation(PATTERN, (item(X, X), item(X, Y)), ()), "only once"),
+        (lambda: Aggregation(PATTERN, (item(variable("n"), X),), (COUNT,)), "only once"),
         (lambda: Project(PATTERN, (X, X)), "only once"),
         (lambda: Slice(SORTED, -1, None), "no negative length"),
         (lambda: Slice(SORTED, 0, -1), "no negative length"),
@@ -49,14 +48,15 @@ COUNT = Aggregate(Variable("n"), "COUNT", None)
         (lambda: TriplePattern(TRIPLE, X, X, X), "matches windows of statements, not a TriplePattern"),
         (lambda: StreamUnion((STREAM,)), "at least two parts"),
         (lambda: StreamUnion((STREAM, StreamReceive("t", Schema(())))), "have the same columns"),
-        (lambda: Variable("?x"), "without its question mark"),
-        (lambda: Variable(""), "without its question mark"),
-        (lambda: Call("NOWHERE", ()), "no such function"),
-        (lambda: Call("STRLEN", ()), "does not take 0 arguments"),
-        (lambda: Call("STRLEN", (X, X)), "does not take 2 arguments"),
-        (lambda: Call("BOUND", (Call("NOW", ()),)), "BOUND takes a variable"),
-        (lambda: Aggregate(X, "MEDIAN", Y), "no such aggregate"),
-        (lambda: Aggregate(X, "SUM", None), "SUM takes an argument"),
+        (lambda: variable("?x"), "without its question mark"),
+        (lambda: variable(""), "without its question mark"),
+        (lambda: term_call("NOWHERE"), "no such function"),
+        (lambda: term_call("STRLEN"), "does not take 0 arguments"),
+        (lambda: term_call("STRLEN", X, X), "does not take 2 arguments"),
+        (lambda: term_call("BOUND", term_call("NOW")), "BOUND takes a variable"),
+        (lambda: Filter(PATTERN, X), "a predicate is boolean, not term"),
+        (lambda: LeftJoin(PATTERN, PATTERN, X), "a predicate is boolean, not term"),
+        (lambda: aggregate_of(X, "SUM", None), "SUM needs an argument"),
     ],
 )
 def test_refused_plan(build: Callable[[], object], message: str) -> None:
@@ -67,7 +67,7 @@ def test_refused_plan(build: Callable[[], object], message: str) -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: Aggregation(PATTERN, (Binding(X, X), Binding(Y, Y)), (COUNT,)),
+        lambda: Aggregation(PATTERN, (item(X, X), item(Y, Y)), (COUNT,)),
         lambda: Aggregation(PATTERN, (), (COUNT,), whole=True),
         lambda: Slice(SORTED, 0, 0),
         lambda: range_window(STREAM, 1, 1),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rdf.build import bgp, call, expression, inputs, path, rows, select, term, v
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, SortKey
+from tests.rdf.build import aggregate_of, bgp, call, expression, inputs, item, path, rows, select, term, v
+from transom.algebra.expressions import Exists
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, NoneOf, OneOrMore, Path, Steps, ZeroOrMore, ZeroOrOne
@@ -21,12 +21,13 @@ from transom.algebra.rdf.solutions import (
     Project,
     Reduced,
     Slice,
+    SortKey,
     Union,
     Values,
 )
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
 from transom.algebra.rdf.tree import Question
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import IRI, BlankNode, integer
 from transom.reference.rdf.evaluate import evaluate
 
@@ -116,26 +117,26 @@ def test_unbound_is_compatible_with_anything() -> None:
 
 
 def test_extend_leaves_unbound_what_is_an_error() -> None:
-    plan = Extend(stored("?x :q ?y"), Binding(N, call("+", "?y", 1)))
+    plan = Extend(stored("?x :q ?y"), item(N, call("+", "?y", 1)))
     assert found(plan) == [[1, ":a", ":b", None], [1, ":d", 7, 8]]
 
 
 def test_groups() -> None:
-    counts = (Aggregate(N, "COUNT"), Aggregate(Z, "SUM", Y))
-    by = Aggregation(stored("?x ?p ?y"), (Binding(X, X),), counts)
+    counts = (aggregate_of(N, "COUNT"), aggregate_of(Z, "SUM", Y))
+    by = Aggregation(stored("?x ?p ?y"), (item(X, X),), counts)
     assert found(by) == [[1, ":a", 2, None], [1, ":b", 1, None], [1, ":c", 1, None], [1, ":d", 1, 7]]
-    assert found(Aggregation(stored("?x :none ?y"), (Binding(X, X),), counts)) == []
+    assert found(Aggregation(stored("?x :none ?y"), (item(X, X),), counts)) == []
     assert found(Aggregation(stored("?x :none ?y"), (), counts, whole=True)) == [[1, 0, 0]]
-    errors = Aggregation(stored("?x :q ?y"), (Binding(X, call("+", "?y", 1)),), counts[:1])
+    errors = Aggregation(stored("?x :q ?y"), (item(X, call("+", "?y", 1)),), counts[:1])
     assert found(errors) == [[1, 8, 1], [1, None, 1]]
     twice = Union(stored("?x :q ?y"), stored("?x :q ?y"))
-    assert found(Aggregation(twice, (), (Aggregate(N, "COUNT", None, True), Aggregate(Z, "COUNT")), whole=True)) == [
-        [1, 2, 4]
-    ]
+    assert found(
+        Aggregation(twice, (), (aggregate_of(N, "COUNT", None, True), aggregate_of(Z, "COUNT")), whole=True)
+    ) == [[1, 2, 4]]
 
 
 def test_groups_change_over_time() -> None:
-    plan = Aggregation(bgp("?x :p ?y", (4, 1)), (), (Aggregate(N, "SUM", Y),), whole=True)
+    plan = Aggregation(bgp("?x :p ?y", (4, 1)), (), (aggregate_of(N, "SUM", Y),), whole=True)
     given = inputs({"s": [(1, ":a", ":p", 5), (2, ":a", ":p", 5), (3, ":b", ":p", 1)]})
     numbers = [[0, 1, 0], [1, 2, 5], [2, 3, 10], [3, 5, 11], [5, 6, 6], [6, 7, 1], [7, "inf", 0]]
     assert rows(evaluate(plan, given)) == [[start, end, 1, term(total)] for start, end, total in numbers]
@@ -147,13 +148,13 @@ def test_exists_puts_terms_in_the_place_of_variables() -> None:
     assert found(select("x", Filter(stored("?x :p ?y"), call("!", Exists(inner))))) == [[1, ":b"], [1, ":c"]]
     compared = Filter(stored("?v :q ?w"), call("=", "?w", "?y"))  # ?y comes from outside
     assert found(select("x y", Filter(stored("?x :p ?y"), Exists(compared)))) == [[1, ":a", ":b"]]
-    hidden = Exists(Project(stored("?y :q ?w"), (Variable("w"),)))  # this ?y is another one
+    hidden = Exists(Project(stored("?y :q ?w"), (variable("w"),)))  # this ?y is another one
     assert len(found(Filter(stored("?x :p ?y"), hidden))) == 3
     nested = Exists(Filter(stored("?y :p ?z"), Exists(stored("?z :p ?x"))))
     assert len(found(Filter(stored("?x :p ?y"), nested))) == 3
     disjoint = Exists(Minus(stored("?x :p ?z"), stored("?x :q ?w")))  # once ?x is a term nothing is in common
     assert len(found(Filter(stored("?x :p ?y"), disjoint))) == 3
-    assert found(Extend(stored("?x :q ?y"), Binding(N, call("IF", Exists(stored("?y :p ?x")), 1, 0)))) == [
+    assert found(Extend(stored("?x :q ?y"), item(N, call("IF", Exists(stored("?y :p ?x")), 1, 0)))) == [
         [1, ":a", ":b", 0],
         [1, ":d", 7, 0],
     ]
@@ -216,12 +217,12 @@ def test_describe_names_and_variables() -> None:
 
 
 def test_new_nodes_of_expressions() -> None:
-    first = Extend(stored("?x :q ?y"), Binding(N, Call("BNODE", (Constant(term('"k"')),))))
-    second = Extend(first, Binding(Z, Call("BNODE", (Constant(term('"k"')),))))
+    first = Extend(stored("?x :q ?y"), item(N, term_call("BNODE", term_literal(term('"k"')))))
+    second = Extend(first, item(Z, term_call("BNODE", term_literal(term('"k"')))))
     nodes = [answer.payload for answer in evaluate(second, inputs(g=GRAPH)).solutions]
     assert [one.get("n") == one.get("z") for one in nodes] == [True, True]
     assert nodes[0].get("n") != nodes[1].get("n")
-    fresh = Extend(Union(stored("?x :q 7"), stored("?x :q 7")), Binding(N, Call("BNODE")))
+    fresh = Extend(Union(stored("?x :q 7"), stored("?x :q 7")), item(N, term_call("BNODE")))
     assert len(evaluate(fresh, inputs(g=GRAPH)).solutions) == 2
 
 

@@ -15,8 +15,8 @@ from transom.reference.rdf import evaluate, expressions, patterns, solutions
 
 FAULTS = [
     Fault("EXISTS does not see what is around it", evaluate, "inner = replace(self, outer=outer)\n        return any(solution.compatible(outer)", "inner = self\n        return any(solution.compatible(outer)"),
-    Fault("conditions see only their own solution", expressions, "return found if found is not None else self.outer.get(name)", "return found"),
-    Fault("NOT EXISTS is EXISTS", translate_expressions, 'Call("!", (found,)) if negated else found', "found"),
+    Fault("conditions see only their own solution", expressions, "return found if found is not None else self.outer.get(attribute.name)", "return found"),
+    Fault("NOT EXISTS is EXISTS", translate_expressions, 'term_call("!", found) if negated else found', "found"),
     Fault("MINUS without variables in common", solutions, " and not set(one).isdisjoint(other)", ""),
     Fault("DISTINCT in an aggregate overlooked", translate_expressions, "node.distinct, separator)", "False, separator)"),
     Fault("HAVING overlooked", translate, "if having:", "if False:"),

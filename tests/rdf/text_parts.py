@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.rdf import questions
-from transom.algebra.rdf.expressions import Call, Expression
-from transom.algebra.rdf.variable import Variable
+from tests.rdf.sparql_text import sparql
+from transom.algebra.expressions import Call, Expression, rewrite
+from transom.algebra.terms import as_type, variable
+from transom.model.types import Type
 
 NODES = [":a", ":b", ":c"]
 LINKS = [":p", ":q", ":r"]
@@ -257,14 +259,13 @@ def condition(draw: Draw, names: Sequence[str]) -> str:
 
 def said(draw: Draw, expression: Expression) -> str:
     """The text of an expression; Oxigraph puts equal names in order, which W3C 17.3 does not, so it gets none."""
-    return str(_ordered(draw, expression))
+    return sparql(rewrite(expression, lambda part: _ordered(draw, part)))
 
 
-def _ordered(draw: Draw, expression: Expression) -> Expression:
-    """An expression with a mark, disguised as a variable, for each comparison that asks for an order."""
-    if not isinstance(expression, Call):
-        return expression
-    call = Call(expression.function, tuple(_ordered(draw, one) for one in expression.arguments))
-    if call.function not in ("<", ">", "<=", ">="):
-        return call
-    return Variable(draw.either(str(call), f"IF(isLITERAL({call.arguments[0]}), {call}, 1 < 1 / 0)"))
+def _ordered(draw: Draw, part: Expression) -> Expression:
+    """A mark, disguised as a variable, in place of a comparison that asks for an order."""
+    if not isinstance(part, Call) or part.function.name not in ("<", ">", "<=", ">="):
+        return part
+    ours = sparql(part)
+    theirs = f"IF(isLITERAL({sparql(part.arguments[0])}), {ours}, 1 < 1 / 0)"
+    return as_type(variable(draw.either(ours, theirs)), Type.BOOLEAN)

@@ -107,7 +107,7 @@ def test_three_valued_logic() -> None:
     def lit(one: bool | None) -> Literal:
         return Literal(one, Type.BOOLEAN)
 
-    scope = Scope(Schema(()), ())
+    scope = Scope()
     rank = {False: 0, None: 1, True: 2}
     for left, right in itertools.product(rank, rank):
         assert rank[value(call("AND", lit(left), lit(right)), scope)] == min(rank[left], rank[right])  # type: ignore[index]
@@ -140,7 +140,7 @@ def test_aggregates_are_exact_and_rounded_once() -> None:
     assert total(AggregateFunction.AVG, Type.DECIMAL, [Decimal(1), Decimal(2)]) == 1.5
     assert total(AggregateFunction.MIN, Type.STRING, ["b", None, "a"]) == "a"
     assert total(AggregateFunction.MAX, Type.BOOLEAN, [False, True]) is True
-    for function in AggregateFunction:
+    for function in (f for f in AggregateFunction if f.result(Type.INTEGER)):
         assert total(function, Type.INTEGER, [None]) == (0 if function is AggregateFunction.COUNT else None)
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_built() -> None:
     with pytest.raises(PlanError):
         Aggregate(AggregateFunction.SUM, one, Attribute("x", Type.STRING))
     with pytest.raises(PlanError):
-        value(Tag("tick"), Scope(Schema(()), ()))
+        value(Tag("tick"), Scope())
 
 
 def test_small_things() -> None:

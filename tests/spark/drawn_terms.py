@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from transom.algebra.rdf.expressions import Call, Constant, Expression
-from transom.algebra.rdf.variable import Variable
+from transom.algebra import expressions
+from transom.algebra.expressions import Expression
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import (
     BOOLEAN,
     DATE,
@@ -115,7 +116,7 @@ def _family(term: Term) -> object:
     return "number" if term.datatype in numbers else term.datatype
 
 
-A, B = Variable("a"), Variable("b")
+A, B = variable("a"), variable("b")
 UNARY = (
     "!", "unary +", "unary -", "ABS", "ROUND", "CEIL", "FLOOR", "isIRI", "isBLANK", "isLITERAL", "isNUMERIC", "STR",
     "LANG", "DATATYPE", "IRI", "STRLEN", "UCASE", "LCASE", "ENCODE_FOR_URI", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES",
@@ -131,20 +132,31 @@ BINARY = (
 
 def simple() -> list[Expression]:
     """Every function on variables, and those that are quicker with constants on constants."""
-    found: list[Expression] = [Call(name, (A,)) for name in UNARY]
-    found += [Call(name, (A, B)) for name in BINARY]
+    found: list[Expression] = [term_call(name, A) for name in UNARY]
+    found += [term_call(name, A, B) for name in BINARY]
     constants: list[Term] = [Literal("1", INTEGER), Literal("0.1", DECIMAL), Literal("a"), IRI("http://e.org/x")]
     constants += [Literal("a", language="en"), Literal("2020-02-29T12:30:45Z", DATE_TIME), Literal("1", BOOLEAN)]
     for term in constants:
-        found += [Call(name, (A, Constant(term))) for name in ("=", "<", ">=")]
-    found += [Call("IN", (A,)), Call("IN", (A, Constant(constants[0]), B, Constant(constants[2]))), Call("COALESCE")]
-    found += [Call("IF", (A, B, A)), Call("CONCAT"), Call("CONCAT", (A, B, A)), Call("SUBSTR", (A, number(2), B))]
-    found += [Call("SUBSTR", (A, number(0), number(3))), Call("STRLANG", (Call("STR", (A,)), text("EN-us")))]
-    found += [Call("STRDT", (Call("STR", (A,)), Constant(IRI(datatype)))) for datatype in (INTEGER, XSD + "string")]
+        found += [term_call(name, A, term_literal(term)) for name in ("=", "<", ">=")]
+    found += [
+        term_call("IN", A),
+        term_call("IN", A, term_literal(constants[0]), B, term_literal(constants[2])),
+        term_call("COALESCE"),
+    ]
+    found += [
+        term_call("IF", A, B, A),
+        term_call("CONCAT"),
+        term_call("CONCAT", A, B, A),
+        term_call("SUBSTR", A, number(2), B),
+    ]
+    found += [term_call("SUBSTR", A, number(0), number(3)), term_call("STRLANG", term_call("STR", A), text("EN-us"))]
+    found += [
+        term_call("STRDT", term_call("STR", A), term_literal(IRI(datatype))) for datatype in (INTEGER, XSD + "string")
+    ]
     for pattern, flags in PATTERNS:
         last = (text(flags),) if flags else ()
-        found.append(Call("REGEX", (A, text(pattern), *last)))
-        found.append(Call("REPLACE", (Call("STR", (A,)), text(pattern), text("<$1$0\\$>"), *last)))
+        found.append(term_call("REGEX", A, text(pattern), *last))
+        found.append(term_call("REPLACE", term_call("STR", A), text(pattern), text("<$1$0\\$>"), *last))
     return found
 
 
@@ -156,28 +168,28 @@ PATTERNS = (
 )  # fmt: skip
 
 
-def number(value: int) -> Constant:
+def number(value: int) -> expressions.Literal:
     """A whole number."""
-    return Constant(Literal(str(value), INTEGER))
+    return term_literal(Literal(str(value), INTEGER))
 
 
-def text(characters: str) -> Constant:
+def text(characters: str) -> expressions.Literal:
     """A string."""
-    return Constant(Literal(characters))
+    return term_literal(Literal(characters))
 
 
 def nested(random: Random, depth: int) -> Expression:
     """A drawn expression of calls in calls."""
     if depth == 0:
-        choice: list[Expression] = [A, B, A, B, number(2), Constant(Literal("1.5", DECIMAL)), text("a")]
+        choice: list[Expression] = [A, B, A, B, number(2), term_literal(Literal("1.5", DECIMAL)), text("a")]
         return random.choice(choice)
     kind = random.random()
     if kind < 0.35:
         return (
-            Call(random.choice([name for name in UNARY if name != "BOUND"]), (nested(random, depth - 1),))
+            term_call(random.choice([name for name in UNARY if name != "BOUND"]), nested(random, depth - 1))
             if kind > 0.05
-            else Call("BOUND", (A,))
+            else term_call("BOUND", A)
         )
     if kind < 0.9:
-        return Call(random.choice(BINARY), (nested(random, depth - 1), nested(random, depth - 1)))
-    return Call("IF", tuple(nested(random, depth - 1) for _ in range(3)))
+        return term_call(random.choice(BINARY), nested(random, depth - 1), nested(random, depth - 1))
+    return term_call("IF", *tuple(nested(random, depth - 1) for _ in range(3)))

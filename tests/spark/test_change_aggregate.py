@@ -16,11 +16,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tests.machines.group_cases import MIXES
+from tests.rdf.build import aggregate_of, item
 from transom.algebra.expressions import Aggregate as SqlAggregate
 from transom.algebra.expressions import AggregateFunction, Column, Item
-from transom.algebra.rdf.expressions import Aggregate, Binding
 from transom.algebra.rdf.solutions import Aggregation, Values
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Literal, Term
 from transom.model.schema import Attribute, Schema
@@ -37,13 +37,13 @@ from transom.spark.change_aggregate import change_aggregate
 from transom.spark.frames import LoweringContext, names
 
 TICKS = 12
-G, X = Variable("g"), Variable("x")
+G, X = variable("g"), variable("x")
 BELOW = Read("l", solutions(("g", "x")), False, STATELESS)
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT")
 AGGREGATES = (
-    *(Aggregate(Variable(f"{f}{once}".lower()), f, X, once, ", ") for f in FUNCTIONS for once in (False, True)),
-    Aggregate(Variable("rows"), "COUNT"),
-    Aggregate(Variable("different"), "COUNT", None, True),
+    *(aggregate_of(variable(f"{f}{once}".lower()), f, X, once, ", ") for f in FUNCTIONS for once in (False, True)),
+    aggregate_of(variable("rows"), "COUNT"),
+    aggregate_of(variable("different"), "COUNT", None, True),
 )
 K, A, B, C = (Attribute(n, t) for n, t in zip("kabc", (Type.STRING, Type.INTEGER, Type.FLOAT, Type.DECIMAL)))
 ROWS = Read("r", Schema((K, A, B, C)), False, STATELESS)
@@ -113,7 +113,7 @@ def solution(group: str, term: Term | None) -> Solution:
 def check_terms(spark: Any, run: LoweringContext, whole: bool) -> None:
     terms: list[tuple[str, Term | None]] = [(g, t) for g, mix in zip("abcdefghij", MIXES, strict=True) for t in mix]
     given = list(changes(len(terms), f"terms {whole}"))
-    keys = () if whole else (Binding(G, G),)
+    keys = () if whole else (item(G, G),)
     op = Aggregation(Values((G, X), ()), keys, AGGREGATES, whole)
     schema = solutions(tuple(variable.name for variable in op.variables))
     spelled = [(f'"{g}"', None if t is None else str(t)) for g, t in terms]

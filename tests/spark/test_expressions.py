@@ -19,7 +19,7 @@ from transom.errors import Unsupported
 from transom.model.bag import Row
 from transom.model.schema import Attribute
 from transom.model.types import DECLARABLE, Type, Value, one_form
-from transom.reference.expressions import Scope, cast, value
+from transom.reference.expressions import RowScope, Scope, cast, value
 
 pytest.importorskip("pyspark")
 
@@ -101,7 +101,7 @@ def answer(frame: Any, columns: list[Any]) -> list[tuple[Value, ...]]:
 
 
 def expected_of(expression: Expression, row: Row) -> Value:
-    result = value(expression, Scope(SCHEMA, row))
+    result = value(expression, RowScope(SCHEMA, row))
     return micros(result) if isinstance(result, datetime) else result
 
 
@@ -125,8 +125,8 @@ def compare(spark: Any, expressions: list[Expression], rows: list[Row]) -> None:
                     want, got = expected[number][start + place], given[place]
                     if isinstance(got, Decimal):
                         got = one_form(got)
-                    if not alike(expression, want, got) and not beyond(expression, Scope(SCHEMA, rows[number])):
-                        inputs = {str(p): value(p, Scope(SCHEMA, rows[number])) for p in parts(expression)}
+                    if not alike(expression, want, got) and not beyond(expression, RowScope(SCHEMA, rows[number])):
+                        inputs = {str(p): value(p, RowScope(SCHEMA, rows[number])) for p in parts(expression)}
                         wrong.append(f"ansi={ansi} {expression}: {want!r} expected, {got!r} given; {inputs}")
     assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:: max(1, len(wrong) // 12)][:15])
 

@@ -235,8 +235,8 @@ MORE = [
     sow(
         "an error is true",
         rdf_solutions,
-        "return frame.where(terms.truth(node.condition, columns_of(node.schema)))",
-        "return frame.where(F.coalesce(terms.truth(node.condition, columns_of(node.schema)), F.lit(True)))",
+        "return frame.where(value(node.condition, node.schema, run))",
+        "return frame.where(F.coalesce(value(node.condition, node.schema, run), F.lit(True)))",
         ("no-number", "replay"),
     ),
     sow(

@@ -21,7 +21,7 @@ from transom.model.schema import Attribute, Schema
 from transom.model.space import MICROMETRES, Position, step
 from transom.model.time import Calendar
 from transom.model.types import Line, Point, Type, Value
-from transom.reference.expressions import Scope, value
+from transom.reference.expressions import RowScope, value
 from transom.reference.tracks import follow
 
 pytest.importorskip("pyspark")
@@ -128,7 +128,7 @@ def compare(spark: Any, expressions: list[Expression], rows: list[Row]) -> None:
     frame = session.createDataFrame(
         [(*row, n) for n, row in enumerate(rows)], StructType([*TABLE, StructField("n", spark_type(Type.INTEGER))])
     )
-    expected = [[value(e, Scope(SCHEMA, row)) for e in expressions] for row in rows]
+    expected = [[value(e, RowScope(SCHEMA, row)) for e in expressions] for row in rows]
     columns = [lower(e, column, tag).alias(f"c{place}") for place, e in enumerate(expressions)]
     wrong: list[str] = []
     for ansi, written in WAYS:

@@ -9,18 +9,21 @@ from typing import Any
 import pytest
 
 from tests.spark.drawn_terms import A, B, every_term, nested, rows, simple, text
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression
-from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.expressions import Column, Exists, Expression
+from transom.algebra.rdf.solutions import Values
+from transom.algebra.term_functions import TERM_FUNCTIONS
+from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.compare import truth as truth_of
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.spelling import decode, encode
 from transom.model.rdf.terms import IRI, Literal, Term
+from transom.model.schema import Attribute
+from transom.model.types import Type
 from transom.physical import gaps
-from transom.reference.rdf.expressions import Scope
-from transom.reference.rdf.expressions import value as reference
+from transom.reference.expressions import value as reference
+from transom.reference.rdf.expressions import SolutionScope
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """For many expressions on few rows: compiling them would cost more than running them."""
@@ -41,16 +44,16 @@ def interpreted(spark: Any) -> Iterator[Any]:
         spark.conf.set(name, value)
 
 
-def scope(row: Row) -> Scope:
+def scope(row: Row) -> SolutionScope:
     bindings = {name: term for name, term in zip("ab", row, strict=True) if term is not None}
-    return Scope(Solution.of(bindings), Solution(), lambda pattern, solution: False)
+    return SolutionScope(Solution.of(bindings))
 
 
 def check(spark: Any, given: Sequence[Row], expressions: Sequence[Expression], portion: int = 25) -> None:
     """Compare the values of expressions on all rows, so many of them in one select."""
     from pyspark.sql import functions as F
 
-    from transom.spark.terms import truth, value
+    from transom.spark.terms import value
 
     spelled = [(n, *(None if term is None else encode(term) for term in row)) for n, row in enumerate(given)]
     frame = spark.createDataFrame(spelled, "n int, a string, b string").coalesce(1)
@@ -58,11 +61,12 @@ def check(spark: Any, given: Sequence[Row], expressions: Sequence[Expression], p
     wrong = []
     for start in range(0, len(expressions), portion):
         asked = expressions[start : start + portion]
-        chosen = [value(e, columns) for e in asked] + [truth(e, columns) for e in asked[::5]]
+        chosen = [value(as_type(e, Type.TERM), columns) for e in asked]
+        chosen += [value(as_type(e, Type.BOOLEAN), columns) for e in asked[::5]]
         for n, *found in frame.select("n", *(c.alias(f"c{place}") for place, c in enumerate(chosen))).collect():
-            terms = [reference(expression, scope(given[n])) for expression in asked]
-            expected = [None if term is None else encode(term) for term in terms]
-            expected += [None if term is None else truth_of(term) for term in terms[::5]]
+            terms = [reference(as_type(expression, Type.TERM), scope(given[n])) for expression in asked]
+            expected = [encode(term) if isinstance(term, Term) else None for term in terms]
+            expected += [truth_of(term) if isinstance(term, Term) else None for term in terms[::5]]
             for expression, own, wanted in zip((*asked, *asked[::5]), found, expected, strict=True):
                 if own != wanted:
                     wrong.append((str(expression), [str(term) for term in given[n]], own, wanted))
@@ -84,9 +88,9 @@ def test_calls_in_calls(interpreted: Any) -> None:
 def test_compiled(spark: Any) -> None:
     """The same, as Spark compiles it."""
     names = ("=", "<", "+", "STRBEFORE")
-    check(spark, rows(Random(3), 450), [Call(name, (A, B)) for name in names], portion=2)
-    twice = Call("LCASE", (Call("UCASE", (A,)),))  # Spark's optimizer takes lower(upper(x)) for lower(x)
-    check(spark, [(text("straße").term, None)], [twice])
+    check(spark, rows(Random(3), 450), [term_call(name, A, B) for name in names], portion=2)
+    twice = term_call("LCASE", term_call("UCASE", A))  # Spark's optimizer takes lower(upper(x)) for lower(x)
+    check(spark, [(Literal("straße"), None)], [twice])
 
 
 def test_order(interpreted: Any) -> None:
@@ -104,19 +108,17 @@ def test_order(interpreted: Any) -> None:
     assert [sort_key(term) for term in found] == sorted(sort_key(term) for term in terms)
 
 
-def test_an_unbound_variable_and_a_pattern(spark: Any) -> None:
+def test_an_unbound_variable_and_a_truth_value(spark: Any) -> None:
     from pyspark.sql import functions as F
 
-    from transom.spark.terms import truth
+    from transom.spark.terms import value
 
-    pattern: Any = None
-    asked = Call("!", (Exists(pattern),))
-    frame = spark.range(1).select(
-        truth(Call("BOUND", (Variable("z"),)), {}), truth(asked, {}, lambda _: F.lit(False)), truth(Variable("z"), {})
-    )
+    mark = Column(Attribute("mark", Type.BOOLEAN))
+    asked = [term_call("BOUND", variable("z")), term_call("!", mark), as_type(variable("z"), Type.BOOLEAN)]
+    frame = spark.range(1).select(*(value(one, {"mark": F.lit(False)}) for one in asked))
     assert tuple(frame.first()) == (False, True, None)
     with pytest.raises(PlanError):
-        truth(asked, {})
+        value(Exists(Values((), ())), {})
 
 
 def test_what_is_refused_is_named(spark: Any) -> None:
@@ -124,23 +126,23 @@ def test_what_is_refused_is_named(spark: Any) -> None:
     from transom.spark.terms import value
 
     refused = {"RAND", "UUID", "STRUUID", "NOW"}
-    for name, function in FUNCTIONS.items():
-        call = Call(name, tuple(A if name == "BOUND" else text("a") for _ in range(function.least)))
+    for name, function in TERM_FUNCTIONS.items():
+        call = term_call(name, *tuple(A if name == "BOUND" else text("a") for _ in function.signatures[0].arguments))
         found = refusal(call)
         assert (found is not None) == (name in refused), name
         assert found is None or found.operator == name
         if found is None and name != "BOUND":
             value(call, {})
     for call, gap in (
-        (Call("REGEX", (A, B)), gaps.VARIABLE_PATTERN),
-        (Call("REGEX", (A, text("[\\W]"))), gaps.FOREIGN_PATTERN),
-        (Call("IRI", (A, Constant(IRI("http://e.org/")))), gaps.BASED_IRI),
+        (term_call("REGEX", A, B), gaps.VARIABLE_PATTERN),
+        (term_call("REGEX", A, text("[\\W]")), gaps.FOREIGN_PATTERN),
+        (term_call("IRI", A, term_literal(IRI("http://e.org/"))), gaps.BASED_IRI),
     ):
         found = refusal(call)
         assert found is not None
         assert found.construct == gap.construct
     with pytest.raises(Unsupported):
-        value(Call("RAND"), {})
+        value(term_call("RAND"), {})
 
 
 def test_texts_too_long_for_a_pattern(spark: Any) -> None:
@@ -151,14 +153,14 @@ def test_texts_too_long_for_a_pattern(spark: Any) -> None:
     for long in (666, 667, 668):
         given = text("foobar" * 111 + "!" * (long - 666))
         for call, expected in (
-            (Call("REGEX", (given, text("foo.*bar.*baz"))), regular.regex),
-            (Call("REPLACE", (given, text("foo.*bar.*r"), text(""))), regular.replace),
+            (term_call("REGEX", given, text("foo.*bar.*baz")), regular.regex),
+            (term_call("REPLACE", given, text("foo.*bar.*r"), text("")), regular.replace),
         ):
             (found,) = spark.range(1).select(value(call, {})).first()
-            wanted = expected(*(argument.term for argument in call.arguments))  # type: ignore[union-attr]
-            assert (found and decode(found)) == wanted, (long, call.function)
+            wanted = expected(*(argument.value for argument in call.arguments))  # type: ignore[union-attr]
+            assert (decode(found) if isinstance(found, str) else found) == wanted, (long, str(call.function))
             assert (wanted is None) == (long > 667)
-    slow = refusal(Call("REGEX", (A, text("^(a+)+$"))))
+    slow = refusal(term_call("REGEX", A, text("^(a+)+$")))
     assert slow is not None
     assert "may take too long" in slow.why
 

@@ -20,7 +20,7 @@ from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
 from transom.algebra.windows import Between, Coordinate, Every, Once, Window
 from transom.model.bag import Bag, Element, Row, difference
-from transom.reference.expressions import Scope, holds, value
+from transom.reference.expressions import RowScope, Scope, holds, value
 from transom.reference.relations import aggregate_over_window
 from transom.reference.sources import Inputs, scan_table
 
@@ -89,9 +89,9 @@ def step(machine: Machine, tick: int, inputs: Inputs) -> list:
     coming = step(machine.below[0], tick, inputs)
     match op:
         case StreamSelect():
-            return [e for e in coming if holds(op.predicate, Scope.of(op.input.schema, e))]
+            return [e for e in coming if holds(op.predicate, RowScope.of(op.input.schema, e))]
         case StreamProject():
-            return [Element(e.tick, e.index, project(op, Scope.of(op.input.schema, e))) for e in coming]
+            return [Element(e.tick, e.index, project(op, RowScope.of(op.input.schema, e))) for e in coming]
         case Renumber():
             return machine.number([(e.tick, e.row) for e in coming])
         case RStream():
@@ -103,14 +103,14 @@ def step(machine: Machine, tick: int, inputs: Inputs) -> list:
         case WindowSelect():
             return [Bag(w.tick, select(op.predicate, op.input.schema, w.rows)) for w in coming]
         case WindowProject():
-            return [Bag(w.tick, tuple(project(op, Scope(op.input.schema, r)) for r in w.rows)) for w in coming]
+            return [Bag(w.tick, tuple(project(op, RowScope(op.input.schema, r)) for r in w.rows)) for w in coming]
         case WindowAggregation():
             return [Bag(w.tick, aggregate_over_window(op, w.rows)) for w in coming]
     raise AssertionError(op)
 
 
 def select(predicate, schema, rows: Rows) -> Rows:
-    return tuple(row for row in rows if holds(predicate, Scope(schema, row)))
+    return tuple(row for row in rows if holds(predicate, RowScope(schema, row)))
 
 
 def project(op: StreamProject | WindowProject, scope: Scope) -> Row:

@@ -18,10 +18,15 @@ def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> N
         raise PlanError("the tuples of a window carry no tags")
 
 
-def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """A predicate is a boolean expression over the input."""
+def check_boolean(expression: Expression) -> None:
+    """A condition is boolean; that of a term is its effective boolean value, by a cast."""
     if expression.type is not Type.BOOLEAN:
         raise PlanError(f"a predicate is boolean, not {expression.type}")
+
+
+def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
+    """A predicate is a boolean expression over the input."""
+    check_boolean(expression)
     check_reads(expression, schema, on_stream=on_stream)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from transom.algebra.composed import Behind, Composed
+from transom.algebra.expressions import Expression
 from transom.algebra.operator import Stream
-from transom.algebra.rdf.expressions import Call, Constant, Expression
 from transom.algebra.rdf.forms import Construct, Describe
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.sources import StreamReceive
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import Literal
 
-SUBJECT = Variable("_subject")
+SUBJECT = variable("_subject")
 """The variable of the subject among the columns of a row; no column has this name."""
 
 
@@ -85,7 +85,7 @@ class ConstructedStream(StreamReceive, Composed):
 
 def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:
     """The IRI of a pattern: its parts with the percent-encoded values of columns between them."""
-    encoded = [Call("ENCODE_FOR_URI", (Call("STR", (Variable(name),)),)) for name in columns]
-    texts = [Constant(Literal(part)) for part in parts]
+    encoded = [term_call("ENCODE_FOR_URI", term_call("STR", variable(name))) for name in columns]
+    texts = [term_literal(Literal(part)) for part in parts]
     mixed = [one for pair in zip(texts, encoded) for one in pair] + texts[len(encoded) :]
-    return Call("IRI", (Call("CONCAT", tuple(mixed)),))
+    return term_call("IRI", term_call("CONCAT", *mixed))

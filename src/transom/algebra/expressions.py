@@ -1,4 +1,7 @@
-"""Typed scalar expressions and aggregates: what predicates and projections compute from one tuple."""
+"""Typed scalar expressions and aggregates: what predicates and projections compute from one tuple.
+
+SPARQL's are the same: a variable is a column of terms, a function of terms is a function, and an error is NULL.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from transom.algebra.functions import Function, resolve
+from transom.algebra.operator import Operator
 from transom.errors import PlanError, TypeProblem
 from transom.model.regions import Region
 from transom.model.schema import Attribute
@@ -47,8 +51,13 @@ class Column:
     def type(self) -> Type:
         return self.attribute.type
 
+    @property
+    def name(self) -> str:
+        """The name of the attribute: of terms, the name of a variable."""
+        return self.attribute.name
+
     def __str__(self) -> str:
-        return self.attribute.label
+        return f"?{self.name}" if self.type is Type.TERM else self.attribute.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +85,9 @@ class Call:
 
     def __post_init__(self) -> None:
         given = tuple(a.type for a in self.arguments)
-        _, wanted, result = resolve(self.function.name, given)
-        if given != wanted:
-            raise PlanError(f"{self.function.name} needs {wanted}, not {given}")
+        result = self.function.result(given)
+        if result is None:
+            raise PlanError(f"{self.function.name} does not take {tuple(map(str, given))}")
         object.__setattr__(self, "type", result)
         object.__setattr__(self, "size", 1 + sum(map(size, self.arguments)))
 
@@ -86,7 +95,7 @@ class Call:
         words = [str(a) for a in self.arguments]
         if self.function.infix:
             return "(" + f" {self.function.name} ".join(words) + ")"
-        return f"{self.function.name}({', '.join(words)})"
+        return f"{self.function.name.removeprefix('unary ')}({', '.join(words)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,24 @@ class InRegion:
         return f"INSIDE({self.place}, {self.region.name})"
 
 
-Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast | InRegion
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Whether a pattern has a solution at the same instant, once the variables of this solution stand for their terms.
+
+    NOT EXISTS is NOT of it.
+    """
+
+    pattern: Operator
+
+    @property
+    def type(self) -> Type:
+        return Type.BOOLEAN
+
+    def __str__(self) -> str:
+        return "EXISTS {...}"
+
+
+Expression: TypeAlias = Literal | Column | Tag | Call | Case | Cast | InRegion | Exists
 """Any scalar expression."""
 
 TRUE = Literal(True, Type.BOOLEAN)
@@ -170,7 +196,7 @@ def castable(given: Type, wanted: Type) -> bool:
         return wanted in DECLARABLE
     if given.is_number and wanted.is_number and wanted is not Type.NULL:
         return True
-    return {given, wanted} in ({Type.INTEGER, Type.TIME}, {Type.INTEGER, Type.BOOLEAN})
+    return {given, wanted} in ({Type.INTEGER, Type.TIME}, {Type.INTEGER, Type.BOOLEAN}, {Type.TERM, Type.BOOLEAN})
 
 
 def widen(expression: Expression, wanted: Type) -> Expression:
@@ -277,8 +303,8 @@ class Item:
             raise PlanError(f"{self.expression} is {self.expression.type}, not {self.attribute.type}")
 
     def __str__(self) -> str:
-        text = str(self.expression)
-        return text if text == self.attribute.label else f"{text} AS {self.attribute.label}"
+        text, name = str(self.expression), str(Column(self.attribute))
+        return text if text == name else f"{text} AS {name}"
 
 
 def unchanged(attributes: Iterable[Attribute]) -> tuple[Item, ...]:
@@ -300,9 +326,13 @@ class AggregateFunction(Enum):
     AVG = "AVG"
     MIN = "MIN"
     MAX = "MAX"
+    SAMPLE = "SAMPLE"
+    GROUP_CONCAT = "GROUP_CONCAT"
 
     def result(self, argument: Type) -> Type | None:
         """The type of the result for an argument type, or None if it does not take that type."""
+        if argument is Type.TERM:
+            return argument
         match self:
             case AggregateFunction.COUNT:
                 return Type.INTEGER
@@ -312,21 +342,32 @@ class AggregateFunction(Enum):
                 return argument if argument.is_number else None
             case AggregateFunction.MIN | AggregateFunction.MAX:
                 return argument
+            case AggregateFunction.SAMPLE | AggregateFunction.GROUP_CONCAT:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One aggregate column; without an argument it is COUNT(*)."""
+    """One aggregate column; without an argument it is COUNT(*), an integer or a term.
+
+    `distinct` takes equal values once. Of terms, an error among the values is an error, except for COUNT and SAMPLE.
+    """
 
     function: AggregateFunction
     argument: Expression | None
     attribute: Attribute
+    distinct: bool = False
+    separator: str = " "
 
     def __post_init__(self) -> None:
         if self.argument is None and self.function is not AggregateFunction.COUNT:
             raise PlanError(f"{self.function.value} needs an argument")
+        if self.argument is None and self.attribute.type is Type.TERM:
+            return
         if self.function.result(self.argument.type if self.argument else Type.INTEGER) is not self.attribute.type:
             raise PlanError(f"{self.function.value} does not give {self.attribute.type}")
 
     def __str__(self) -> str:
-        return f"{self.function.value}({'*' if self.argument is None else self.argument})"
+        argument = f"{'DISTINCT ' if self.distinct else ''}{'*' if self.argument is None else self.argument}"
+        name = f" AS {Column(self.attribute)}" if self.attribute.type is Type.TERM else ""
+        return f"{self.function.value}({argument}){name}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from transom.errors import TypeProblem
 from transom.model.types import DECLARABLE, Type
@@ -49,9 +50,15 @@ class Signature:
         return f"({', '.join(map(str, self.arguments))}{dots}) -> {self.result}"
 
 
+Family: TypeAlias = Literal["values", "places", "terms"]
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One scalar function: its name as written, what it means, and how it treats NULL."""
+    """One scalar function: its name as written, what it means, and how it treats NULL.
+
+    Names are unique within a family. A volatile function depends on more than its arguments (R28).
+    """
 
     name: str
     signatures: tuple[Signature, ...] = field(compare=False)
@@ -59,6 +66,12 @@ class Function:
     group: str = field(compare=False)
     infix: bool = field(default=False, compare=False)
     strict: bool = field(default=True, compare=False)
+    family: Family = "values"
+    volatile: bool = field(default=False, compare=False)
+
+    def result(self, given: tuple[Type, ...]) -> Type | None:
+        """The type of the result for exactly these types of arguments, or None if no signature has them."""
+        return next((s.result for s in self.signatures if s.expand(len(given)) == given), None)
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -97,7 +110,7 @@ for _name, _meaning in [
     (">", "greater than"),
     (">=", "at least"),
 ]:
-    _add("comparison", _name, _meaning, *_each(_ORDERED if _name != "=" else (*_ORDERED, Type.TERM), 2, B), infix=True)
+    _add("comparison", _name, _meaning, *_each(_ORDERED, 2, B), infix=True)
 _add("comparison", "IN", "equal to one of the values that follow", *_each(_ORDERED, 2, B, True), strict=False)
 _add(
     "comparison",
@@ -205,7 +218,7 @@ for _name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
 
 
 def _in_space(name: str, meaning: str, *signatures: Signature) -> None:
-    SPACE_FUNCTIONS[name] = Function(name, signatures, meaning, "space")
+    SPACE_FUNCTIONS[name] = Function(name, signatures, meaning, "space", family="places")
 
 
 _in_space(

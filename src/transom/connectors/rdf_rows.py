@@ -10,7 +10,7 @@ from decimal import Decimal
 from transom.algebra.composed_sources import SUBJECT, RowStatements
 from transom.algebra.rdf.forms import Construct, Template
 from transom.algebra.rdf.solutions import Values
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.catalog.extents import Extent
 from transom.connectors.rows import Given, Origin, tagged
 from transom.model.bag import Element
@@ -21,7 +21,8 @@ from transom.model.rdf.spelling import statement_row
 from transom.model.rdf.terms import DATE_TIME, IRI, Literal, Term, Triple, boolean, integer
 from transom.model.rdf.values import Kind, Number, number_literal
 from transom.model.types import Type, Value, read_text
-from transom.reference.rdf.expressions import Scope, value
+from transom.reference.rdf.evaluate import term_of as evaluated
+from transom.reference.rdf.expressions import SolutionScope
 from transom.reference.rdf.forms import construct
 
 
@@ -50,13 +51,13 @@ def begun_statements(answer: RdfAnswer, start: int) -> list[Element]:
 def row_statements(op: RowStatements, elements: list[Element]) -> list[Element]:
     """The rows of a stream as statements with their ticks, row by row, then in the order of the predicates."""
     names = [attribute.name for attribute in op.rows.schema]
-    template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
+    template = tuple(Template(SUBJECT, IRI(iri), variable(column)) for column, iri in op.predicates)
     made = Construct(Values((), ()), template)
     found: list[tuple[int, Triple]] = []
     for element in elements:
         terms = {name: term_of(cell) for name, cell in zip(names, element.row, strict=True) if cell is not None}
         row = Solution.of(terms)
-        subject = value(op.subject, Scope(row, Solution(), lambda _, __: False))
+        subject = evaluated(op.subject, SolutionScope(row))
         if subject is not None:
             found += [(element.tick, triple) for triple in construct(made, [row.merge(_subject(subject))])]
     return _stream(found)

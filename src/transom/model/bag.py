@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeAlias
 
+from transom.model.rdf.terms import Term
 from transom.model.types import Line, Point, Value
 
 Row: TypeAlias = tuple[Value, ...]
@@ -54,10 +55,12 @@ Ordered: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point |
 def value_key(value: Value) -> Ordered:
     """A key that puts any two values in order: NULL, booleans, numbers by size, strings by code point, timestamps.
 
-    Places come last, by their coordinates.
+    Then come places by their coordinates, and terms by their spelling.
     """
     if value is None:
         return (0, 0)
+    if isinstance(value, Term):
+        return (7, str(value))
     return (_RANK[type(value)], value)
 
 

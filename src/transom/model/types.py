@@ -16,6 +16,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from transom.model.rdf.terms import Term
+
 
 class Point(NamedTuple):
     """A place: coordinates on the plane, or longitude and latitude."""
@@ -45,7 +47,7 @@ def wkb(places: Sequence[tuple[float, float]]) -> str:
     return (head + struct.pack(f"<{len(numbers)}d", *numbers)).hex().upper()
 
 
-Value: TypeAlias = int | float | str | bool | Decimal | datetime | Point | Line | None
+Value: TypeAlias = int | float | str | bool | Decimal | datetime | Point | Line | Term | None
 """What one attribute of one tuple holds. A `time` is an integer number of ticks."""
 
 INTEGER_MIN = -(2**63)
@@ -67,7 +69,7 @@ class Type(Enum):
     POINT = "point"
     LINE = "line"
     TERM = "term"
-    """A term of RDF: an IRI, a blank node or a literal, spelled as in N-Triples."""
+    """A term of RDF: an IRI, a blank node or a literal."""
     NULL = "null"
 
     def __str__(self) -> str:
@@ -126,8 +128,10 @@ def fits(value: Value, kind: Type) -> bool:
             return type(value) is float and math.isfinite(value)
         case Type.DECIMAL:
             return isinstance(value, Decimal) and value.is_finite() and _in_reach(value)
-        case Type.STRING | Type.TERM:
+        case Type.STRING:
             return isinstance(value, str)
+        case Type.TERM:
+            return isinstance(value, Term)
         case Type.BOOLEAN:
             return isinstance(value, bool)
         case Type.TIMESTAMP:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from transom.algebra.expressions import Aggregate, Item
-from transom.algebra.rdf.expressions import Aggregate as TermAggregate
-from transom.algebra.rdf.expressions import Binding
 from transom.model.schema import Schema
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Physical
-
-GroupKey: TypeAlias = Item | Binding
-"""A column of SQL values, or a variable with its expression over terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +20,8 @@ class ChangeAggregate(Physical):
 
     input: Physical
     start: Physical | None
-    keys: tuple[GroupKey, ...]
-    aggregates: tuple[Aggregate | TermAggregate, ...]
+    keys: tuple[Item, ...]
+    aggregates: tuple[Aggregate, ...]
     schema: Schema
     choice: Choice
     form: Form = Form.CHANGES

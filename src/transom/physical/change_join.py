@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from transom.algebra.expressions import Expression
-from transom.algebra.rdf.expressions import Expression as TermExpression
 from transom.algebra.relations import JoinType
 from transom.model.schema import Schema
 from transom.physical.forms import Choice, Form
@@ -22,7 +21,7 @@ class Compatible:
 
     variables: tuple[str, ...] = ()
     overlap: bool = False
-    condition: TermExpression | None = None
+    condition: Expression | None = None
 
     def __bool__(self) -> bool:
         return bool(self.variables) or self.condition is not None

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 from transom.algebra.composed import Composed
 from transom.algebra.composed_sources import SUBJECT, ConstructedStream, RowStatements, SolutionStream
-from transom.algebra.rdf.expressions import Binding
+from transom.algebra.expressions import Item
 from transom.algebra.rdf.forms import Construct, Describe, Template
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.tree import reads_streams, volatile_calls
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.state import Number, times
+from transom.algebra.terms import variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI
+from transom.model.schema import Schema
 from transom.physical import arrange, choices, gaps, rdf_arrange, rdf_choices
 from transom.physical.bridges import TermRows, TypedRows
 from transom.physical.choices import STATELESS, Span
@@ -73,7 +74,7 @@ class Composer:
     def _begun(self, question: Solutions | Construct | Describe, solved: Solutions) -> Physical:
         """What begins to be valid: the changes of each tick added up, of which those above 0 stay."""
         if calls := volatile_calls(question):
-            raise gaps.VOLATILE.refusal(calls[0].function)
+            raise gaps.VOLATILE.refusal(calls[0].function.name)
         planner = rdf_arrange.Planner(self.slack, self.local, reads_streams(question))
         plan = planner.solutions(question) if isinstance(question, Solutions) else planner.question(question)
         changes = self.composed(planner.moving(plan))
@@ -94,6 +95,7 @@ class Composer:
         rows = self.composed(planner.stream(op.rows, arrange.Want()))
         names = tuple(attribute.name for attribute in op.rows.schema)
         terms = TermRows(rows, solutions(names), _TERMS)
-        subject = Bind(terms, Binding(SUBJECT, op.subject), solutions((*names, SUBJECT.name)), Form.STREAM, STATELESS)
-        template = tuple(Template(SUBJECT, IRI(iri), Variable(column)) for column, iri in op.predicates)
+        with_subject = terms.schema + Schema((SUBJECT.attribute,))
+        subject = Bind(terms, Item(op.subject, SUBJECT.attribute), with_subject, Form.STREAM, STATELESS)
+        template = tuple(Template(SUBJECT, IRI(iri), variable(column)) for column, iri in op.predicates)
         return Make(subject, template, Form.STREAM, STATELESS)

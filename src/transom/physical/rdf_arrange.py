@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import assert_never
 
+from transom.algebra.expressions import Call, Column, Exists, Expression, Item, conjunction, conjuncts, parts, rewrite
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.expressions import Binding, Call, Exists, Expression, parts
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
@@ -30,24 +30,26 @@ from transom.algebra.rdf.solutions import (
     ordered,
 )
 from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
-from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.rdf.tree import Question, closed, pattern_of, reads_streams, volatile_calls
 from transom.algebra.relations import JoinType, RelationUnion
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import StreamUnion
+from transom.algebra.terms import variable
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
 from transom.physical import arrange as rows
-from transom.physical import choices, gaps, rdf_choices, rdf_exists, rdf_join
+from transom.physical import choices, gaps, rdf_choices, rdf_join, walk
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
 from transom.physical.plan import Choice, Form, UnionAll
 from transom.physical.rdf_closure import closure
-from transom.physical.rdf_known import asked, conjunction, conjuncts, has_exists, is_outer, names
+from transom.physical.rdf_known import asked, has_exists, is_outer, names
 from transom.physical.rdf_paths import Repeated, as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
@@ -70,7 +72,6 @@ from transom.physical.rdf_plan import (
     solutions,
 )
 from transom.physical.schedule import Schedule
-from transom.physical.walk import rewrite
 
 
 def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: Collection[str] = ()) -> Physical:
@@ -79,9 +80,9 @@ def arrange(question: Question, *, slack: int = 1, kernel: bool = False, local: 
     `local` are the streams whose messages hold all statements about their subjects.
     """
     if calls := volatile_calls(question):
-        raise gaps.VOLATILE.refusal(calls[0].function)
+        raise gaps.VOLATILE.refusal(calls[0].function.name)
     found = Planner(slack, frozenset(local), reads_streams(question)).question(question)
-    return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
+    return walk.rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +115,16 @@ class Planner:
 
     def describe(self, op: Describe) -> Physical:
         """Statements joined with the resources, each once."""
-        about: Solutions = Values((Variable("s"),), tuple((r,) for r in op.resources if isinstance(r, IRI)))
+        about: Solutions = Values((variable("s"),), tuple((r,) for r in op.resources if isinstance(r, IRI)))
         found: Physical = self.solutions(about)
         for one in op.resources:
-            if isinstance(one, Variable):
+            if isinstance(one, Column):
                 below = self.solutions(op.input)
                 renamed = rdf_join.only(below, one.name, "s")
                 found = self.both(found, renamed)
         each = Once(found, found.schema, found.form, self._once(op.input, found.form))
         facts = self.statements(op.statements)
-        sides = (TriplePattern(op.statements, *map(Variable, "spo")), op.input)
+        sides = (TriplePattern(op.statements, *map(variable, "spo")), op.input)
         return rdf_join.mated(self, (facts, each), sides, JoinType.INNER, ("s",), (), None, STATEMENT)
 
     # --- statements --------------------------------------------------------------------------------
@@ -224,11 +225,10 @@ class Planner:
 
     def extend(self, op: Extend) -> Physical:
         """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
-        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.binding.expression])
-        found = Binding(op.binding.variable, made)
-        schema = solutions((*(a.name for a in below.schema), found.variable.name))
-        node = Bind(below, found, schema, below.form, STATELESS)
-        if any(isinstance(part, Call) and part.function == "BNODE" for part in parts(made)):
+        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.item.expression])
+        schema = below.schema + Schema((op.item.attribute,))
+        node = Bind(below, Item(made, op.item.attribute), schema, below.form, STATELESS)
+        if any(isinstance(part, Call) and part.function.name == "BNODE" for part in parts(made)):
             before: Solutions = op
             while isinstance(before, Extend):
                 before = before.input
@@ -243,7 +243,7 @@ class Planner:
         given = [*(key.expression for key in op.keys), *asked]
         below, made = self.marked(op.input, self.solutions(op.input), given)
         computed = iter(made)
-        keys = tuple(Binding(key.variable, next(computed)) for key in op.keys)
+        keys = tuple(Item(next(computed), key.attribute) for key in op.keys)
         aggregates = tuple(
             one if one.argument is None else replace(one, argument=next(computed)) for one in op.aggregates
         )
@@ -264,9 +264,8 @@ class Planner:
         every = conjuncts(condition)
         plain = [one for one in every if not has_exists(one)]
         found = self.solutions(input)
-        wanted = conjunction(plain)
-        if wanted is not None:
-            found = Keep(found, wanted, found.schema, found.form, STATELESS)
+        if plain:
+            found = Keep(found, conjunction(plain), found.schema, found.form, STATELESS)
         mixed: list[Expression] = []
         for one in every:
             pattern = asked(one)
@@ -275,25 +274,26 @@ class Planner:
                 found = rdf_join.with_pattern(self, (input, found), pattern[0], how)
             elif has_exists(one):
                 mixed.append(one)
-        wanted = conjunction(mixed)
-        if wanted is None:
+        if not mixed:
             return found
-        below, (wanted,) = self.marked(input, found, [wanted])
+        below, (wanted,) = self.marked(input, found, [conjunction(mixed)])
         kept = Keep(below, wanted, below.schema, below.form, STATELESS)
         return Choose(kept, found.schema, kept.form, STATELESS)
 
     def marked(
         self, op: Solutions, node: Physical, expressions: SequenceOf[Expression]
     ) -> tuple[Physical, list[Expression]]:
-        """Solutions with a variable for every EXISTS in some expressions, and the expressions that read it."""
-        marks: dict[Exists, Variable] = {}
+        """Solutions with a column for every EXISTS in some expressions, and the expressions that read it."""
+        marks: dict[Exists, Column] = {}
 
-        def change(one: Expression) -> Expression | None:
-            return marks.setdefault(one, Variable(f"exists {len(marks)}")) if isinstance(one, Exists) else None
+        def change(one: Expression) -> Expression:
+            if not isinstance(one, Exists):
+                return one
+            return marks.setdefault(one, Column(Attribute(f"exists {len(marks)}", Type.BOOLEAN)))
 
-        found = [rdf_exists.replaced(one, change) if has_exists(one) else one for one in expressions]
+        found = [rewrite(one, change) for one in expressions]
         for exists, mark in marks.items():
-            node = rdf_join.with_pattern(self, (op, node), exists.pattern, JoinType.MARK, mark.name)
+            node = rdf_join.with_pattern(self, (op, node), pattern_of(exists), JoinType.MARK, mark.attribute)
         return node, found
 
     def sequence(self, op: Solutions) -> Physical:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from transom.algebra.rdf.expressions import Call, Constant, Expression
+from transom.algebra.expressions import Column, Expression
 from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, ZeroOrOne
 from transom.algebra.rdf.solutions import Project
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.physical import rdf_choices
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
@@ -14,37 +14,37 @@ from transom.physical.rdf_known import names
 from transom.physical.rdf_paths import Repeated, leads_nowhere
 from transom.physical.rdf_plan import Choose, Keep, PathClosure, Written, solutions
 
-START, END = Variable("path start"), Variable("path end")
+START, END = variable("path start"), variable("path end")
 PAIR = solutions(names((START, END)))
 
 
 def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
     """The ends of a path, each pair once; from the end where only that is given."""
     subject, object = op.places
-    backward = isinstance(subject, Variable) and not isinstance(object, Variable)
+    backward = isinstance(subject, Column) and not isinstance(object, Column)
     first, last = (object, subject) if backward else (subject, object)
     ends = (END, START) if backward else (START, END)
     edges = PathPattern(op.input, ends[0], path.path, ends[1])
-    start = None if isinstance(first, Variable) else first
-    statement = Variable("path subject"), Variable("path link"), Variable("path object")
+    start = None if isinstance(first, Column) else first
+    statement = variable("path subject"), variable("path link"), variable("path object")
     nodes = None
     if start is None and not isinstance(path, OneOrMore):
         nodes = planner.solutions(Project(TriplePattern(op.input, *statement), statement[::2]))
     below = _chosen(planner.solutions(edges))
     if planner.streams:
         below, nodes = planner.moving(below), None if nodes is None else planner.moving(nodes)
-    here = first if isinstance(first, Variable) else START
-    there = last if isinstance(last, Variable) and last != first else END
+    here = first if isinstance(first, Column) else START
+    there = last if isinstance(last, Column) and last != first else END
     schema = solutions(names((here, there)))
     choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.slack)
     found: Physical = PathClosure(below, nodes, not isinstance(path, ZeroOrOne), start, schema, choice, below.form)
-    if start is not None and leads_nowhere(path, not backward, not isinstance(object, Variable)):
-        others = _kept(found, Call("!", (Call("sameTerm", (there, Constant(start))),)))
+    if start is not None and leads_nowhere(path, not backward, not isinstance(object, Column)):
+        others = _kept(found, term_call("!", term_call("sameTerm", there, term_literal(start))))
         found = planner.both(others, Written(((start, start),), schema, rdf_choices.STORED))
     if last == first:
-        found = _kept(found, Call("sameTerm", (here, there)))
-    elif not isinstance(last, Variable):
-        found = _kept(found, Call("sameTerm", (there, Constant(last))))
+        found = _kept(found, term_call("sameTerm", here, there))
+    elif not isinstance(last, Column):
+        found = _kept(found, term_call("sameTerm", there, term_literal(last)))
     return Choose(found, solutions(names(op.variables)), found.form, STATELESS)
 
 

@@ -8,13 +8,28 @@ input is joined with the domain, the distinct solutions around the pattern. The 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import reduce
 from itertools import product
 from typing import TypeVar, assert_never
 
-from transom.algebra.rdf.expressions import Aggregate, Binding, Call, Constant, Exists, Expression
+from transom.algebra.expressions import (
+    TRUE,
+    Aggregate,
+    AggregateFunction,
+    Call,
+    Column,
+    Exists,
+    Expression,
+    Item,
+    Literal,
+    conjunction,
+    rewrite,
+    unchanged,
+)
+from transom.algebra.functions import Function
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern, visible
 from transom.algebra.rdf.solutions import (
@@ -32,21 +47,25 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.tree import closed
-from transom.algebra.rdf.variable import Variable
-from transom.model.rdf.terms import IRI, Literal, boolean, integer
-from transom.physical.rdf_known import OUTER, bound, conjunction, names
+from transom.algebra.rdf.tree import closed, pattern_of
+from transom.algebra.terms import as_type, term_call, term_literal, variable
+from transom.model.rdf import terms
+from transom.model.rdf.terms import IRI
+from transom.model.schema import Attribute
+from transom.model.types import Type
+from transom.physical.rdf_known import OUTER, bound, names
 from transom.physical.rdf_paths import Repeated, as_patterns, leads_nowhere
 
 T = TypeVar("T")
-UNBOUND = Constant(IRI("urn:transom:unbound"))
+UNBOUND = term_literal(IRI("urn:transom:unbound"))
 """What a key holds where its variable is unbound, so that keys are compared as values."""
-ERROR = Call("COALESCE")
-_EMPTY: Mapping[str, Expression] = {
-    "COUNT": Constant(integer(0)),
-    "SUM": Constant(integer(0)),
-    "AVG": Constant(integer(0)),
-    "GROUP_CONCAT": Constant(Literal("")),
+ERROR = Literal(None, Type.TERM)
+_ZERO = term_literal(terms.integer(0))
+_EMPTY: Mapping[AggregateFunction, Expression] = {
+    AggregateFunction.COUNT: _ZERO,
+    AggregateFunction.SUM: _ZERO,
+    AggregateFunction.AVG: _ZERO,
+    AggregateFunction.GROUP_CONCAT: term_literal(terms.Literal("")),
 }
 """Aggregates of no solution; the others are errors."""
 
@@ -57,7 +76,7 @@ class Correlated:
 
     pattern: Solutions
     keys: tuple[str, ...]
-    made: tuple[Binding, ...]
+    made: tuple[Item, ...]
 
 
 def correlated(outer: Solutions, pattern: Solutions) -> Correlated:
@@ -74,34 +93,40 @@ def correlated(outer: Solutions, pattern: Solutions) -> Correlated:
         around = Around(_chosen(domain, columns, loose), {n: c for n, c in columns.items() if loose.get(n, True)})
         found = around.fitting(around.inside(pattern))
         found = around.with_keys(found, [columns[name] for name, is_bound in loose.items() if is_bound])
-        free = [Binding(Variable(columns[name]), UNBOUND) for name, is_bound in loose.items() if not is_bound]
+        free = [_item(columns[name], UNBOUND) for name, is_bound in loose.items() if not is_bound]
         parts.append((around, extended(found, free)))
     wanted = [c for c in columns.values() if any(c in names(found.variables) for _, found in parts)]
     full: list[Solutions] = [Project(around.with_keys(found, wanted), _variables(wanted)) for around, found in parts]
     together = reduce(Union, full)
     plain = {name: column for name, column in columns.items() if column in wanted and name in sure}
-    together = extended(together, [Binding(Variable(name), Variable(column)) for name, column in plain.items()])
+    together = extended(together, [_item(name, variable(column)) for name, column in plain.items()])
     keys = [name if name in plain else column for name, column in columns.items() if column in wanted]
     needed = tuple(made[name] for name in maybe if columns[name] in wanted)
     return Correlated(Project(together, _variables(keys)), tuple(keys), needed)
 
 
-def key_of(name: str, column: str, sure: Collection[str]) -> Binding:
+def _item(name: str, expression: Expression) -> Item:
+    return Item(expression, variable(name).attribute)
+
+
+def key_of(name: str, column: str, sure: Collection[str]) -> Item:
     """A key that is always bound and equal where a variable is the same or unbound."""
-    term: Expression = Variable(name)
-    return Binding(Variable(column), term if name in sure else Call("COALESCE", (term, UNBOUND)))
+    term = variable(name)
+    return _item(column, term if name in sure else term_call("COALESCE", term, UNBOUND))
 
 
-def extended(op: Solutions, bindings: Iterable[Binding]) -> Solutions:
+def extended(op: Solutions, items: Iterable[Item]) -> Solutions:
     """Solutions with some more variables."""
-    return reduce(Extend, bindings, op)
+    return reduce(Extend, items, op)
 
 
 def seen(value: object) -> frozenset[str]:
     """The variables that a pattern or an expression looks at or binds, and that have the same meaning outside."""
     match value:
-        case Variable(name=name):
+        case Attribute(name=name):
             return frozenset((name,))
+        case Windows() | Function():
+            return frozenset()
         case tuple():
             return frozenset[str]().union(*map(seen, value))
         case Project(input=input, variables=variables):
@@ -114,39 +139,28 @@ def seen(value: object) -> frozenset[str]:
 
 def renamed(value: T, called: Mapping[str, str]) -> T:
     """A pattern or an expression with other names of variables, everywhere in it."""
-    if isinstance(value, Variable):
-        return Variable(called[value.name]) if value.name in called else value  # type: ignore[return-value]
+    if isinstance(value, Attribute):
+        return replace(value, name=called.get(value.name, value.name))
     if isinstance(value, tuple):
         return tuple(renamed(part, called) for part in value)  # type: ignore[return-value]
-    if not is_dataclass(value) or isinstance(value, type):
+    if not is_dataclass(value) or isinstance(value, type | Windows | Function):
         return value
     now = {field.name: getattr(value, field.name) for field in fields(value)}
     changed = {name: new for name, old in now.items() if (new := renamed(old, called)) != old}
     return replace(value, **changed) if changed else value
 
 
-def replaced(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
-    """An expression in which some parts are others; a part that is changed is not entered."""
-    found = change(expression)
-    if found is not None:
-        return found
-    if isinstance(expression, Call):
-        return Call(expression.function, tuple(replaced(argument, change) for argument in expression.arguments))
-    return expression
-
-
-def _variables(columns: Iterable[str]) -> tuple[Variable, ...]:
-    return tuple(map(Variable, columns))
+def _variables(columns: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(map(variable, columns))
 
 
 def _chosen(domain: Solutions, columns: Mapping[str, str], loose: Mapping[str, bool]) -> Solutions:
     """The solutions in which some variables are bound and some are not."""
     conditions: list[Expression] = []
     for name, is_bound in loose.items():
-        same = Call("sameTerm", (Variable(columns[name]), UNBOUND))
-        conditions.append(Call("!", (same,)) if is_bound else same)
-    condition = conjunction(conditions)
-    return domain if condition is None else Filter(domain, condition)
+        same = term_call("sameTerm", variable(columns[name]), UNBOUND)
+        conditions.append(term_call("!", same) if is_bound else same)
+    return Filter(domain, conjunction(conditions)) if conditions else domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,27 +187,31 @@ class Around:
         for name in names(op.variables):
             if name in self.keys:
                 key = self.keys[name]
-                same = Call("sameTerm", (Variable(name), Variable(key)))
-                fits = Call("||", (Call("!", (Call("BOUND", (Variable(name),)),)), same))
+                same = term_call("sameTerm", variable(name), variable(key))
+                fits = term_call("||", term_call("!", term_call("BOUND", variable(name))), same)
                 op = Filter(self.with_keys(op, [key]), fits)
         return op
 
     def expression(self, expression: Expression, own: Collection[str]) -> Expression:
         """An expression that reads the keys instead of variables bound outside; `own` are the pattern's variables."""
 
-        def change(one: Expression) -> Expression | None:
-            match one:
-                case Variable(name=name) if name in self.keys:
-                    key = Variable(self.keys[name])
-                    return Call("COALESCE", (one, key)) if name in own else key
-                case Call(function="BOUND", arguments=(Variable(name=name),)) if name in self.keys:
-                    return Constant(boolean(True))
-                case Exists(pattern=pattern):
-                    return self._asked(pattern, [name for name in own if name in self.keys])
-                case _:
-                    return None
+        columns = set(self.keys.values())
 
-        return replaced(expression, change)
+        def change(one: Expression) -> Expression:
+            match one:
+                case Column(name=name) if name in self.keys:
+                    key = variable(self.keys[name])
+                    return term_call("COALESCE", one, key) if name in own else key
+                case Call(function=Function(name="BOUND"), arguments=(Call(),)):
+                    return TRUE
+                case Call(function=Function(name="BOUND"), arguments=(Column(name=name),)) if name in columns:
+                    return TRUE
+                case Exists():
+                    return self._asked(pattern_of(one), [name for name in own if name in self.keys])
+                case _:
+                    return one
+
+        return rewrite(expression, change)
 
     def _asked(self, pattern: Solutions, twice: list[str]) -> Expression:
         """An EXISTS inside; a variable that is also bound inside has that term where there is one."""
@@ -201,8 +219,9 @@ class Around:
             return Exists(renamed(pattern, self.keys))
         name, *others = twice
         outside = replace(self, keys={own: key for own, key in self.keys.items() if own != name})
-        bound_inside = Call("BOUND", (Variable(name),))
-        return Call("IF", (bound_inside, outside._asked(pattern, others), self._asked(pattern, others)))
+        bound_inside = term_call("BOUND", variable(name))
+        asked = term_call("IF", bound_inside, outside._asked(pattern, others), self._asked(pattern, others))
+        return as_type(asked, Type.BOOLEAN)
 
     def _needed(self, *expressions: Expression | None) -> list[str]:
         columns = set(self.keys.values())
@@ -227,10 +246,10 @@ class Around:
                 below = self.inside(input)
                 asked = self.expression(condition, names(below.variables))
                 return Filter(self.with_keys(below, self._needed(asked)), asked)
-            case Extend(input=input, binding=binding):
+            case Extend(input=input, item=item):
                 below = self.inside(input)
-                made = self.expression(binding.expression, names(below.variables))
-                return Extend(self.with_keys(below, self._needed(made)), Binding(binding.variable, made))
+                made = self.expression(item.expression, names(below.variables))
+                return Extend(self.with_keys(below, self._needed(made)), Item(made, item.attribute))
             case Join(left=left, right=right):
                 return Join(self.inside(left), self.inside(right))
             case Union(left=left, right=right):
@@ -265,21 +284,21 @@ class Around:
     def _closure(self, op: PathPattern) -> Solutions:
         """A path of no step leads from each term that is given outside to itself, also if no statement has it."""
         found = renamed(op, self.keys)
-        given = [isinstance(place, Variable) and place.name in self.keys for place in op.places]
-        fixed = [not isinstance(place, Variable) for place in op.places]
+        given = [isinstance(place, Column) and place.name in self.keys for place in op.places]
+        fixed = [not isinstance(place, Column) for place in op.places]
         one, other = (outside or here for outside, here in zip(given, fixed, strict=True))
         if not leads_nowhere(op.path, one, other) or leads_nowhere(op.path, *fixed):
             return found
         columns = self.present(found)
-        terms: Solutions = Distinct(Project(self.domain, _variables(columns)))
+        given_terms: Solutions = Distinct(Project(self.domain, _variables(columns)))
         if len(columns) > 1:
-            terms = Filter(terms, Call("sameTerm", _variables(columns)))
+            given_terms = Filter(given_terms, term_call("sameTerm", *_variables(columns)))
         node, first, second = _variables(("path node", "path link", "path other"))
         ends = (TriplePattern(op.input, node, first, second), TriplePattern(op.input, second, first, node))
         nodes = Union(*(Project(pattern, (node,)) for pattern in ends))
-        elsewhere = Minus(extended(terms, [Binding(node, Variable(columns[0]))]), nodes)
-        free = [Variable(name) for name in names(found.variables) if name not in columns]
-        elsewhere_too = extended(elsewhere, [Binding(variable, Variable(columns[0])) for variable in free])
+        elsewhere = Minus(extended(given_terms, [_item(node.name, variable(columns[0]))]), nodes)
+        free = [name for name in names(found.variables) if name not in columns]
+        elsewhere_too = extended(elsewhere, [_item(name, variable(columns[0])) for name in free])
         return Union(found, Project(elsewhere_too, found.variables))
 
     def _left_join(self, left: Solutions, right: Solutions, condition: Expression | None) -> Solutions:
@@ -291,7 +310,7 @@ class Around:
         """Groups of each solution around them; the group of all solutions exists for each, also without any."""
         below = self.inside(op.input)
         own = names(below.variables)
-        keys = tuple(Binding(key.variable, self.expression(key.expression, own)) for key in op.keys)
+        keys = tuple(Item(self.expression(key.expression, own), key.attribute) for key in op.keys)
         aggregates = tuple(
             one if one.argument is None else replace(one, argument=self.expression(one.argument, own))
             for one in op.aggregates
@@ -300,20 +319,21 @@ class Around:
         columns = self.present(below)
         if not columns:
             return Aggregation(below, keys, aggregates, op.whole)
-        outer = tuple(Binding(Variable(column), Variable(column)) for column in columns)
+        outer = unchanged(variable(column).attribute for column in columns)
         if not op.whole:
             return Aggregation(below, (*outer, *keys), aggregates)
         return self._whole(below, outer, aggregates)
 
-    def _whole(self, below: Solutions, outer: tuple[Binding, ...], aggregates: tuple[Aggregate, ...]) -> Solutions:
-        members = Variable("the members")
-        raw = {one.variable: Variable(f"the {one.variable.name}") for one in aggregates}
-        counted = tuple(replace(one, variable=raw[one.variable]) for one in aggregates)
-        groups = Aggregation(below, outer, (Aggregate(members, "COUNT"), *counted))
-        columns = tuple(key.variable for key in outer)
+    def _whole(self, below: Solutions, outer: tuple[Item, ...], aggregates: tuple[Aggregate, ...]) -> Solutions:
+        members = variable("the members")
+        raw = {one.attribute: variable(f"the {one.attribute.name}") for one in aggregates}
+        counted = tuple(replace(one, attribute=raw[one.attribute].attribute) for one in aggregates)
+        count = Aggregate(AggregateFunction.COUNT, None, members.attribute)
+        groups = Aggregation(below, outer, (count, *counted))
+        columns = tuple(Column(key.attribute) for key in outer)
         every: Solutions = LeftJoin(Distinct(Project(self.domain, columns)), groups)
-        is_there = Call("BOUND", (members,))
+        is_there = term_call("BOUND", members)
         for one in aggregates:
-            value = Call("IF", (is_there, raw[one.variable], _EMPTY.get(one.function, ERROR)))
-            every = Extend(every, Binding(one.variable, value))
-        return Project(every, (*columns, *(one.variable for one in aggregates)))
+            value = term_call("IF", is_there, raw[one.attribute], _EMPTY.get(one.function, ERROR))
+            every = Extend(every, Item(value, one.attribute))
+        return Project(every, (*columns, *(Column(one.attribute) for one in aggregates)))

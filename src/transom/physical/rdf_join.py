@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transom.algebra.rdf.expressions import Binding, Call, Expression
+from transom.algebra.expressions import Expression, Item, conjunction
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
 from transom.algebra.rdf.solutions import Filter, Join, LeftJoin
 from transom.algebra.rdf.statements import range_and_slide
 from transom.algebra.rdf.tree import reads_streams
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import JoinType
 from transom.algebra.sources import StreamReceive
+from transom.algebra.terms import term_call, variable
 from transom.algebra.windows import Window
 from transom.errors import PlanError
-from transom.model.schema import Schema
+from transom.model.schema import Attribute, Schema
 from transom.physical import choices, rdf_choices, rdf_exists
 from transom.physical.change_join import ChangeJoin, Compatible
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Read
 from transom.physical.rdf_context import RdfPlanning
-from transom.physical.rdf_known import bound, conjunction, has_exists, is_outer, names, plain_pattern
+from transom.physical.rdf_known import bound, has_exists, is_outer, names, plain_pattern
 from transom.physical.rdf_plan import (
     MESSAGE,
     STATEMENT,
@@ -44,8 +44,8 @@ def only(node: Physical, name: str, called: str) -> Physical:
     if name != called:
         others = solutions((*(a.name for a in node.schema if a.name != called), called))
         rid = Choose(node, solutions(tuple(a.name for a in node.schema if a.name != called)), node.form, STATELESS)
-        found = Bind(rid, Binding(Variable(called), Variable(name)), others, node.form, STATELESS)
-    there = Keep(found, Call("BOUND", (Variable(called),)), found.schema, found.form, STATELESS)
+        found = Bind(rid, Item(variable(name), variable(called).attribute), others, node.form, STATELESS)
+    there = Keep(found, term_call("BOUND", variable(called)), found.schema, found.form, STATELESS)
     return Choose(there, solutions((called,)), found.form, STATELESS)
 
 
@@ -76,30 +76,27 @@ def minus(planner: RdfPlanning, left: Solutions, right: Solutions) -> Physical:
 
 
 def with_pattern(
-    planner: RdfPlanning, left: tuple[Solutions, Physical], pattern: Solutions, how: JoinType, mark: str | None = None
+    planner: RdfPlanning, left: tuple[Solutions, Physical], pattern: Solutions, how: JoinType, *mark: Attribute
 ) -> Physical:
-    """The solutions for which a pattern is there, or is not; or all, with a variable that says whether it is."""
-    marks = () if mark is None else (mark,)
-    schema = solutions((*(a.name for a in left[1].schema), *marks))
+    """The solutions for which a pattern is there, or is not; or all, with a column that says whether it is."""
+    schema = left[1].schema + Schema(mark)
     inner = plain_pattern(pattern)
     if inner is not None:
-        right, condition = inner[0], conjunction(inner[1])
+        right, condition = inner[0], conjunction(inner[1]) if inner[1] else None
         equal, loose = _shared(left[0], right)
         sides = (left[1], planner.solutions(right))
         return mated(planner, sides, (left[0], right), how, equal, loose, condition, schema)
     found = rdf_exists.correlated(left[0], pattern)
     keyed = bound_to(left[1], found.made)
-    with_keys = solutions((*(a.name for a in keyed.schema), *marks))
     sides, ops = (keyed, planner.solutions(found.pattern)), (left[0], found.pattern)
-    joined = mated(planner, sides, ops, how, found.keys, (), None, with_keys)
+    joined = mated(planner, sides, ops, how, found.keys, (), None, keyed.schema + Schema(mark))
     return Choose(joined, schema, joined.form, STATELESS) if found.made else joined
 
 
-def bound_to(node: Physical, bindings: Iterable[Binding]) -> Physical:
+def bound_to(node: Physical, items: Iterable[Item]) -> Physical:
     """Solutions with some more variables."""
-    for binding in bindings:
-        schema = solutions((*(a.name for a in node.schema), binding.variable.name))
-        node = Bind(node, binding, schema, node.form, STATELESS)
+    for item in items:
+        node = Bind(node, item, node.schema + Schema((item.attribute,)), node.form, STATELESS)
     return node
 
 
@@ -111,7 +108,7 @@ def left_join_asking(planner: RdfPlanning, op: LeftJoin) -> Physical:
     left = rdf_exists.extended(op.left, made)
     joined = Join(left, op.right)
     pairs = joined if op.condition is None else Filter(joined, op.condition)
-    keys = (*(name for name in names(op.left.variables) if name in sure), *(key.variable.name for key in made))
+    keys = (*(name for name in names(op.left.variables) if name in sure), *(key.attribute.name for key in made))
     some = planner.solutions(pairs)
     matched = Choose(some, solutions(keys), some.form, STATELESS)
     rows = planner.solutions(left)
@@ -246,7 +243,7 @@ def _fanned(sides: tuple[Solutions, Solutions]) -> Fan | None:
         if extent is None:
             return None
         extents.add(extent)
-        branches.append(_branch(part, window, conjunction(conditions), names(side.variables)))
+        branches.append(_branch(part, window, conjunction(conditions) if conditions else None, names(side.variables)))
     return _fan(_read(extents.pop()), tuple(branches)) if len(extents) == 1 else None
 
 

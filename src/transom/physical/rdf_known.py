@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Call, Constant, Exists, Expression, parts
+from transom.algebra.expressions import AggregateFunction, Call, Column, Exists, Expression, Literal, conjuncts, parts
+from transom.algebra.functions import Function
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
@@ -22,8 +23,7 @@ from transom.algebra.rdf.solutions import (
     Union,
     Values,
 )
-from transom.algebra.rdf.tree import closed
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.rdf.tree import closed, pattern_of
 from transom.physical.rdf_paths import repeats
 
 OUTER = " outer "
@@ -35,7 +35,7 @@ def is_outer(name: str) -> bool:
     return OUTER in name
 
 
-def names(variables: tuple[Variable, ...]) -> tuple[str, ...]:
+def names(variables: tuple[Column, ...]) -> tuple[str, ...]:
     """The names of variables."""
     return tuple(variable.name for variable in variables)
 
@@ -54,9 +54,9 @@ def bound(op: Solutions) -> frozenset[str]:
         case Values(variables=variables, rows=rows):
             sure = (name for place, name in enumerate(names(variables)) if all(row[place] is not None for row in rows))
             return frozenset(sure)
-        case Extend(input=input, binding=binding):
+        case Extend(input=input, item=item):
             known = bound(input)
-            return known | ({binding.variable.name} if _is_certain(binding.expression, known) else set())
+            return known | ({item.attribute.name} if _is_certain(item.expression, known) else set())
         case Project(input=input, variables=variables):
             return bound(input) & set(names(variables))
         case (
@@ -69,8 +69,9 @@ def bound(op: Solutions) -> frozenset[str]:
             return bound(input)
         case Aggregation(input=input, keys=keys, aggregates=aggregates):
             known = bound(input)
-            found = [key.variable for key in keys if _is_certain(key.expression, known)]
-            return frozenset(names((*found, *(one.variable for one in aggregates if one.function == "COUNT"))))
+            found = [key.attribute for key in keys if _is_certain(key.expression, known)]
+            found += [one.attribute for one in aggregates if one.function is AggregateFunction.COUNT]
+            return frozenset(attribute.name for attribute in found)
         case _:
             assert_never(op)
 
@@ -78,38 +79,25 @@ def bound(op: Solutions) -> frozenset[str]:
 def _is_certain(expression: Expression, known: frozenset[str]) -> bool:
     """Whether an expression is never an error, given the variables that are always bound."""
     match expression:
-        case Constant():
-            return True
-        case Variable(name=name):
+        case Literal(value=value):
+            return value is not None
+        case Column(name=name):
             return name in known
-        case Call(function="COALESCE", arguments=arguments):
+        case Call(function=Function(name="COALESCE"), arguments=arguments):
             return any(_is_certain(argument, known) for argument in arguments)
         case _:
             return False
 
 
-def conjuncts(condition: Expression) -> list[Expression]:
-    """The conditions that must all be true for one to be true."""
-    if isinstance(condition, Call) and condition.function == "&&":
-        return [one for side in condition.arguments for one in conjuncts(side)]
-    return [condition]
-
-
-def conjunction(conditions: list[Expression]) -> Expression | None:
-    """One condition of several; None of none."""
-    found: Expression | None = None
-    for one in conditions:
-        found = one if found is None else Call("&&", (found, one))
-    return found
-
-
 def asked(condition: Expression) -> tuple[Solutions, bool] | None:
     """The pattern of a condition that is EXISTS or NOT EXISTS and nothing else, and whether it must be there."""
-    if isinstance(condition, Exists):
-        return condition.pattern, True
-    if isinstance(condition, Call) and condition.function == "!" and isinstance(condition.arguments[0], Exists):
-        return condition.arguments[0].pattern, False
-    return None
+    match condition:
+        case Exists():
+            return pattern_of(condition), True
+        case Call(function=Function(name="NOT"), arguments=(Exists() as absent,)):
+            return pattern_of(absent), False
+        case _:
+            return None
 
 
 def has_exists(condition: Expression | None) -> bool:

@@ -9,7 +9,6 @@ from itertools import count
 from typing import TypeAlias, assert_never
 
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.expressions import Call, Constant
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     Either,
@@ -27,7 +26,7 @@ from transom.algebra.rdf.patterns import (
     of_places,
 )
 from transom.algebra.rdf.solutions import Filter, Join, Project, Union
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import IRI
 
 Repeated: TypeAlias = ZeroOrOne | ZeroOrMore | OneOrMore
@@ -80,7 +79,7 @@ def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[i
         case Inverse(path=inner):
             return _ways(on, inner, object, subject, fresh)
         case Steps(first=first, second=second):
-            between = Variable(f"_:step {next(fresh)}")
+            between = variable(f"_:step {next(fresh)}")
             one, other = _ways(on, first, subject, between, fresh), _ways(on, second, between, object, fresh)
             return Join(one, other)
         case Either(first=first, second=second):
@@ -104,6 +103,6 @@ def _ends(op: Solutions, subject: Place, object: Place) -> Solutions:
 
 def _without(on: Windows, names: tuple[IRI, ...], subject: Place, object: Place, fresh: count[int]) -> Solutions:
     """Statements whose predicate is none of some names."""
-    predicate = Variable(f"_:link {next(fresh)}")
+    predicate = variable(f"_:link {next(fresh)}")
     every = TriplePattern(on, subject, predicate, object)
-    return Filter(every, Call("NOT IN", (predicate, *map(Constant, names)))) if names else every
+    return Filter(every, term_call("NOT IN", predicate, *map(term_literal, names))) if names else every

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from transom.algebra.rdf.expressions import Binding, Expression, SortKey
+from transom.algebra.expressions import Expression, Item
 from transom.algebra.rdf.forms import Template
 from transom.algebra.rdf.operator import STATEMENT as STATEMENT
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.solutions import SortKey
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
@@ -148,7 +149,7 @@ class Bind(Physical):
     """One more variable; new blank nodes belong to the variables of `owner`, and to the copy of the solution."""
 
     input: Physical
-    binding: Binding
+    item: Item
     schema: Schema
     form: Form
     choice: Choice

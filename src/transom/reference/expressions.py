@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import assert_never
+from typing import Any, assert_never
 
 from transom.algebra.expressions import (
     Aggregate,
@@ -16,22 +16,49 @@ from transom.algebra.expressions import (
     Case,
     Cast,
     Column,
+    Exists,
     Expression,
     InRegion,
     Literal,
     Tag,
 )
+from transom.algebra.functions import Function
 from transom.errors import PlanError
 from transom.model.bag import Element, Row, value_key
-from transom.model.schema import Schema
+from transom.model.rdf.terms import Term, boolean
+from transom.model.schema import Attribute, Schema
 from transom.model.types import Line, Point, Type, Value, read_text, tidy
 from transom.reference.functions import DECIMALS, IMPLEMENTATIONS, finite
 from transom.reference.space_functions import SPACE_IMPLEMENTATIONS
 
 
-@dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression can see: a tuple with its schema, and on a stream its tags."""
+    """What an expression can see."""
+
+    __slots__ = ()
+
+    def cell(self, attribute: Attribute) -> Value:
+        """The value of an attribute."""
+        raise PlanError(f"no column {attribute} here")
+
+    def tag(self, name: str) -> int:
+        """The tick or the index of a tuple."""
+        raise PlanError("the tuples of a window carry no tags")
+
+    def exists(self, exists: Exists) -> bool:
+        """Whether the pattern of an EXISTS has a solution at the same instant."""
+        raise PlanError("there is no pattern to be asked here")
+
+    def term_function(self, name: str) -> Callable[..., Any]:
+        """What a function of terms computes."""
+        from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
+
+        return TERM_IMPLEMENTATIONS[name]
+
+
+@dataclass(frozen=True, slots=True)
+class RowScope(Scope):
+    """A tuple with its schema, and on a stream its tags."""
 
     schema: Schema
     row: Row
@@ -39,14 +66,25 @@ class Scope:
     index: int | None = None
 
     @staticmethod
-    def of(schema: Schema, element: Element) -> Scope:
+    def of(schema: Schema, element: Element) -> RowScope:
         """The scope of a tagged tuple."""
-        return Scope(schema, element.row, element.tick, element.index)
+        return RowScope(schema, element.row, element.tick, element.index)
+
+    def cell(self, attribute: Attribute) -> Value:
+        """The value of an attribute."""
+        return self.row[self.schema.position(attribute)]
+
+    def tag(self, name: str) -> int:
+        """The tick or the index of a tuple on a stream."""
+        tag = self.tick if name == "tick" else self.index
+        if tag is None:
+            raise PlanError("the tuples of a window carry no tags")
+        return tag
 
 
 def constant(expression: Expression) -> Value:
     """The value of an expression that reads nothing."""
-    return value(expression, Scope(Schema(()), ()))
+    return value(expression, Scope())
 
 
 def value(expression: Expression, scope: Scope) -> Value:
@@ -55,18 +93,14 @@ def value(expression: Expression, scope: Scope) -> Value:
         case Literal(value=written):
             return written
         case Column(attribute=attribute):
-            return scope.row[scope.schema.position(attribute)]
+            return scope.cell(attribute)
         case Tag(name=name):
-            tag = scope.tick if name == "tick" else scope.index
-            if tag is None:
-                raise PlanError("the tuples of a window carry no tags")
-            return tag
+            return scope.tag(name)
         case Call(function=function, arguments=arguments):
             values = [value(argument, scope) for argument in arguments]
             if function.strict and None in values:
                 return None
-            compute = IMPLEMENTATIONS.get(function.name) or SPACE_IMPLEMENTATIONS[function.name]
-            result: Value = compute(*values)
+            result: Value = _implementation(function, scope)(*values)
             return result
         case Case(branches=branches, otherwise=otherwise):
             for condition, result_of_branch in branches:
@@ -78,8 +112,16 @@ def value(expression: Expression, scope: Scope) -> Value:
         case InRegion(place=place, region=region):
             where = value(place, scope)
             return region.covers(where.x, where.y) if isinstance(where, Point) else None
+        case Exists():
+            return scope.exists(expression)
         case _:
             assert_never(expression)
+
+
+def _implementation(function: Function, scope: Scope) -> Callable[..., Any]:
+    if function.family == "terms":
+        return scope.term_function(function.name)
+    return (IMPLEMENTATIONS if function.family == "values" else SPACE_IMPLEMENTATIONS)[function.name]
 
 
 def holds(predicate: Expression, scope: Scope) -> bool:
@@ -88,9 +130,15 @@ def holds(predicate: Expression, scope: Scope) -> bool:
 
 
 def cast(given: Value, kind: Type) -> Value:
-    """A value as a value of another type; NULL where there is none."""
+    """A value as a value of another type; NULL where there is none. A term is its effective boolean value."""
     if given is None:
         return None
+    if isinstance(given, Term):
+        from transom.model.rdf.compare import truth  # only SPARQL needs it
+
+        return truth(given)
+    if kind is Type.TERM:
+        return boolean(bool(given))
     try:
         if isinstance(given, str):
             return read_text(given, kind)
@@ -108,22 +156,32 @@ def cast(given: Value, kind: Type) -> Value:
 
 
 def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row]) -> Value:
-    """An aggregate over the tuples of a window or group; NULLs do not count, and over nothing it is NULL or 0."""
-    if column.argument is None:
-        return len(rows)
+    """An aggregate over the tuples of a window or group."""
     argument = column.argument
-    values = [v for v in (value(argument, Scope(schema, row)) for row in rows) if v is not None]
+    return aggregated(column, rows if argument is None else [value(argument, RowScope(schema, row)) for row in rows])
+
+
+def aggregated(column: Aggregate, given: Sequence[Any]) -> Value:
+    """An aggregate of the values of its argument, or of rows; NULLs do not count, and over nothing it is NULL or 0."""
+    members = list(dict.fromkeys(given)) if column.distinct else given
+    if column.attribute.type is Type.TERM:
+        from transom.reference.rdf.aggregates import term_aggregate
+
+        return term_aggregate(column.function, members, column.separator)
+    values = [member for member in members if member is not None]
     match column.function:
         case AggregateFunction.COUNT:
             return len(values)
         case AggregateFunction.SUM:
-            return total(values, argument.type)
+            return total(values, column.attribute.type)
         case AggregateFunction.AVG:
             return mean(values)
         case AggregateFunction.MIN:
             return min(values, key=value_key, default=None)
         case AggregateFunction.MAX:
             return max(values, key=value_key, default=None)
+        case AggregateFunction.SAMPLE | AggregateFunction.GROUP_CONCAT:
+            raise PlanError(f"{column.function.value} is an aggregate of terms")
         case _:
             assert_never(column.function)
 

@@ -27,7 +27,7 @@ from transom.algebra.tracks import Track
 from transom.model.bag import Bag, Row, difference, row_identity, row_key, value_key
 from transom.model.schema import Schema
 from transom.model.types import Value
-from transom.reference.expressions import Scope, aggregate, holds, value
+from transom.reference.expressions import RowScope, Scope, aggregate, holds, value
 from transom.reference.tracks import follow
 
 Rows = tuple[Row, ...]
@@ -40,13 +40,13 @@ def window_select(op: WindowSelect, windows: Sequence[Bag]) -> list[Bag]:
 
 def select(predicate: Expression, schema: Schema, rows: Sequence[Row]) -> tuple[Row, ...]:
     """The rows for which a predicate is true."""
-    return tuple(row for row in rows if holds(predicate, Scope(schema, row)))
+    return tuple(row for row in rows if holds(predicate, RowScope(schema, row)))
 
 
 def window_project(op: WindowProject, windows: Sequence[Bag]) -> list[Bag]:
     """Each tuple of each window made into another."""
     schema = op.input.schema
-    return [replace(w, rows=tuple(project(op.items, Scope(schema, row)) for row in w.rows)) for w in windows]
+    return [replace(w, rows=tuple(project(op.items, RowScope(schema, row)) for row in w.rows)) for w in windows]
 
 
 def project(items: Sequence[Item], scope: Scope) -> Row:
@@ -71,7 +71,7 @@ def aggregate_over_window(op: WindowAggregation | TrackAggregation, rows: Sequen
         return (tuple(over(a, schema, rows) for a in op.aggregates),)
     groups: dict[tuple[object, ...], tuple[Row, list[Row]]] = {}
     for row in rows:
-        key = project(op.groups, Scope(schema, row))
+        key = project(op.groups, RowScope(schema, row))
         groups.setdefault(row_identity(key), (key, []))[1].append(row)
     return tuple(
         key + tuple(over(a, schema, members) for a in op.aggregates)
@@ -106,7 +106,7 @@ def first_of_groups(op: WindowFirst, rows: Sequence[Row]) -> Rows:
     """The groups in order, of each the tuples with the smallest values."""
 
     def of(expression: Expression, row: Row) -> Value:
-        return value(expression, Scope(op.input.schema, row))
+        return value(expression, RowScope(op.input.schema, row))
 
     groups: dict[tuple[object, ...], list[Row]] = {}
     ranked = [row for row in rows if of(op.by, row) is not None]

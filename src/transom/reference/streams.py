@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from transom.algebra.streams import StreamProject, StreamSelect, WithoutJumps
 from transom.model.bag import Bag, Element, Row, difference, row_identity
 from transom.model.space import step
-from transom.reference.expressions import Scope, holds
+from transom.reference.expressions import RowScope, holds
 from transom.reference.relations import consecutive, project
 
 
 def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
     """Figure 1: filter; tick and index are kept."""
     schema = op.input.schema
-    return [e for e in elements if holds(op.predicate, Scope.of(schema, e))]
+    return [e for e in elements if holds(op.predicate, RowScope.of(schema, e))]
 
 
 def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Element]:
     """Figure 3 projectOnTaggedTuple: tick and index are kept."""
     schema = op.input.schema
-    return [Element(e.tick, e.index, project(op.items, Scope.of(schema, e))) for e in elements]
+    return [Element(e.tick, e.index, project(op.items, RowScope.of(schema, e))) for e in elements]
 
 
 def stream_union(parts: Sequence[Sequence[Element]]) -> list[Element]:

@@ -11,7 +11,7 @@ from transom.model.bag import Row
 from transom.model.schema import Schema
 from transom.model.space import step
 from transom.model.types import Line, Point, Value
-from transom.reference.expressions import Scope, value
+from transom.reference.expressions import RowScope, value
 from transom.reference.space_functions import kilometres_per_hour
 
 
@@ -45,11 +45,11 @@ def way(track: Track, places: Sequence[Point]) -> int:
 
 
 def _tick(track: Track, schema: Schema, row: Row) -> int:
-    tick = value(track.tick, Scope(schema, row))
+    tick = value(track.tick, RowScope(schema, row))
     assert isinstance(tick, int)  # noqa: S101 - a tick is never NULL
     return tick
 
 
 def _place(track: Track, schema: Schema, row: Row) -> Point | None:
-    place = value(track.place, Scope(schema, row))
+    place = value(track.place, RowScope(schema, row))
     return place if isinstance(place, Point) and track.position.place(*place) is not None else None

@@ -18,6 +18,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transom.algebra.expressions import Aggregate, AggregateFunction
+from transom.errors import PlanError
 from transom.model.types import Type
 from transom.spark.floats import UNEVEN
 from transom.spark.types import DECIMAL, aside, finite, let
@@ -53,6 +54,8 @@ def _parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
             return _sums(aggregate, approximate)
         case AggregateFunction.AVG:
             return (*_sums(aggregate, approximate), "n")
+        case AggregateFunction.SAMPLE | AggregateFunction.GROUP_CONCAT:
+            raise PlanError(f"{aggregate.function.value} is an aggregate of terms")
         case _:
             assert_never(aggregate.function)
 

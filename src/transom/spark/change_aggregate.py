@@ -11,18 +11,15 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Aggregate, AggregateFunction, Item
-from transom.algebra.rdf.expressions import Aggregate as TermAggregate
+from transom.algebra.expressions import Aggregate, AggregateFunction, Expression
 from transom.machines.group_aggregate import TERM, AggregateSpec, GroupSpec
 from transom.model.rdf.terms import INTEGER
 from transom.model.rdf.values import Kind
 from transom.model.types import Type
-from transom.physical.change_aggregate import ChangeAggregate, GroupKey
+from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.plan import Form
-from transom.spark import terms
 from transom.spark.frames import LoweringContext, select_new, value, values, without_markers
 from transom.spark.marks import TICK
-from transom.spark.rdf_solutions import columns_of
 from transom.spark.sql import F as S
 from transom.spark.sql import Inputs, Sql, let
 from transom.spark.stateful import crossing, machine_input, run_machine
@@ -34,8 +31,9 @@ from transom.spark.term_spelling import ending, literal
 from transom.spark.term_values import EXACT, Class, known, number, packed
 from transom.spark.types import DECIMAL
 
-_ORDERED = {"MIN", "MAX", "SAMPLE", "GROUP_CONCAT"}
-_NUMERIC = {"SUM", "AVG"}
+_COUNT, _CONCAT, _AVG = AggregateFunction.COUNT, AggregateFunction.GROUP_CONCAT, AggregateFunction.AVG
+_ORDERED = {AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.SAMPLE, _CONCAT}
+_NUMERIC = {AggregateFunction.SUM, _AVG}
 _SOLUTION = "*"
 """The argument of COUNT(DISTINCT *)."""
 
@@ -70,15 +68,15 @@ def _at_start(table: DataFrame, run: LoweringContext) -> DataFrame:
     return table.select(run.time.marked(F.lit(0)), F.lit(1).alias("n"), "*")
 
 
-def _argument(aggregate: Aggregate | TermAggregate) -> object | None:
+def _argument(aggregate: Aggregate) -> object | None:
     """What an aggregate looks at; None counts rows."""
-    if aggregate.argument is None and isinstance(aggregate, TermAggregate) and aggregate.distinct:
+    if aggregate.argument is None and aggregate.distinct:
         return _SOLUTION
     return aggregate.argument
 
 
 def _is_term(node: ChangeAggregate, argument: object) -> bool:
-    return argument != _SOLUTION and isinstance(node.aggregates[0], TermAggregate)
+    return argument != _SOLUTION and _over_terms(node.aggregates[0])
 
 
 def _computed(
@@ -87,42 +85,39 @@ def _computed(
     """The keys and the arguments of all aggregates, and of terms what their functions need."""
     marked = "p" in frame.columns
     kept = [F.col(TICK), F.col("n"), *([F.col("p"), F.lit(1).alias("w")] if marked else [])]
-    made = {f"key{place}": _key(key, node, run) for place, key in enumerate(node.keys)}
+    made = {f"key{place}": _crossing(key.expression, node, run) for place, key in enumerate(node.keys)}
     for place, argument in enumerate(arguments):
         found = next(one for one in node.aggregates if _argument(one) == argument)
-        made[f"arg{place}"] = _value(found, node, run)
+        made[f"arg{place}"] = _solution(node) if found.argument is None else _crossing(found.argument, node, run)
     rows = select_new(frame, kept, made)
     more: dict[str, Column] = {}
     for place, argument in enumerate(arguments):
         functions = {one.function for one in node.aggregates if _argument(one) == argument}
         if _is_term(node, argument):
-            more |= _parts(f"arg{place}", {str(function) for function in functions})
+            more |= _parts(f"arg{place}", functions)
     return select_new(rows, [F.col(name) for name in rows.columns], more) if more else rows
 
 
-def _key(key: GroupKey, node: ChangeAggregate, run: LoweringContext) -> Column:
-    if isinstance(key, Item):
-        return crossing(value(key.expression, node.input.schema, run), key.expression.type)
-    return terms.value(key.expression, columns_of(node.input.schema))
+def _over_terms(aggregate: Aggregate) -> bool:
+    return aggregate.attribute.type is Type.TERM
 
 
-def _value(aggregate: Aggregate | TermAggregate, node: ChangeAggregate, run: LoweringContext) -> Column:
-    schema = node.input.schema
-    if isinstance(aggregate, Aggregate):
-        assert aggregate.argument is not None  # noqa: S101 - COUNT(*) has no argument to compute
-        return crossing(value(aggregate.argument, schema, run), aggregate.argument.type)
-    if aggregate.argument is None:
-        return F.struct(F.lit(0).alias("_"), *values(schema))
-    return terms.value(aggregate.argument, columns_of(schema))
+def _crossing(expression: Expression, node: ChangeAggregate, run: LoweringContext) -> Column:
+    """An expression as a machine takes its value."""
+    return crossing(value(expression, node.input.schema, run), expression.type)
 
 
-def _parts(name: str, functions: set[str]) -> dict[str, Column]:
+def _solution(node: ChangeAggregate) -> Column:
+    return F.struct(F.lit(0).alias("_"), *values(node.input.schema))
+
+
+def _parts(name: str, functions: set[AggregateFunction]) -> dict[str, Column]:
     """The sort key, the characters and the number of a term, where a function needs them."""
     found = {}
     term = Inputs().name(F.col(name))
     if functions & _ORDERED:
         found[f"{name}_order"] = Inputs().column(sort_key(term))
-    if "GROUP_CONCAT" in functions:
+    if _CONCAT in functions:
         found[f"{name}_characters"] = Inputs().column(characters(term))
     if functions & _NUMERIC:
         found[f"{name}_number"] = Inputs().column(number(term))
@@ -144,11 +139,11 @@ def _with_start(rows: DataFrame, start: DataFrame) -> DataFrame:
     return own.unionByName(began, allowMissingColumns=True)
 
 
-def _spec(aggregate: Aggregate | TermAggregate, place: int | None) -> AggregateSpec:
-    if isinstance(aggregate, Aggregate):
+def _spec(aggregate: Aggregate, place: int | None) -> AggregateSpec:
+    function = "concat" if aggregate.function is _CONCAT else aggregate.function.value.lower()
+    if not _over_terms(aggregate):
         kind = Type.INTEGER if aggregate.argument is None else aggregate.argument.type
-        return AggregateSpec(aggregate.function.value.lower(), kind.value, place)
-    function = "concat" if aggregate.function == "GROUP_CONCAT" else aggregate.function.lower()
+        return AggregateSpec(function, kind.value, place)
     kind_of_cell = "row" if _argument(aggregate) == _SOLUTION else TERM
     return AggregateSpec(function, kind_of_cell, place, aggregate.distinct, aggregate.separator)
 
@@ -157,13 +152,13 @@ def _emitted(node: ChangeAggregate) -> list[tuple[str, Type]]:
     """The columns that the machine emits."""
     found = [(f"key{place}", attribute.type) for place, attribute in zip(range(len(node.keys)), node.schema)]
     for place, one in enumerate(node.aggregates):
-        if isinstance(one, Aggregate):
+        if not _over_terms(one):
             found.append((f"out{place}", Type.STRING if _is_digits(one) else one.attribute.type))
         elif one.function in _NUMERIC:
             found += [(f"out{place}_k", Type.INTEGER), (f"out{place}_n", Type.STRING), (f"out{place}_f", Type.FLOAT)]
-            found += [(f"out{place}_count", Type.INTEGER)] if one.function == "AVG" else []
+            found += [(f"out{place}_count", Type.INTEGER)] if one.function is _AVG else []
         else:
-            found.append((f"out{place}", Type.INTEGER if one.function == "COUNT" else Type.STRING))
+            found.append((f"out{place}", Type.INTEGER if one.function is _COUNT else Type.STRING))
     return found
 
 
@@ -176,29 +171,29 @@ def _results(node: ChangeAggregate) -> list[Column]:
     """The keys and the aggregates, as values of their types."""
     found = [F.col(f"key{place}") for place in range(len(node.keys))]
     for place, one in enumerate(node.aggregates):
-        if isinstance(one, TermAggregate):
+        if _over_terms(one):
             found.append(_term(one, f"out{place}"))
         else:
             found.append(F.col(f"out{place}").try_cast(DECIMAL) if _is_digits(one) else F.col(f"out{place}"))
     return [column.alias(f"c{place}") for place, column in enumerate(found)]
 
 
-def _term(aggregate: TermAggregate, name: str) -> Column:
+def _term(aggregate: Aggregate, name: str) -> Column:
     """An aggregate as a term."""
     if aggregate.function in _NUMERIC:
         return Inputs().column(_numeric(aggregate, name))
-    if aggregate.function in ("COUNT", "GROUP_CONCAT"):
+    if aggregate.function in (_COUNT, _CONCAT):
         own = Inputs().name(F.col(name))
-        counts = aggregate.function == "COUNT"
+        counts = aggregate.function is _COUNT
         return Inputs().column(literal(own.cast("string"), ending(INTEGER), escape=False) if counts else literal(own))
     return F.col(name)
 
 
-def _numeric(aggregate: TermAggregate, name: str) -> Sql:
+def _numeric(aggregate: Aggregate, name: str) -> Sql:
     """A sum, or a sum divided by its count, as a term in canonical form."""
     kind, digits, floating = (Inputs().name(F.col(f"{name}_{part}")) for part in "knf")
     total = S.when(kind.isNotNull(), packed(Class.NUMBER, k=kind, n=digits.cast(EXACT), f=floating))
-    if aggregate.function == "SUM":
+    if aggregate.function is AggregateFunction.SUM:
         return let([total], _spelled)
     count = Inputs().name(F.col(f"{name}_count"))
 

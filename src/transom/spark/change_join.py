@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 
 from transom.algebra.expressions import TRUE
 from transom.algebra.relations import JoinType
-from transom.model.rdf.terms import boolean
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.change_join import ChangeJoin, Compatible
@@ -58,15 +57,7 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
     head = [TICK, *(["p"] if marked else []), "n"]
     if isinstance(node.residual, Compatible) and node.join_type not in _LEFT_ONLY:
         return made.select(*head, *_merged(node.schema, _by_name(node.sides)))
-    cells = [F.col(name) for name in names(node.schema)]
-    if node.join_type is JoinType.MARK and node.schema.attributes[-1].type is Type.TERM:
-        cells[-1] = _truth(cells[-1]).alias(names(node.schema)[-1])
-    return made.select(*head, *cells)
-
-
-def _truth(flag: Column) -> Column:
-    """A boolean as a term."""
-    return F.when(flag, F.lit(str(boolean(True)))).otherwise(F.lit(str(boolean(False))))
+    return made.select(*head, *names(node.schema))
 
 
 def _run(
@@ -177,7 +168,7 @@ def _compatible(residual: Compatible, sides: Sequence[Mapping[str, Column]]) -> 
         wanted = wanted & overlap
     if residual.condition is not None:
         every = dict.fromkeys(name for side in sides for name in side)
-        true = terms.truth(residual.condition, {name: _either(name, sides) for name in every})
+        true = terms.value(residual.condition, {name: _either(name, sides) for name in every})
         wanted = wanted & F.coalesce(true, F.lit(False))
     return F.coalesce(wanted, F.lit(False))
 
@@ -202,7 +193,7 @@ def _static(node: ChangeJoin, left: DataFrame, right: DataFrame, run: LoweringCo
     if node.join_type is JoinType.MARK:
         own += [F.col(f"l.{name}") for name in names(node.sides[0])]
         flags = {"left_semi": True, "left_anti": False}
-        marked = [one.join(other, meets, how).select(*own, F.lit(str(boolean(f)))) for how, f in flags.items()]
+        marked = [one.join(other, meets, how).select(*own, F.lit(f)) for how, f in flags.items()]
         return marked[0].union(marked[1]).toDF(*marked[0].columns[:-1], names(node.schema)[-1])
     if node.join_type is JoinType.LEFT:
         found = one.join(other, meets, "left")

@@ -15,7 +15,7 @@ from typing import assert_never
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Call, Case, Cast, Column, Expression, InRegion, Literal, Tag
+from transom.algebra.expressions import Call, Case, Cast, Column, Exists, Expression, InRegion, Literal, Tag
 from transom.errors import PlanError
 from transom.model.schema import Attribute
 from transom.model.types import Line, Point, Type, Value
@@ -58,6 +58,8 @@ def lower(
             return cast(lower(operand, column, tag), operand.type, kind, bind=isinstance(operand, Call | Case | Cast))
         case InRegion(place=place, region=region):
             return inside(region, place, lower(place, column, tag))
+        case Exists():
+            raise PlanError("the planner replaces EXISTS by a join")
         case _:
             assert_never(expression)
 

@@ -14,10 +14,11 @@ from itertools import count
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions import Expression, parts
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
-from transom.spark import expressions
+from transom.model.types import Type
+from transom.spark import expressions, terms
 from transom.spark.balance import RowCounts
 from transom.spark.lateness import Lateness
 from transom.spark.marks import TICK, TickTime
@@ -94,19 +95,26 @@ def values(schema: Schema) -> list[Column]:
     return [F.col(name) for name in names(schema)]
 
 
+def columns_of(schema: Schema) -> dict[str, Column]:
+    """Those columns by the names of the attributes."""
+    return {attribute.name: F.col(f"c{place}") for place, attribute in enumerate(schema)}
+
+
 def reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
     """The column of each attribute."""
     return lambda attribute: F.col(f"{prefix}{schema.position(attribute)}")
 
 
 def value(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
-    """An expression over a frame."""
+    """An expression over a frame; one over terms is computed by the functions of terms."""
+    if any(part.type is Type.TERM for part in parts(expression)):
+        return terms.value(expression, columns_of(schema))
     return expressions.lower(expression, reader(schema), lambda tag: _tag(tag, run))
 
 
 def holds(predicate: Expression, schema: Schema, run: LoweringContext) -> Column:
     """Whether a predicate is true of a row of a frame."""
-    return expressions.holds(predicate, reader(schema), lambda tag: _tag(tag, run))
+    return F.coalesce(value(predicate, schema, run), F.lit(False))
 
 
 def _tag(tag: str, run: LoweringContext) -> Column:

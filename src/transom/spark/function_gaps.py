@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from transom.algebra.composed import Composed
 from transom.algebra.composed_sources import ConstructedStream, SolutionStream
-from transom.algebra.rdf.expressions import Call
-from transom.algebra.rdf.functions import FUNCTIONS
-from transom.algebra.rdf.tree import Question, walk_all
+from transom.algebra.expressions import Call
+from transom.algebra.rdf.tree import Question, calls
 from transom.errors import Unsupported
 from transom.physical import gaps
 from transom.spark.java_patterns import refused
@@ -16,12 +15,14 @@ from transom.spark.java_patterns import refused
 
 def refusal(call: Call) -> Unsupported | None:
     """Why a call has no native form, or None."""
-    name = call.function
+    name = call.function.name
+    if call.function.family != "terms":
+        return None
     if name in ("REGEX", "REPLACE"):
         return refused(call)
     if name in ("IRI", "URI") and len(call.arguments) > 1:
         return gaps.BASED_IRI.refusal()
-    return gaps.VOLATILE.refusal(name) if FUNCTIONS[name].volatile else None
+    return gaps.VOLATILE.refusal(name) if call.function.volatile else None
 
 
 def refuse_inner(inner: Iterable[Composed]) -> None:
@@ -37,6 +38,6 @@ def refuse_inner(inner: Iterable[Composed]) -> None:
 
 def refuse_functions(question: Question) -> None:
     """Refuse a query that calls a function without a native form."""
-    for found in walk_all(question):
-        if isinstance(found, Call) and (gap := refusal(found)) is not None:
+    for call in calls(question):
+        if (gap := refusal(call)) is not None:
             raise gap

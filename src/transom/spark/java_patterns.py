@@ -6,7 +6,8 @@ import contextlib
 import re
 from dataclasses import dataclass
 
-from transom.algebra.rdf.expressions import Call, Constant
+from transom.algebra import expressions
+from transom.algebra.expressions import Call
 from transom.errors import Unsupported
 from transom.model.rdf.terms import Literal
 from transom.model.rdf.values import Text, value_of
@@ -37,16 +38,16 @@ class JavaPattern:
 
 def refused(call: Call) -> Unsupported | None:
     """Why a call of REGEX or REPLACE has no native form, or None."""
-    if not all(isinstance(argument, Constant) for argument in call.arguments[1:]):
-        return gaps.VARIABLE_PATTERN.refusal(call.function)
+    if not all(isinstance(argument, expressions.Literal) for argument in call.arguments[1:]):
+        return gaps.VARIABLE_PATTERN.refusal(call.function.name)
     try:
         written(call)
     except Unsupported as problem:
         if problem.kind == "never":
             return problem  # it may take too long, on every engine
-        return gaps.FOREIGN_PATTERN.refusal(call.function, detail=problem.why)
+        return gaps.FOREIGN_PATTERN.refusal(call.function.name, detail=problem.why)
     except _Foreign as problem:
-        return gaps.FOREIGN_PATTERN.refusal(call.function, detail=str(problem))
+        return gaps.FOREIGN_PATTERN.refusal(call.function.name, detail=str(problem))
     return None
 
 
@@ -61,17 +62,17 @@ def characters(call: Call, place: int) -> str | None:
     if len(call.arguments) <= place:
         return ""
     argument = call.arguments[place]
-    term = argument.term if isinstance(argument, Constant) else None
+    term = argument.value if isinstance(argument, expressions.Literal) else None
     value = value_of(term) if isinstance(term, Literal) else None
     return value.text if isinstance(value, Text) and not value.language else None
 
 
 def written(call: Call) -> JavaPattern:
     """The constant pattern of a call for Java; Unsupported or _Foreign where there is none."""
-    pattern, flags = characters(call, 1), characters(call, 3 if call.function == "REPLACE" else 2)
+    pattern, flags = characters(call, 1), characters(call, 3 if call.function.name == "REPLACE" else 2)
     if pattern is None or flags is None:
         return JavaPattern(None)
-    machine = compiled(pattern, flags, call.function)
+    machine = compiled(pattern, flags, call.function.name)
     if machine is None:
         return JavaPattern(None)
     folded = "(?iu)" if "i" in flags else ""

@@ -53,7 +53,7 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
         case Within():
             return rdf_patterns.within(node, below(node.input), run)
         case Keep():
-            return rdf_solutions.keep(node, without_markers(below(node.input)))
+            return rdf_solutions.keep(node, without_markers(below(node.input)), run)
         case Bind():
             return rdf_solutions.bind(node, without_markers(below(node.input)), run)
         case Choose():

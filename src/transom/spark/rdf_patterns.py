@@ -8,8 +8,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transom.algebra import expressions
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import Term
 from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
 from transom.spark import terms
@@ -87,7 +87,7 @@ def _first_places(places: tuple[Place, ...]) -> dict[str, int]:
     """Where each variable of a pattern stands first."""
     found: dict[str, int] = {}
     for at, place in enumerate(places):
-        if isinstance(place, Variable):
+        if isinstance(place, expressions.Column):
             found.setdefault(place.name, at)
     return found
 
@@ -97,7 +97,7 @@ def _fits(places: tuple[Place, ...]) -> Column:
     first = _first_places(places)
     fits = F.lit(True)
     for at, place in enumerate(places):
-        if not isinstance(place, Variable):
+        if not isinstance(place, expressions.Column):
             fits = fits & (F.col(f"c{at}") == F.lit(spelled(place)))
         elif first[place.name] != at:
             fits = fits & (F.col(f"c{at}") == F.col(f"c{first[place.name]}"))
@@ -146,7 +146,7 @@ def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Col
         wanted = F.lit(True)
         for at, place in enumerate(branch.places):
             own = one[_TERMS[at]]
-            if not isinstance(place, Variable):
+            if not isinstance(place, expressions.Column):
                 wanted = wanted & (own == F.lit(spelled(place)))
             elif place.name in there:
                 wanted = wanted & (own == F.col(there[place.name]))
@@ -175,7 +175,7 @@ def _holds(branch: Branch) -> Column:
     if branch.condition is None:
         return F.lit(True)
     columns = {name: F.col(f"c{at}") for name, at in _first_places(branch.places).items()}
-    return F.coalesce(terms.truth(branch.condition, columns), F.lit(False))
+    return F.coalesce(terms.value(branch.condition, columns), F.lit(False))
 
 
 def _hit(branch: Branch, side: int, width: int) -> Column:

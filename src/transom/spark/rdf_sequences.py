@@ -12,8 +12,7 @@ from transom.physical.lines import Relate, Relating, Turn
 from transom.physical.plan import Form
 from transom.physical.rdf_plan import Cut, Pick, Sequence, Single, Unfold
 from transom.spark import relate, terms
-from transom.spark.frames import LoweringContext, carried, names
-from transom.spark.rdf_solutions import columns_of
+from transom.spark.frames import LoweringContext, carried, columns_of, names
 from transom.spark.sql import F as S
 from transom.spark.sql import Inputs, Sql
 from transom.spark.term_spelling import datatype, end, is_literal, is_name, is_node, lexical, name_of, tag

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from transom.algebra import expressions
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
 from transom.model.types import Type
@@ -17,7 +17,7 @@ from transom.physical.node import Physical
 from transom.physical.plan import Form, UnionAll
 from transom.physical.rdf_plan import Bind, Choose, Keep, Make, Once
 from transom.spark import terms
-from transom.spark.frames import LoweringContext, carried, names, values
+from transom.spark.frames import LoweringContext, carried, columns_of, names, value, values
 from transom.spark.rdf_patterns import kept, spelled
 from transom.spark.stateful import machine_input, run_machine
 from transom.spark.term_nodes import new_node, spoken
@@ -27,14 +27,9 @@ COPY = "copy"
 """The column with the number of a copy of a solution."""
 
 
-def columns_of(schema: Schema) -> dict[str, Column]:
-    """The columns of variables by their names."""
-    return {attribute.name: F.col(f"c{place}") for place, attribute in enumerate(schema)}
-
-
-def keep(node: Keep, frame: DataFrame) -> DataFrame:
+def keep(node: Keep, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The solutions for which a condition is true; an error is not (R12)."""
-    return frame.where(terms.truth(node.condition, columns_of(node.schema)))
+    return frame.where(value(node.condition, node.schema, run))
 
 
 def bind(node: Bind, frame: DataFrame, run: LoweringContext) -> DataFrame:
@@ -43,7 +38,7 @@ def bind(node: Bind, frame: DataFrame, run: LoweringContext) -> DataFrame:
     if node.owner is not None:
         frame = numbered(frame, node.input.schema, run)
         whose = _owner({name: there[name] for name in node.owner})
-    made = terms.value(node.binding.expression, there, whose=whose, site=node.binding.variable.name)
+    made = terms.value(node.item.expression, there, whose=whose, site=node.item.attribute.name)
     own = names(node.input.schema)
     return frame.select(*kept(frame), *own, made.alias(f"c{len(own)}"))
 
@@ -110,14 +105,14 @@ def numbered(frame: DataFrame, schema: Schema, run: LoweringContext) -> DataFram
         return frame.withColumn(COPY, F.row_number().over(same) - F.lit(1))
     given = machine_input(frame, run, values=cells, count=F.col("n"), group_by=cells)
     specification = json.dumps({"machine": "matches", "emit": "numbered", "padding": 0})
-    out = [*((name, Type.TERM) for name in names(schema)), (COPY, Type.INTEGER)]
+    out = [*((f"c{place}", a.type) for place, a in enumerate(schema)), (COPY, Type.INTEGER)]
     made = run_machine([given], specification, run, widths=[len(cells)], out=out)
     return made.select(*carried(made), F.col("n").cast("int").alias("n"), *names(schema), COPY)
 
 
 def _made(place: Place, there: Mapping[str, Column], whose: Column) -> Column:
     match place:
-        case Variable(name=name):
+        case expressions.Column(name=name):
             return there.get(name, F.lit(None).cast("string"))
         case BlankNode(label=label):
             return new_node(whose, F.lit(label))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from transom.model.rdf.terms import Literal
 from transom.model.rdf.values import Number, Text, value_of
@@ -187,10 +187,9 @@ FORMS: dict[str, Callable[..., Shaped]] = {
     "BOUND": lambda one: truths(one.column.isNotNull()),
     "IF": _if,
     "COALESCE": _coalesce,
-    "||": lambda one, other: truths(one.truth() | other.truth()),
-    "&&": lambda one, other: truths(one.truth() & other.truth()),
-    "!": lambda one: truths(~one.truth()),
+    "OR": lambda *given: truths(reduce(or_, (own.truth() for own in given))),
+    "AND": lambda *given: truths(reduce(and_, (own.truth() for own in given))),
+    "NOT": lambda one: truths(~one.truth()),
     "IN": among,
-    "NOT IN": lambda one, *others: truths(~among(one, *others).column),
 }
 """By their names: what names each argument once, or binds them itself."""

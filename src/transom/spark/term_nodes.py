@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transom.algebra.rdf.expressions import Call, Expression, parts
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.expressions import Call, Expression, parts, rewrite
+from transom.algebra.terms import variable
 from transom.spark.sql import Inputs
 from transom.spark.term_functions import characters
 
@@ -34,7 +34,7 @@ def new_node(whose: Column, place: Column) -> Column:
 
 def makes_nodes(expression: Expression) -> bool:
     """Whether an expression calls BNODE."""
-    return any(isinstance(part, Call) and part.function == "BNODE" for part in parts(expression))
+    return any(isinstance(part, Call) and part.function.name == "BNODE" for part in parts(expression))
 
 
 def with_nodes(
@@ -49,21 +49,18 @@ def with_nodes(
 
     def changed(one: Expression) -> Expression:
         nonlocal calls
-        if not isinstance(one, Call):
+        if not isinstance(one, Call) or one.function.name != "BNODE":
             return one
-        arguments = tuple(changed(argument) for argument in one.arguments)
-        if one.function != "BNODE":
-            return Call(one.function, arguments)
-        if arguments:
-            place = F.concat(F.lit("="), _simple(value(arguments[0], found)))
+        if one.arguments:
+            place = F.concat(F.lit("="), _simple(value(one.arguments[0], found)))
         else:
             place = F.lit(f"{site}{calls}")
             calls += 1
         name = f"new node {len(found)}"
         found[name] = new_node(owner, place)
-        return Variable(name)
+        return variable(name)
 
-    return changed(expression), found
+    return rewrite(expression, changed), found
 
 
 def _simple(term: Column) -> Column:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from transom.algebra.rdf.expressions import Call
+from transom.algebra.expressions import Call
 from transom.reference.rdf.regular import template
 from transom.spark.java_patterns import JavaPattern, characters, written
 from transom.spark.sql import F, Sql, let

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.operator import Solutions, check_statements
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.terms import IRI
 
 
@@ -50,7 +50,7 @@ class Describe(Operator):
     """
 
     input: Solutions
-    resources: tuple[Variable | IRI, ...]
+    resources: tuple[Column | IRI, ...]
     statements: Windows
 
     def __post_init__(self) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
@@ -22,13 +22,13 @@ class Solutions(Operator):
     """An operator that gives solutions: a relation with a column per variable, NULL where it is unbound."""
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         """The variables that solutions can bind."""
         raise NotImplementedError
 
     @property
     def schema(self) -> Schema:
-        return Schema(tuple(Attribute(variable.name, Type.TERM) for variable in self.variables))
+        return Schema(tuple(variable.attribute for variable in self.variables))
 
 
 def check_statements(op: Operator) -> None:

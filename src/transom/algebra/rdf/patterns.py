@@ -6,28 +6,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.operator import Solutions, check_statements
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
 
-Place: TypeAlias = Term | Variable
+Place: TypeAlias = Term | Column
 """What stands in a pattern: a term that must be there, a variable, or a blank node, which is a hidden variable."""
 
 
 def hidden(place: Place) -> Place:
     """A blank node of a pattern as the variable that it is; everything else as it stands (R11)."""
-    return Variable(f"_:{place.label}") if isinstance(place, BlankNode) else place
+    return variable(f"_:{place.label}") if isinstance(place, BlankNode) else place
 
 
-def of_places(places: Iterable[Place]) -> tuple[Variable, ...]:
+def of_places(places: Iterable[Place]) -> tuple[Column, ...]:
     """The variables of a pattern, each once, in the order in which they stand."""
     found = (hidden(place) for place in places)
-    return tuple(dict.fromkeys(place for place in found if isinstance(place, Variable)))
+    return tuple(dict.fromkeys(place for place in found if isinstance(place, Column)))
 
 
-def visible(variables: Iterable[Variable]) -> tuple[Variable, ...]:
+def visible(variables: Iterable[Column]) -> tuple[Column, ...]:
     """Variables without those of blank nodes."""
     return tuple(v for v in variables if not v.name.startswith("_:"))
 
@@ -57,7 +58,7 @@ class TriplePattern(Solutions):
         return (hidden(self.subject), hidden(self.predicate), hidden(self.object))
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return of_places(self.places)
 
 
@@ -177,7 +178,7 @@ class PathPattern(Solutions):
         return (hidden(self.subject), hidden(self.object))
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return of_places(self.places)
 
 
@@ -200,7 +201,7 @@ class BasicGraphPattern(Solutions):
                 raise PlanError("a basic graph pattern joins patterns, not statements")
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return visible(dict.fromkeys(v for part in self.parts for v in part.variables))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transom.algebra.rdf.expressions import Aggregate, Binding, Expression, SortKey
+from transom.algebra.check import check_boolean
+from transom.algebra.expressions import Aggregate, Column, Expression, Item
 from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.variable import Variable
 from transom.errors import PlanError
 from transom.model.rdf.terms import Term
 
 
-def both(left: Solutions, right: Solutions) -> tuple[Variable, ...]:
+def both(left: Solutions, right: Solutions) -> tuple[Column, ...]:
     """The variables of two inputs, each once."""
     return tuple(dict.fromkeys((*left.variables, *right.variables)))
 
@@ -20,8 +20,7 @@ def both(left: Solutions, right: Solutions) -> tuple[Variable, ...]:
 class Filter(Solutions):
     """The solutions for which a condition is true.
 
-    Meaning  at each instant the solutions whose condition has the effective boolean value true; an error is not true
-             (R12).
+    Meaning  at each instant the solutions whose condition is true; an error is not true (R12).
     Bounds   the instant itself is no part of the condition (R12).
     Source   002 Def. 8.
     State    none; with EXISTS, what is valid of its pattern.
@@ -30,8 +29,11 @@ class Filter(Solutions):
     input: Solutions
     condition: Expression
 
+    def __post_init__(self) -> None:
+        check_boolean(self.condition)
+
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.input.variables
 
 
@@ -49,7 +51,7 @@ class Union(Solutions):
     right: Solutions
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return both(self.left, self.right)
 
 
@@ -68,7 +70,7 @@ class Join(Solutions):
     right: Solutions
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return both(self.left, self.right)
 
 
@@ -87,8 +89,12 @@ class LeftJoin(Solutions):
     right: Solutions
     condition: Expression | None = None
 
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            check_boolean(self.condition)
+
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return both(self.left, self.right)
 
 
@@ -107,7 +113,7 @@ class Minus(Solutions):
     right: Solutions
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.left.variables
 
 
@@ -122,15 +128,15 @@ class Extend(Solutions):
     """
 
     input: Solutions
-    binding: Binding
+    item: Item
 
     def __post_init__(self) -> None:
-        if self.binding.variable in self.input.variables:
-            raise PlanError(f"{self.binding.variable} has a meaning already")
+        if self.item.attribute in self.input.schema:
+            raise PlanError(f"{self.item.attribute.name} has a meaning already")
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*self.input.variables, self.binding.variable)
+    def variables(self) -> tuple[Column, ...]:
+        return (*self.input.variables, Column(self.item.attribute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +149,7 @@ class Values(Solutions):
     State    none.
     """
 
-    variables: tuple[Variable, ...] = field()
+    variables: tuple[Column, ...] = field()
     rows: tuple[tuple[Term | None, ...], ...]
 
     def __post_init__(self) -> None:
@@ -165,7 +171,7 @@ class Aggregation(Solutions):
     """
 
     input: Solutions
-    keys: tuple[Binding, ...]
+    keys: tuple[Item, ...]
     aggregates: tuple[Aggregate, ...]
     whole: bool = False
 
@@ -178,8 +184,8 @@ class Aggregation(Solutions):
             raise PlanError("a variable stands only once")
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        return (*(key.variable for key in self.keys), *(one.variable for one in self.aggregates))
+    def variables(self) -> tuple[Column, ...]:
+        return (*(Column(key.attribute) for key in self.keys), *(Column(one.attribute) for one in self.aggregates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,7 @@ class Project(Solutions):
     """
 
     input: Solutions
-    variables: tuple[Variable, ...] = field()
+    variables: tuple[Column, ...] = field()
 
     def __post_init__(self) -> None:
         if len(set(self.variables)) != len(self.variables):
@@ -213,7 +219,7 @@ class Distinct(Solutions):
     input: Solutions
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.input.variables
 
 
@@ -230,8 +236,19 @@ class Reduced(Solutions):
     input: Solutions
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.input.variables
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of an order; errors come first, as if unbound."""
+
+    expression: Expression
+    descending: bool = False
+
+    def __str__(self) -> str:
+        return f"{'DESC' if self.descending else 'ASC'}({self.expression})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +263,10 @@ class OrderBy(Solutions):
 
     input: Solutions
     keys: tuple[SortKey, ...]
-    ties: tuple[Variable, ...]
+    ties: tuple[Column, ...]
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.input.variables
 
 
@@ -274,7 +291,7 @@ class Slice(Solutions):
             raise PlanError("a part of something without an order; an OrderBy without keys gives it one")
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         return self.input.variables
 
 

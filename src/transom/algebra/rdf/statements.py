@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from transom.algebra.expressions import Column, Expression, Literal, call
+from transom.algebra.expressions import Column, Expression, conjunction
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.operator import STATEMENT
 from transom.algebra.rdf.patterns import Place, hidden
-from transom.algebra.rdf.variable import Variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
+from transom.algebra.terms import term_call, term_literal
 from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window
 from transom.errors import PlanError
-from transom.model.rdf.spelling import encode
 from transom.model.schema import Schema
-from transom.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +93,10 @@ def fitting(input: Stream, places: Sequence[Place]) -> Stream:
     wanted: list[Expression] = []
     for attribute, place in zip(STATEMENT, map(hidden, places), strict=True):
         column = Column(attribute)
-        if not isinstance(place, Variable):
-            wanted.append(call("=", column, Literal(encode(place), Type.TERM)))
+        if not isinstance(place, Column):
+            wanted.append(term_call("sameTerm", column, term_literal(place)))
         elif first.setdefault(place.name, column) is not column:
-            wanted.append(call("=", column, first[place.name]))
+            wanted.append(term_call("sameTerm", column, first[place.name]))
     if not wanted:
         return input
-    return Renumber(StreamSelect(input, wanted[0] if len(wanted) == 1 else call("AND", *wanted)))
+    return Renumber(StreamSelect(input, conjunction(wanted)))

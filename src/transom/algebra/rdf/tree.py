@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias, get_args, overload
 
+from transom.algebra.expressions import Call, Exists, Expression, parts
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.rdf.expressions import Call, Exists
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.functions import FUNCTIONS
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import (
@@ -34,6 +33,7 @@ from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.algebra.windows import Window
+from transom.errors import PlanError
 
 StatementsOperator: TypeAlias = Window | RelationUnion | StoredGraph
 """Every operator that gives windows of statements."""
@@ -82,42 +82,45 @@ def closed(operator: Operator) -> Operator:
     return operator
 
 
-def nodes(value: object) -> Iterator[Operator | Call]:
-    """The nearest operators and calls inside a value: in fields, in tuples and in expressions, EXISTS included."""
+def inputs(operator: Operator) -> tuple[Operator, ...]:
+    """The operators directly below one, those in the patterns of EXISTS included."""
+    return tuple(below for found in _inside(operator) for below in _operators(found))
+
+
+def _operators(found: Operator | Expression) -> list[Operator]:
+    return [found] if isinstance(found, Operator) else [e.pattern for e in parts(found) if isinstance(e, Exists)]
+
+
+def _inside(value: object) -> Iterator[Operator | Expression]:
+    """The nearest operators and expressions in the fields of a value, and in tuples."""
     if isinstance(value, tuple):
-        for part in value:
-            yield from nodes(part)
-    elif isinstance(value, Operator | Call):
-        yield value
-    elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):  # no operator is in the others
-        for field in fields(value):
-            yield from nodes(getattr(value, field.name))
-
-
-def walk_all(operator: Operator | Call) -> Iterator[Operator | Call]:
-    """An operator, and all operators and calls below it, top first; patterns of EXISTS are entered."""
-    yield operator
-    for field in fields(operator):
-        for below in nodes(getattr(operator, field.name)):
-            yield from walk_all(below)
+        members = value
+    elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):
+        members = tuple(getattr(value, field.name) for field in fields(value))
+    else:
+        return
+    for member in members:
+        if isinstance(member, Operator | Expression):
+            yield member
+        else:
+            yield from _inside(member)
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
     """The operator and all below it, top first; patterns of EXISTS are entered."""
-    return (found for found in walk_all(operator) if not isinstance(found, Call))
+    yield operator
+    for below in inputs(operator):
+        yield from walk(below)
 
 
-def inputs(operator: Operator) -> tuple[Operator, ...]:
-    """The operators directly below one, those in the patterns of EXISTS included."""
-    return tuple(found for field in fields(operator) for found in _below(getattr(operator, field.name)))
+def expressions_of(operator: Operator) -> Iterator[Expression]:
+    """The expressions of an operator and all that is below them."""
+    return (part for found in _inside(operator) if not isinstance(found, Operator) for part in parts(found))
 
 
-def _below(value: object) -> Iterator[Operator]:
-    for found in nodes(value):
-        if isinstance(found, Call):
-            yield from _below(found.arguments)
-        else:
-            yield found
+def calls(operator: Operator) -> Iterator[Call]:
+    """The calls of an operator and of all below it, top first; patterns of EXISTS are entered."""
+    return (part for found in walk(operator) for part in expressions_of(found) if isinstance(part, Call))
 
 
 def reads_streams(operator: Operator) -> bool:
@@ -126,27 +129,17 @@ def reads_streams(operator: Operator) -> bool:
 
 
 def volatile_calls(operator: Operator) -> list[Call]:
-    """Calls that are no function of their arguments, which have no meaning over streams (R28)."""
-    return [found for found in walk_all(operator) if isinstance(found, Call) and FUNCTIONS[found.function].volatile]
+    """Calls that depend on more than their arguments, which have no meaning over streams (R28)."""
+    return [call for call in calls(operator) if call.function.volatile]
 
 
 def patterns_of(operator: Operator) -> list[Solutions]:
     """The patterns that the expressions of an operator ask for with EXISTS."""
-    found: list[Solutions] = []
-    for field in fields(operator):
-        value = getattr(operator, field.name)
-        if not isinstance(value, Operator):
-            found += _asked(value)
-    return found
+    return [pattern_of(part) for part in expressions_of(operator) if isinstance(part, Exists)]
 
 
-def _asked(value: object) -> Iterator[Solutions]:
-    """The patterns inside an expression, or inside a tuple or a value that holds expressions."""
-    if isinstance(value, Exists):
-        yield value.pattern
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _asked(part)
-    elif is_dataclass(value) and not isinstance(value, Operator):
-        for field in fields(value):
-            yield from _asked(getattr(value, field.name))
+def pattern_of(exists: Exists) -> Solutions:
+    """The pattern of an EXISTS."""
+    if not isinstance(exists.pattern, Solutions):
+        raise PlanError("EXISTS asks for solutions")
+    return exists.pattern

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
 
-from transom.algebra.rdf.expressions import Binding, Call, Expression, SortKey
+from transom.algebra.expressions import Column, Expression, Item, conjunction
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place
@@ -23,11 +23,12 @@ from transom.algebra.rdf.solutions import (
     Project,
     Reduced,
     Slice,
+    SortKey,
     Union,
     Values,
 )
 from transom.algebra.rdf.tree import Question
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
@@ -122,7 +123,7 @@ class _Translator:
                 if not items and where is not None:
                     listed = [terms.Variable(name) for name in visible(where)]
                 resources = tuple(
-                    Variable(i.name) if isinstance(i, terms.Variable) else self.names.iri(i) for i in listed
+                    variable(i.name) if isinstance(i, terms.Variable) else self.names.iri(i) for i in listed
                 )
                 below = self.sliced(self.solved(form, around), form.modifiers)
                 return Describe(below, resources, self.dataset.default.statements)
@@ -132,12 +133,12 @@ class _Translator:
     def template(self, row: Row) -> Template:
         """One statement of a template; it has no paths."""
         verb = row.verb
-        place: Place = verb if isinstance(verb, IRI | Variable) else self.names.iri(verb)  # type: ignore[arg-type]
+        place: Place = verb if isinstance(verb, IRI | Column) else self.names.iri(verb)  # type: ignore[arg-type]
         return Template(row.subject, place, row.object)
 
     def select(self, query: syntax.Select, around: _Around) -> Solutions:
         """SELECT, of a query or of a subquery."""
-        kept = tuple(dict.fromkeys(Variable(name) for name in columns(query)))
+        kept = tuple(dict.fromkeys(variable(name) for name in columns(query)))
         solutions: Solutions = Project(self.solved(query, around, kept), kept)
         if query.kind is not None:
             solutions = Distinct(solutions) if query.kind == "DISTINCT" else Reduced(solutions)
@@ -149,15 +150,15 @@ class _Translator:
             return solutions
         return Slice(solutions, modifiers.offset or 0, modifiers.limit)
 
-    def solved(self, form: syntax.Form, around: _Around, kept: tuple[Variable, ...] = ()) -> Solutions:
+    def solved(self, form: syntax.Form, around: _Around, kept: tuple[Column, ...] = ()) -> Solutions:
         """The pattern of a query, grouped, with the expressions of its SELECT, and in order (W3C 18.2.4)."""
         modifiers = form.modifiers
         solutions = UNIT if form.where is None else self.group(form.where, around)
         words = self.expressions(around)
         items = form.items if isinstance(form, syntax.Select) else ()
-        named = [(item.variable.name, words.one(item.expression)) for item in items if isinstance(item, syntax.Named)]
-        having = words.all(modifiers.having)
-        order = tuple(SortKey(words.one(key.expression), key.descending) for key in modifiers.order_by)
+        named = [(item.variable.name, words.term(item.expression)) for item in items if isinstance(item, syntax.Named)]
+        having = [words.condition(one) for one in modifiers.having]
+        order = tuple(SortKey(words.term(key.expression), key.descending) for key in modifiers.order_by)
         if is_aggregated(form):
             solutions = self.grouped(form, solutions, words)
         if having:
@@ -165,24 +166,24 @@ class _Translator:
         if modifiers.values is not None:
             solutions = joined(solutions, self.values(modifiers.values))
         for name, expression in named:
-            solutions = Extend(solutions, Binding(Variable(name), expression))
+            solutions = Extend(solutions, Item(expression, variable(name).attribute))
         if order or modifiers.limit is not None or modifiers.offset is not None:
             solutions = OrderBy(solutions, order, kept or solutions.variables)
         return solutions
 
     def grouped(self, form: syntax.Form, below: Solutions, words: Expressions) -> Solutions:
         """GROUP BY and the aggregates that the expressions of a query ask for; those see a key that has a name."""
-        keys: dict[Variable, Binding] = {}
+        keys: dict[Column, Item] = {}
         for place, key in enumerate(form.modifiers.group_by):
             if isinstance(key, syntax.Named):
-                variable = Variable(key.variable.name)
-                expression: Expression = variable
-                below = Extend(below, Binding(variable, words.one(key.expression)))
+                column = variable(key.variable.name)
+                expression: Expression = column
+                below = Extend(below, Item(words.term(key.expression), column.attribute))
             else:
-                expression = words.one(key)
-                variable = expression if isinstance(expression, Variable) else Variable(f".key{place}")
-            keys[variable] = Binding(variable, expression)
-        aggregates = tuple(words.aggregate(one, variable) for one, variable in tuple(words.collected.items()))
+                expression = words.term(key)
+                column = expression if isinstance(expression, Column) else variable(f".key{place}")
+            keys[column] = Item(expression, column.attribute)
+        aggregates = tuple(words.aggregate(one, column) for one, column in tuple(words.collected.items()))
         return Aggregation(below, tuple(keys.values()), aggregates, whole=not keys)
 
     def expressions(self, around: _Around) -> Expressions:
@@ -206,7 +207,7 @@ class _Translator:
                 statements += element.statements
                 continue
             if isinstance(element, syntax.Filter):
-                conditions.append(words.one(element.condition))
+                conditions.append(words.condition(element.condition))
                 continue
             solutions = joined(solutions, self.basic(statements, here))
             statements = []
@@ -216,8 +217,8 @@ class _Translator:
                     solutions = LeftJoin(solutions, right, condition)
                 case syntax.Minus(group=inner):
                     solutions = Minus(solutions, self.group(inner, here))
-                case syntax.Bind(expression=expression, variable=variable):
-                    solutions = Extend(solutions, Binding(Variable(variable.name), words.one(expression)))
+                case syntax.Bind(expression=expression, variable=bound):
+                    solutions = Extend(solutions, Item(words.term(expression), variable(bound.name).attribute))
                 case syntax.Union(groups=groups):
                     solutions = joined(solutions, reduce(Union, (self.group(one, here) for one in groups)))
                 case syntax.Graph():
@@ -243,18 +244,18 @@ class _Translator:
             target = self.dataset.named.get(self.names.iri(pattern.name).value)
             solutions = self.group(pattern.group, replace(around, target=target or Target()))
             return NOTHING if target is None else solutions
-        variable = Variable(pattern.name.name)
+        column = variable(pattern.name.name)
         found: Solutions | None = None
         for iri, target in self.dataset.named.items():
             inside = self.group(pattern.group, replace(around, target=target))
-            one = joined(inside, Values((variable,), ((IRI(iri),),)))
+            one = joined(inside, Values((column,), ((IRI(iri),),)))
             found = one if found is None else Union(found, one)
-        return Values((variable,), ()) if found is None else found
+        return Values((column,), ()) if found is None else found
 
     def values(self, values: syntax.Values) -> Values:
         """VALUES."""
         rows = tuple(tuple(None if value is None else term(value, self.names) for value in row) for row in values.rows)
-        return Values(tuple(Variable(variable.name) for variable in values.variables), rows)
+        return Values(tuple(variable(one.name) for one in values.variables), rows)
 
     def basic(self, statements: Sequence[terms.Statement], around: _Around) -> BasicGraphPattern:
         """A basic graph pattern; each triple pattern has its window (002 Alg. 1, Triple)."""
@@ -267,7 +268,7 @@ class _Translator:
     def match(self, row: Row, around: _Around, triples: Triples, parts: list[Solutions]) -> None:
         """One triple of a pattern; a path of steps is a chain of them (W3C 18.2.2.4)."""
         match row.verb:
-            case IRI() | Variable() as predicate:
+            case IRI() | Column() as predicate:
                 parts.append(around.target.pattern(self.size(around), row.subject, predicate, row.object))
             case terms.Iri() | terms.PrefixedName() as name:
                 self.match(row._replace(verb=self.names.iri(name)), around, triples, parts)
@@ -306,8 +307,3 @@ def joined(left: Solutions, right: Solutions) -> Solutions:
     if left == UNIT:
         return right
     return left if right == UNIT else Join(left, right)
-
-
-def conjunction(conditions: Sequence[Expression]) -> Expression:
-    """All of some conditions."""
-    return reduce(lambda left, right: Call("&&", (left, right)), conditions)

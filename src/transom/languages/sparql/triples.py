@@ -8,9 +8,10 @@ from functools import reduce
 from itertools import count
 from typing import NamedTuple, assert_never
 
+from transom.algebra.expressions import Column
 from transom.algebra.rdf import patterns
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.variable import Variable
+from transom.algebra.terms import variable
 from transom.languages.sparql import terms
 from transom.languages.sparql.names import Names
 from transom.model.rdf.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, IRI, RDF, BlankNode, Literal, Term
@@ -22,7 +23,7 @@ class Row(NamedTuple):
     """One triple of a text: a subject, a predicate or a path, an object."""
 
     subject: Place
-    verb: terms.Path | IRI | Variable
+    verb: terms.Path | IRI | Column
     object: Place
 
 
@@ -49,7 +50,7 @@ class Triples:
         """What a node stands for; what it says besides is added to the rows."""
         match node:
             case terms.Variable(name=name):
-                return Variable(name)
+                return variable(name)
             case terms.BlankNode(label=label):
                 return BlankNode(label)
             case terms.Described(properties=properties):
@@ -69,7 +70,7 @@ class Triples:
 
     def _properties(self, subject: Place, properties: Iterable[terms.Property], rows: list[Row]) -> None:
         for one in properties:
-            verb = Variable(one.verb.name) if isinstance(one.verb, terms.Variable) else one.verb
+            verb = variable(one.verb.name) if isinstance(one.verb, terms.Variable) else one.verb
             for node in one.objects:
                 place = self.place(node, rows)
                 rows.append(Row(subject, verb, place))

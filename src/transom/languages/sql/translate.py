@@ -43,7 +43,7 @@ from transom.languages.sql.wording import OPERANDS, a, argument_counts, brief, i
 from transom.model.time import Calendar
 from transom.model.types import DECLARABLE, INTEGER_MAX, INTEGER_MIN, TYPE_SYNONYMS, Type, common_type
 
-AGGREGATES = frozenset(f.value for f in AggregateFunction)
+AGGREGATES = frozenset(f.value for f in AggregateFunction if f.result(Type.INTEGER))
 SYNONYMS = {"CEILING": "CEIL", "MOD": "%", "SUBSTR": "SUBSTRING", "POW": "POWER"}
 CALLABLE = sorted(name for name in FUNCTIONS if name.replace("_", "").isalnum() and name not in {
     "AND", "OR", "NOT", "IN", "LIKE", "NEG"

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, assert_never
 
-from transom.algebra.rdf.expressions import Aggregate
+from transom.algebra.expressions import AggregateFunction
 from transom.model.rdf.compare import sort_key
-from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import BlankNode, Literal, Term, integer
 from transom.reference.rdf.numbers import divide, total
 
 
-def aggregate(op: Aggregate, given: Sequence[Solution] | Sequence[Term | None]) -> Term | None:
-    """An aggregate of the solutions of a group, or of the values of its argument; errors are None."""
-    members = list(dict.fromkeys(given)) if op.distinct else list(given)
-    found: list[Term] = [m for m in members if m is not None and not isinstance(m, Solution)]
-    if op.function == "COUNT":
-        return integer(len([m for m in members if m is not None]))
+def term_aggregate(function: AggregateFunction, members: Sequence[Any], separator: str) -> Term | None:
+    """An aggregate of the values of its argument, or the number of solutions."""
+    found = [member for member in members if member is not None]
+    if function is AggregateFunction.COUNT:
+        return integer(len(found))
     in_fixed_order = sorted(found, key=lambda term: (sort_key(term), str(term)))
-    if op.function == "SAMPLE":
+    if function is AggregateFunction.SAMPLE:
         return in_fixed_order[0] if found else None
     if len(found) < len(members):
         return None
-    match op.function:
-        case "MIN":
+    match function:
+        case AggregateFunction.MIN:
             return in_fixed_order[0] if found else None
-        case "MAX":
+        case AggregateFunction.MAX:
             return in_fixed_order[-1] if found else None
-        case "GROUP_CONCAT":
-            return concatenated(in_fixed_order, op.separator)
-        case "SUM":
+        case AggregateFunction.GROUP_CONCAT:
+            return concatenated(in_fixed_order, separator)
+        case AggregateFunction.SUM:
             return total(found)
-        case "AVG":
+        case AggregateFunction.AVG:
             whole = total(found)
             return whole if whole is None or not found else divide(whole, integer(len(found)))
         case _:
-            raise NotImplementedError(op.function)
+            assert_never(function)
 
 
 def concatenated(terms: Sequence[Term], separator: str) -> Term | None:

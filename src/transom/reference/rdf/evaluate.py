@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
+from transom.algebra.expressions import Expression
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.rdf.expressions import Aggregate, Expression
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
@@ -35,15 +35,18 @@ from transom.errors import Unsupported
 from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple, in_order
+from transom.reference.expressions import holds, value
 from transom.reference.rdf import forms, patterns, solutions, statements
-from transom.reference.rdf.expressions import Scope, holds, value
+from transom.reference.rdf.expressions import SolutionScope
 from transom.reference.sources import Inputs
 
 
 def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
     """The whole answer, from instant 0 for ever."""
     if reads_streams(op) and (calls := volatile_calls(op)):
-        raise Unsupported(calls[0].function, "over a stream its value would change within a solution's time", "never")
+        raise Unsupported(
+            calls[0].function.name, "over a stream its value would change within a solution's time", "never"
+        )
     known = timed(op, inputs)
     points = changes(known)
 
@@ -135,28 +138,22 @@ class Moment:
             case BasicGraphPattern(parts=parts):
                 return patterns.basic_graph_pattern([self.solutions(part) for part in parts])
             case Filter(input=input, condition=condition):
-                return solutions.filter(self.solutions(input), lambda s: holds(condition, self._scope(s)))
+                return solutions.filter(self.solutions(input), lambda s: self._holds(condition, s))
             case Union(left=left, right=right):
                 return solutions.union(self.solutions(left), self.solutions(right))
             case Join(left=left, right=right):
                 return solutions.join(self.solutions(left), self.solutions(right))
             case LeftJoin(left=left, right=right, condition=condition):
-                return solutions.left_join(
-                    self.solutions(left), self.solutions(right), lambda s: holds(condition, self._scope(s))
-                )
+                sides = self.solutions(left), self.solutions(right)
+                return solutions.left_join(*sides, lambda s: self._holds(condition, s))
             case Minus(left=left, right=right):
                 return solutions.minus(self.solutions(left), self.solutions(right))
             case Extend():
                 return self._extend(op)
             case Values():
                 return self._inside(solutions.values(op))
-            case Aggregation(input=input, keys=keys):
-
-                def given(one: Aggregate | None, place: int, solution: Solution) -> Term | None:
-                    expression = keys[place].expression if one is None else one.argument
-                    return None if expression is None else value(expression, self._scope(solution))
-
-                return solutions.aggregation(op, self.solutions(input), given)
+            case Aggregation(input=input):
+                return solutions.aggregation(op, self.solutions(input), self._value)
             case Project(input=input, variables=kept):
                 inner = replace(self, outer=self.outer.only(v.name for v in kept))
                 return solutions.project(op, inner.solutions(input))
@@ -165,9 +162,7 @@ class Moment:
             case Reduced(input=input):
                 return solutions.reduced(self.solutions(input))
             case OrderBy(input=input):
-                return solutions.order_by(
-                    op, self.solutions(input), lambda key, s: value(key.expression, self._scope(s))
-                )
+                return solutions.order_by(op, self.solutions(input), self._value)
             case Slice(input=input):
                 return solutions.slice(op, self.solutions(input))
             case _:
@@ -183,8 +178,14 @@ class Moment:
         inner = replace(self, outer=outer)
         return any(solution.compatible(outer) for solution in inner.solutions(pattern))
 
-    def _scope(self, solution: Solution) -> Scope:
-        return Scope(solution, self.outer, self._exists, self.inputs.now, solution)
+    def _scope(self, solution: Solution) -> SolutionScope:
+        return SolutionScope(solution, self.outer, self._exists, self.inputs.now, solution)
+
+    def _holds(self, condition: Expression | None, solution: Solution) -> bool:
+        return condition is None or holds(condition, self._scope(solution))
+
+    def _value(self, expression: Expression, solution: Solution) -> Term | None:
+        return term_of(expression, self._scope(solution))
 
     def _extend(self, op: Extend) -> list[Solution]:
         """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
@@ -193,13 +194,19 @@ class Moment:
             before = before.input
         names = [variable.name for variable in before.variables]
         below = self.solutions(op.input)
-        expression: Expression = op.binding.expression
-        name = op.binding.variable.name
+        name = op.item.attribute.name
         found = [
-            value(expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
+            term_of(op.item.expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
             for one, copy in forms.numbered(below)
         ]
         return solutions.extend(below, name, found)
+
+
+def term_of(expression: Expression, scope: SolutionScope) -> Term | None:
+    """The term that an expression over terms gives."""
+    found = value(expression, scope)
+    assert found is None or isinstance(found, Term)  # noqa: S101 - the expression is of type TERM
+    return found
 
 
 def _triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:

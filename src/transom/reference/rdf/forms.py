@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 
+from transom.algebra.expressions import Column
 from transom.algebra.rdf.forms import Construct, Describe
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
@@ -38,7 +38,7 @@ def numbered(solutions: Sequence[Solution]) -> list[tuple[Solution, int]]:
 def made(place: Place, solution: Solution, copy: int) -> Term | None:
     """What stands in a place of the template for a solution; its blank nodes are the solution's own."""
     match place:
-        case Variable(name=name):
+        case Column(name=name):
             return solution.get(name)
         case BlankNode(label=label):
             return new_node(solution, copy, label)
@@ -56,7 +56,7 @@ def describe(op: Describe, solutions: Sequence[Solution], statements: Sequence[T
     """The statements about the resources that are valid (R19)."""
     about: set[Term | None] = {one for one in op.resources if isinstance(one, IRI)}
     for one in op.resources:
-        if isinstance(one, Variable):
+        if isinstance(one, Column):
             about |= {solution.get(one.name) for solution in solutions}
     return [s for s in statements if s.subject in about and not isinstance(s.subject, Literal)]
 

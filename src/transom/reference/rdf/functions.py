@@ -1,15 +1,17 @@
-"""What the strict functions of SPARQL 1.1 compute from terms; None is an error."""
+"""What the functions of SPARQL 1.1 compute from terms; None is an error, which strict functions are never given."""
 
 from __future__ import annotations
 
 import hashlib
+import random
 import re
+import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from urllib.parse import urljoin
 
-from transom.model.rdf.compare import equal, less, truth
+from transom.model.rdf.compare import equal, less
 from transom.model.rdf.terms import (
     BOOLEAN,
     DATE,
@@ -27,36 +29,35 @@ from transom.model.rdf.terms import (
     BlankNode,
     Literal,
     Term,
-    boolean,
     integer,
 )
 from transom.model.rdf.times import Instant, Span, zone_text
 from transom.model.rdf.values import Kind, Number, number_literal, value_of
+from transom.reference.functions import IMPLEMENTATIONS
 from transom.reference.rdf import numbers, regular, strings
 from transom.reference.rdf.casts import cast, to_string
 
-Computation = Callable[..., Term | None]
+Computation = Callable[..., Term | bool | None]
 _TAG = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
 
-def _said(found: bool | None) -> Term | None:
-    return None if found is None else boolean(found)
-
-
-def _not(term: Term) -> Term | None:
-    found = truth(term)
-    return None if found is None else boolean(not found)
-
-
-def _different(one: Term, other: Term) -> Term | None:
+def _different(one: Term, other: Term) -> bool | None:
     found = equal(one, other)
-    return None if found is None else boolean(not found)
+    return None if found is None else not found
 
 
-def _at_most(one: Term, other: Term) -> Term | None:
+def _at_most(one: Term, other: Term) -> bool | None:
     smaller, same = less(one, other), equal(one, other)
-    return None if smaller is None or same is None else boolean(smaller or same)
+    return None if smaller is None or same is None else smaller or same
+
+
+def _in(one: Term | None, *others: Term | None) -> bool | None:
+    """Whether the first equals one of the others; an error where one comparison is and none is true."""
+    if one is None:
+        return None
+    same = [None if other is None else equal(one, other) for other in others]
+    return True if True in same else None if None in same else False
 
 
 def _characters(term: Term) -> Term | None:
@@ -126,19 +127,22 @@ def _digest(name: str, term: Term) -> Term | None:
     return Literal(hashlib.new(name, characters.encode()).hexdigest()) if characters is not None else None
 
 
-def _numeric(term: Term) -> Term:
-    return boolean(numbers.number(term) is not None)
+def _random() -> Term:
+    return Literal(repr(random.random()), DOUBLE)  # noqa: S311 - it keeps no secret
 
 
-IMPLEMENTATIONS: dict[str, Computation] = {
-    "=": lambda a, b: _said(equal(a, b)),
+TERM_IMPLEMENTATIONS: dict[str, Computation] = {
+    "BOUND": lambda term: term is not None,
+    "IF": lambda chosen, one, other: None if chosen is None else one if chosen else other,
+    "COALESCE": IMPLEMENTATIONS["COALESCE"],
+    "IN": _in,
+    "=": equal,
     "!=": _different,
-    "<": lambda a, b: _said(less(a, b)),
-    ">": lambda a, b: _said(less(b, a)),
+    "<": less,
+    ">": lambda a, b: less(b, a),
     "<=": _at_most,
     ">=": lambda a, b: _at_most(b, a),
-    "sameTerm": lambda a, b: boolean(a == b),
-    "!": _not,
+    "sameTerm": lambda a, b: a == b,
     "+": numbers.add,
     "-": numbers.subtract,
     "*": numbers.multiply,
@@ -149,16 +153,19 @@ IMPLEMENTATIONS: dict[str, Computation] = {
     "ROUND": numbers.rounded,
     "CEIL": numbers.ceiling,
     "FLOOR": numbers.floor,
-    "isIRI": lambda term: boolean(isinstance(term, IRI)),
-    "isURI": lambda term: boolean(isinstance(term, IRI)),
-    "isBLANK": lambda term: boolean(isinstance(term, BlankNode)),
-    "isLITERAL": lambda term: boolean(isinstance(term, Literal)),
-    "isNUMERIC": _numeric,
+    "RAND": _random,
+    "isIRI": lambda term: isinstance(term, IRI),
+    "isURI": lambda term: isinstance(term, IRI),
+    "isBLANK": lambda term: isinstance(term, BlankNode),
+    "isLITERAL": lambda term: isinstance(term, Literal),
+    "isNUMERIC": lambda term: numbers.number(term) is not None,
     "STR": _characters,
     "LANG": lambda term: Literal(term.language) if isinstance(term, Literal) else None,
     "DATATYPE": lambda term: IRI(term.datatype) if isinstance(term, Literal) else None,
     "IRI": _name,
     "URI": _name,
+    "UUID": lambda: IRI(f"urn:uuid:{uuid.uuid4()}"),
+    "STRUUID": lambda: Literal(str(uuid.uuid4())),
     "STRDT": _typed,
     "STRLANG": _in_language,
     "STRLEN": strings.length,
@@ -202,4 +209,4 @@ IMPLEMENTATIONS: dict[str, Computation] = {
         )
     },
 }
-"""Every strict function that is a function of its arguments alone."""
+"""By the name of the function; NOW and BNODE are not here, as they depend on the solution."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import TypeAlias, assert_never
 
+from transom.algebra.expressions import Column
 from transom.algebra.rdf.patterns import (
     Either,
     Inverse,
@@ -20,7 +21,6 @@ from transom.algebra.rdf.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from transom.algebra.rdf.variable import Variable
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple
 from transom.reference.rdf.solutions import join
@@ -32,7 +32,7 @@ def fit(places: Iterable[Place], terms: Iterable[Term]) -> Solution | None:
     """Definition 7: the solution that makes a pattern these terms, or None; a variable has one term only (R11)."""
     found: dict[str, Term] = {}
     for place, term in zip(places, terms, strict=True):
-        wanted = found.setdefault(place.name, term) if isinstance(place, Variable) else place
+        wanted = found.setdefault(place.name, term) if isinstance(place, Column) else place
         if wanted != term:
             return None
     return Solution.of(found)
@@ -53,14 +53,14 @@ def basic_graph_pattern(parts: Sequence[Sequence[Solution]]) -> list[Solution]:
 def path_pattern(op: PathPattern, statements: Sequence[Triple], outer: Solution) -> list[Solution]:
     """W3C 18.4: the ends of all paths, one solution per way or per pair."""
     places = [_known(place, outer) for place in op.places]
-    fixed = [None if isinstance(place, Variable) else place for place in places]
+    fixed = [None if isinstance(place, Column) else place for place in places]
     found = (fit(places, pair) for pair in ways(op.path, fixed[0], fixed[1], statements))
     return [solution for solution in found if solution is not None]
 
 
 def _known(place: Place, outer: Solution) -> Place:
     """A place, or the term that a solution around this pattern gives to its variable."""
-    return (outer.get(place.name) or place) if isinstance(place, Variable) else place
+    return (outer.get(place.name) or place) if isinstance(place, Column) else place
 
 
 def ways(path: Path, start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from transom.errors import Unsupported
-from transom.model.rdf.terms import Term, boolean
+from transom.model.rdf.terms import Term
 from transom.reference.rdf.pattern_cost import Costly, longest_text
 from transom.reference.rdf.strings import like, simple, text
 
@@ -84,7 +84,7 @@ def _as_python(pattern: str, flags: re.RegexFlag) -> str:
     return "".join(found)
 
 
-def regex(term: Term, pattern: Term, flags: Term | None = None) -> Term | None:
+def regex(term: Term, pattern: Term, flags: Term | None = None) -> bool | None:
     """Whether a pattern is found in a string."""
     found, wanted, chosen = text(term), simple(pattern), simple(flags) if flags is not None else ""
     if found is None or wanted is None or chosen is None:
@@ -92,7 +92,7 @@ def regex(term: Term, pattern: Term, flags: Term | None = None) -> Term | None:
     machine = compiled(wanted, chosen, "REGEX")
     if machine is None or not machine.takes(found.text):
         return None
-    return boolean(machine.pattern.search(found.text) is not None)
+    return machine.pattern.search(found.text) is not None
 
 
 def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> Term | None:

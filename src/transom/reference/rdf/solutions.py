@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from transom.algebra.rdf.expressions import Aggregate, SortKey
+from transom.algebra.expressions import Expression
 from transom.algebra.rdf.solutions import Aggregation, OrderBy, Project, Slice, Values
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Term
-from transom.reference.rdf.aggregates import aggregate
+from transom.reference.expressions import aggregated
 
 Condition = Callable[[Solution], bool]
-Computation = Callable[[Solution], Term | None]
+Computation = Callable[[Expression, Solution], Term | None]
 
 
 def filter(solutions: Sequence[Solution], holds: Condition) -> list[Solution]:
@@ -60,26 +60,17 @@ def values(op: Values) -> list[Solution]:
     ]
 
 
-def aggregation(
-    op: Aggregation, solutions: Sequence[Solution], value: Callable[[Aggregate | None, int, Solution], Term | None]
-) -> list[Solution]:
-    """W3C 18.5.1: solutions with equal keys are one group; everything is one where there are no keys.
-
-    `value` gives the argument of an aggregate, or without one the key of that number.
-    """
+def aggregation(op: Aggregation, solutions: Sequence[Solution], value: Computation) -> list[Solution]:
+    """W3C 18.5.1: solutions with equal keys are one group; everything is one where there are no keys."""
     groups: dict[tuple[Term | None, ...], list[Solution]] = {(): []} if op.whole else {}
     for solution in solutions:
-        key = tuple(value(None, place, solution) for place in range(len(op.keys)))
+        key = tuple(value(item.expression, solution) for item in op.keys)
         groups.setdefault(key, []).append(solution)
     found: list[Solution] = []
     for key, members in groups.items():
-        bound = {b.variable.name: term for b, term in zip(op.keys, key) if term is not None}
-        for one in op.aggregates:
-            given = members if one.argument is None else [value(one, 0, member) for member in members]
-            term = aggregate(one, given)
-            if term is not None:
-                bound[one.variable.name] = term
-        found.append(Solution.of(bound))
+        given = (members if a.argument is None else [value(a.argument, m) for m in members] for a in op.aggregates)
+        row = (*key, *map(aggregated, op.aggregates, given))
+        found.append(Solution.of({v.name: term for v, term in zip(op.variables, row) if isinstance(term, Term)}))
     return found
 
 
@@ -98,13 +89,11 @@ def reduced(solutions: Sequence[Solution]) -> list[Solution]:
     return distinct(solutions)
 
 
-def order_by(
-    op: OrderBy, solutions: Sequence[Solution], value: Callable[[SortKey, Solution], Term | None]
-) -> list[Solution]:
+def order_by(op: OrderBy, solutions: Sequence[Solution], value: Computation) -> list[Solution]:
     """W3C 15.1: by the keys, then by the terms of some variables (R16); sorting keeps the order of equals."""
     sequence = sorted(solutions, key=lambda solution: solution.in_order(v.name for v in op.ties))
     for key in reversed(op.keys):
-        sequence.sort(key=lambda solution: sort_key(value(key, solution)), reverse=key.descending)
+        sequence.sort(key=lambda solution: sort_key(value(key.expression, solution)), reverse=key.descending)
     return sequence
 
 

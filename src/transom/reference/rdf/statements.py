@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 
 from transom.algebra.rdf.statements import StoredGraph
@@ -20,24 +21,28 @@ from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs
 
 
-def triples_of(rows: Iterable[Row]) -> list[Triple]:
-    """Rows of terms as statements; each term is read once."""
-    known: dict[Value, Term] = {}
+class _Reader:
+    """Reads rows of spelled terms; each term is read once."""
 
-    def term(text: Value) -> Term:
-        found = known.get(text)
+    def __init__(self) -> None:
+        self.known: dict[Value, Term] = {}
+
+    def __call__(self, row: Row) -> tuple[Term, ...]:
+        return tuple(self._term(text) for text in row)
+
+    def _term(self, text: Value) -> Term:
+        found = self.known.get(text)
         if found is None:
-            found = known[text] = decode(str(text))
+            found = self.known[text] = decode(str(text))
         return found
-
-    return [Triple(*map(term, row)) for row in rows]  # type: ignore[arg-type]
 
 
 def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Triple]]:
     """Every statement once, valid for ever (R13)."""
     held = (version.rows for extent in op.extents for version in inputs.tables.get(extent, ()))
     rows = dict.fromkeys(row for rows in held for row in rows)
-    return [Valid(triple, 0, None) for triple in triples_of(rows)]
+    read = _Reader()
+    return [Valid(Triple(*read(row)), 0, None) for row in rows]  # type: ignore[arg-type]
 
 
 def relation_union(left: Sequence[Valid[Triple]], right: Sequence[Valid[Triple]]) -> list[Valid[Triple]]:
@@ -50,9 +55,12 @@ def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
     if isinstance(op.input, StoredTable):
         raise Unsupported("Window", "statements are not read from tables", "never")
     extents = {source.extent for source in walk(op) if isinstance(source, StreamReceive)}
-    arrived = {name: sorted(inputs.streams.get(name, ()), key=attrgetter("tick")) for name in extents}
+    read = _Reader()
+    arrived = {
+        name: [replace(e, row=read(e.row)) for e in sorted(inputs.streams.get(name, ()), key=attrgetter("tick"))]
+        for name in extents
+    }
     until = max((elements[-1].tick for elements in arrived.values() if elements), default=0)
     elements = evaluate_stream(op.input, Inputs(until, arrived))
     held = windows.validity(op, elements)
-    triples = triples_of(element.row for element, _, _ in held)
-    return [Valid(triple, start, end) for triple, (_, start, end) in zip(triples, held, strict=True)]
+    return [Valid(Triple(*element.row), start, end) for element, start, end in held]  # type: ignore[arg-type]

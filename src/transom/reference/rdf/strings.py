@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from transom.model.rdf.terms import Literal, Term, boolean, integer
+from transom.model.rdf.terms import Literal, Term, integer
 from transom.model.rdf.values import Kind, Text, value_of
 from transom.reference.rdf.numbers import number
 
@@ -64,22 +64,22 @@ def lower(term: Term) -> Term | None:
     return like(found, found.text.lower()) if found is not None else None
 
 
-def starts(one: Term, other: Term) -> Term | None:
+def starts(one: Term, other: Term) -> bool | None:
     """Whether the first begins with the second."""
     both = two(one, other)
-    return boolean(both[0].text.startswith(both[1].text)) if both else None
+    return both[0].text.startswith(both[1].text) if both else None
 
 
-def ends(one: Term, other: Term) -> Term | None:
+def ends(one: Term, other: Term) -> bool | None:
     """Whether the first ends with the second."""
     both = two(one, other)
-    return boolean(both[0].text.endswith(both[1].text)) if both else None
+    return both[0].text.endswith(both[1].text) if both else None
 
 
-def contains(one: Term, other: Term) -> Term | None:
+def contains(one: Term, other: Term) -> bool | None:
     """Whether the second is part of the first."""
     both = two(one, other)
-    return boolean(both[1].text in both[0].text) if both else None
+    return both[1].text in both[0].text if both else None
 
 
 def before(one: Term, other: Term) -> Term | None:
@@ -116,10 +116,12 @@ def concatenated(*terms: Term) -> Term | None:
     return Literal("".join(one.text for one in known), language=languages.pop() if len(languages) == 1 else "")
 
 
-def lang_matches(tag: Term, range: Term) -> Term | None:
+def lang_matches(tag: Term, range: Term) -> bool | None:
     """Whether a tag lies in a range: itself, a beginning of it, or * for any (RFC 4647, basic filtering)."""
     one, wanted = simple(tag), simple(range)
     if one is None or wanted is None:
         return None
     one, wanted = one.lower(), wanted.lower()
-    return boolean(bool(one) if wanted == "*" else one == wanted or (wanted != "" and one.startswith(wanted + "-")))
+    if wanted == "*":
+        return bool(one)
+    return one == wanted or (wanted != "" and one.startswith(wanted + "-"))

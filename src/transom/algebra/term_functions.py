@@ -1,53 +1,48 @@
-"""The functions and operators of SPARQL 1.1: how many arguments each takes and what it means.
+"""The functions and operators of SPARQL 1.1 over terms: one more family of the functions that expressions may call.
 
-SPARQL has no types to check beforehand: an argument that does not fit is an error of that one solution. A function is
-strict unless it says otherwise: an error or an unbound variable in, an error out.
+SPARQL has no types to check beforehand: an argument that does not fit is an error, and an error is NULL. A truth value
+and a term become each other by a cast: a term's effective boolean value, and a literal of xsd:boolean. `&&`, `||` and
+`!` are AND, OR and NOT.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from transom.algebra.functions import Function, Signature
+from transom.model.types import Type
+
+B, T = Type.BOOLEAN, Type.TERM
+TERM_FUNCTIONS: dict[str, Function] = {}
+LOGIC = {"||": "OR", "&&": "AND", "!": "NOT"}
+"""The operators of SPARQL that are functions of truth values, under other names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One function: its name, its meaning, how many arguments it takes, and how it treats errors.
-
-    `most` is None where any number may come. A form that is not strict looks at its arguments itself. A volatile
-    function is no function of its arguments: over streams it has no meaning (R28).
-    """
-
-    name: str
-    meaning: str = field(compare=False)
-    group: str = field(compare=False)
-    least: int = field(compare=False)
-    most: int | None = field(compare=False)
-    strict: bool = field(default=True, compare=False)
-    volatile: bool = field(default=False, compare=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-FUNCTIONS: dict[str, Function] = {}
-
-
-def _add(group: str, *rows: tuple[str, int, int | None, str], strict: bool = True, volatile: bool = False) -> None:
+def _add(
+    group: str,
+    *rows: tuple[str, int, int | None, str],
+    result: Type = T,
+    infix: bool = False,
+    strict: bool = True,
+    volatile: bool = False,
+) -> None:
+    """Add functions of terms, each with the least and the most of its arguments; None is any number."""
     for name, least, most, meaning in rows:
-        FUNCTIONS[name] = Function(name, meaning, group, least, most, strict, volatile)
+        signatures = tuple(Signature((T,) * count, result) for count in range(least, (most or least) + 1))
+        if most is None:
+            signatures += (Signature((T,) * max(least, 1), result, repeats=True),)
+        TERM_FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict, "terms", volatile)
 
 
-_add(
+_add("form", ("BOUND", 1, 1, "whether a variable has a term"), result=B, strict=False)
+TERM_FUNCTIONS["IF"] = Function(
+    "IF",
+    (Signature((B, T, T), T),),
+    "the second argument where the first is true, else the third",
     "form",
-    ("BOUND", 1, 1, "whether a variable has a term"),
-    ("IF", 3, 3, "the second argument where the first is true, else the third"),
-    ("COALESCE", 0, None, "the first argument that is no error"),
-    ("||", 2, 2, "true if one side is true, even if the other is an error"),
-    ("&&", 2, 2, "false if one side is false, even if the other is an error"),
-    ("IN", 1, None, "whether the first argument equals one of the others"),
-    ("NOT IN", 1, None, "whether the first argument equals none of the others"),
     strict=False,
+    family="terms",
 )
+_add("form", ("COALESCE", 0, None, "the first argument that is no error"), strict=False)
+_add("form", ("IN", 1, None, "whether the first argument equals one of the others"), result=B, strict=False)
 _add(
     "comparison",
     ("=", 2, 2, "whether two terms have the same value; an error where that is not known"),
@@ -56,15 +51,20 @@ _add(
     (">", 2, 2, "whether the first value comes after the second"),
     ("<=", 2, 2, "whether the first value comes before the second or is equal"),
     (">=", 2, 2, "whether the first value comes after the second or is equal"),
-    ("sameTerm", 2, 2, "whether two terms are the same, character by character"),
-    ("!", 1, 1, "the opposite truth value"),
+    result=B,
+    infix=True,
 )
+_add("comparison", ("sameTerm", 2, 2, "whether two terms are the same, character by character"), result=B)
 _add(
     "number",
     ("+", 2, 2, "sum"),
     ("-", 2, 2, "difference"),
     ("*", 2, 2, "product"),
     ("/", 2, 2, "quotient; two integers give a decimal"),
+    infix=True,
+)
+_add(
+    "number",
     ("unary +", 1, 1, "the number itself"),
     ("unary -", 1, 1, "the number with the other sign"),
     ("ABS", 1, 1, "the number without its sign"),
@@ -80,6 +80,10 @@ _add(
     ("isBLANK", 1, 1, "whether the term is a blank node"),
     ("isLITERAL", 1, 1, "whether the term is a literal"),
     ("isNUMERIC", 1, 1, "whether the term is a number, and a well-formed one"),
+    result=B,
+)
+_add(
+    "term",
     ("STR", 1, 1, "the characters of a name or a literal"),
     ("LANG", 1, 1, "the language of a literal, empty if it has none"),
     ("DATATYPE", 1, 1, "the datatype of a literal"),
@@ -96,16 +100,20 @@ _add(
     ("SUBSTR", 2, 3, "the characters from a place on, counted from 1, and at most so many"),
     ("UCASE", 1, 1, "in capital letters"),
     ("LCASE", 1, 1, "in small letters"),
-    ("STRSTARTS", 2, 2, "whether the first string begins with the second"),
-    ("STRENDS", 2, 2, "whether the first string ends with the second"),
-    ("CONTAINS", 2, 2, "whether the second string is part of the first"),
     ("STRBEFORE", 2, 2, "what comes before the second string in the first"),
     ("STRAFTER", 2, 2, "what comes after the second string in the first"),
     ("ENCODE_FOR_URI", 1, 1, "with all but letters, digits and - _ . ~ in percent signs"),
     ("CONCAT", 0, None, "one string after the other"),
+    ("REPLACE", 3, 4, "every match of a pattern replaced; flags come fourth"),
+)
+_add(
+    "string",
+    ("STRSTARTS", 2, 2, "whether the first string begins with the second"),
+    ("STRENDS", 2, 2, "whether the first string ends with the second"),
+    ("CONTAINS", 2, 2, "whether the second string is part of the first"),
     ("langMatches", 2, 2, "whether a language tag lies in a range of languages"),
     ("REGEX", 2, 3, "whether a pattern is found in the string; flags come third"),
-    ("REPLACE", 3, 4, "every match of a pattern replaced; flags come fourth"),
+    result=B,
 )
 _add(
     "time",
@@ -131,14 +139,3 @@ _add(
     ),
     *((f"xsd:{name}", 1, 1, f"the value as {name}") for name in ("duration", "dayTimeDuration", "yearMonthDuration")),
 )
-
-AGGREGATES: dict[str, str] = {
-    "COUNT": "how many solutions, or how many of them give a value",
-    "SUM": "the sum, 0 of nothing; an error if one value is no number",
-    "AVG": "the mean, 0 of nothing; an error if one value is no number",
-    "MIN": "the first value in the order of ORDER BY",
-    "MAX": "the last value in the order of ORDER BY",
-    "SAMPLE": "the first value in a fixed order; any would do",
-    "GROUP_CONCAT": "all strings with a separator between them, in a fixed order",
-}
-"""The aggregates, with their meaning."""
