@@ -29,6 +29,7 @@ from transom.physical.rdf_plan import (
 from transom.spark import rdf_patterns, rdf_sequences, rdf_solutions
 from transom.spark.frames import LoweringContext, without_markers
 from transom.spark.rdf_closure import path_closure
+from transom.spark.rdf_messages import within
 
 Below = Callable[[Physical], DataFrame]
 """The frame of another node."""
@@ -51,7 +52,7 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
         case Fan():
             return rdf_patterns.fan(node, without_markers(below(node.input)), run)
         case Within():
-            return rdf_patterns.within(node, below(node.input), run)
+            return within(node, run)
         case Keep():
             return rdf_solutions.keep(node, without_markers(below(node.input)), run)
         case Bind():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -11,13 +10,11 @@ from pyspark.sql import functions as F
 from transom.algebra import expressions
 from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import Term
-from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Within, Written
+from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Written
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, names
 from transom.spark.marks import TICK, div, with_table
 from transom.spark.windows import comings_and_goings
-
-_TERMS = [attribute.name for attribute in STATEMENT]
 
 
 def kept(frame: DataFrame) -> list[Column]:
@@ -68,22 +65,22 @@ def stand(node: Stand, frame: DataFrame, clock: DataFrame | None, run: LoweringC
 
 def last(node: Last, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Every statement comes, and goes when the window has moved on."""
-    return comings_and_goings(frame, _gone(run.time.number(), node.width, node.slide), run, names(node.schema))
+    return comings_and_goings(frame, gone(run.time.number(), node.width, node.slide), run, names(node.schema))
 
 
-def _gone(tick: Column, width: int, slide: int) -> Column:
+def gone(tick: Column, width: int, slide: int) -> Column:
     """The end of an element of a tick (R3)."""
     return div(tick + F.lit(width), slide) * F.lit(slide)
 
 
 def match(node: Match, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """The statements that fit, as solutions."""
-    found = _first_places(node.places)
+    found = first_places(node.places)
     cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(node.schema)]
     return frame.where(_fits(node.places)).select(*kept(frame), *cells)
 
 
-def _first_places(places: tuple[Place, ...]) -> dict[str, int]:
+def first_places(places: tuple[Place, ...]) -> dict[str, int]:
     """Where each variable of a pattern stands first."""
     found: dict[str, int] = {}
     for at, place in enumerate(places):
@@ -94,7 +91,7 @@ def _first_places(places: tuple[Place, ...]) -> dict[str, int]:
 
 def _fits(places: tuple[Place, ...]) -> Column:
     """Whether a statement fits a pattern; a variable that stands twice finds one term (R11)."""
-    first = _first_places(places)
+    first = first_places(places)
     fits = F.lit(True)
     for at, place in enumerate(places):
         if not isinstance(place, expressions.Column):
@@ -121,49 +118,13 @@ def fan(node: Fan, frame: DataFrame, run: LoweringContext) -> DataFrame:
     return rows.select(run.time.marked(F.col("t")), "n", "side", *names(node.schema))
 
 
-def within(node: Within, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The solutions of a star inside each message: one statement after the other, all about one subject."""
-    rows = frame.select(TICK, F.col("c0").alias("m"))
-    there: dict[str, str] = {}
-    for branch in node.branches:
-        first = _first_places(branch.places)
-        new = {name: f"v{len(there) + at}" for at, name in enumerate(n for n in first if n not in there)}
-        held = ["m", *there.values()]
-        found = rows.select(TICK, *held, F.explode(F.filter("m", _fitting(branch, dict(there)))).alias("one"))
-        cells = [F.col(f"one.{_TERMS[first[name]]}").alias(column) for name, column in new.items()]
-        rows = found.select(TICK, *held, *cells)
-        there |= new
-    made = [F.col(there[a.name]).alias(f"c{place}") for place, a in enumerate(node.schema)]
-    solutions = rows.select(TICK, *made)
-    return comings_and_goings(solutions, _gone(run.time.number(), *node.window), run, names(node.schema))
-
-
-def _fitting(branch: Branch, there: Mapping[str, str]) -> Callable[[Column], Column]:
-    """Whether a statement of a message fits a pattern, given the columns of variables that are known."""
-    first = _first_places(branch.places)
-
-    def fits(one: Column) -> Column:
-        wanted = F.lit(True)
-        for at, place in enumerate(branch.places):
-            own = one[_TERMS[at]]
-            if not isinstance(place, expressions.Column):
-                wanted = wanted & (own == F.lit(spelled(place)))
-            elif place.name in there:
-                wanted = wanted & (own == F.col(there[place.name]))
-            elif first[place.name] != at:
-                wanted = wanted & (own == one[_TERMS[first[place.name]]])
-        return wanted
-
-    return fits
-
-
 def _ends(node: Fan, tick: Column) -> Column:
     """When a statement goes that fits the branch of `side`."""
     windows = [branch.window or (1, 1) for branch in node.branches]
-    found = _gone(tick, *windows[0])
+    found = gone(tick, *windows[0])
     for window in sorted(set(windows) - {windows[0]}):
         having = [F.lit(side) for side, own in enumerate(windows) if own == window]
-        found = F.when(F.col("side").isin(*having), _gone(tick, *window)).otherwise(found)
+        found = F.when(F.col("side").isin(*having), gone(tick, *window)).otherwise(found)
     return found
 
 
@@ -174,13 +135,13 @@ def _moment(tick: Column, count: int) -> Column:
 def _holds(branch: Branch) -> Column:
     if branch.condition is None:
         return F.lit(True)
-    columns = {name: F.col(f"c{at}") for name, at in _first_places(branch.places).items()}
+    columns = {name: F.col(f"c{at}") for name, at in first_places(branch.places).items()}
     return F.coalesce(terms.value(branch.condition, columns), F.lit(False))
 
 
 def _hit(branch: Branch, side: int, width: int) -> Column:
     """The values of a pattern that a statement fits, with its side; NULL if it does not fit."""
-    found = _first_places(branch.places)
+    found = first_places(branch.places)
     cells = [F.col(f"c{found[a.name]}").alias(f"c{place}") for place, a in enumerate(branch.schema)]
     cells += [F.lit(None).cast("string").alias(f"c{place}") for place in range(len(cells), width)]
     return F.when(_fits(branch.places) & _holds(branch), F.struct(F.lit(side).alias("side"), *cells))

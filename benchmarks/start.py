@@ -1,0 +1,195 @@
+"""The start: from `start` to the last answer over ten statements, of the slowest queries, in two checkouts.
+
+    python -m benchmarks.start --before PATH [--after .] [--times 3] [--slowest 12] [--queries name,name]
+
+The queries are the golden cases of SPARQL and the W3C tests of SPARQL as streams, cut down to ten statements. Those
+with the most machines in the plans of the first checkout are timed there once, and the slowest are compared. A round
+has a new process for each checkout, and a query that is not counted before the others; each query runs once in it, in
+one checkout after the other. `ratio` is the time after to the time before: the median of the queries' own ratios, and
+of each query the medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.as_stream import possible, streamed
+from tests.covering import cases
+from tests.sparql.test_golden import catalog_of
+
+import transom
+from benchmarks.measure import say
+from transom.connectors.statements import graph_statements, stream_statements
+
+ROWS = 10
+WANTED = 0.5
+CHILD = Path(__file__).with_name("start_child.py")
+
+Question = dict[str, Any]
+
+
+def golden() -> Iterator[Question]:
+    """The golden cases that read a stream."""
+    kinds = {"rdf-stream": "stream", "rdf-graph": "graph"}
+    for case in cases("sparql"):
+        rdf = {name: {kinds[e["kind"]]: e["iri"]} for name, e in case.schema.items() if name != "prefixes"}
+        catalog = {"tick": "1 ms", "prefixes": case.schema["prefixes"], "rdf": rdf}
+        with warnings.catch_warnings(action="ignore"):
+            query = transom.compile(case.text, catalog_of(case), language="sparql")
+        streams, graphs = {}, {}
+        for extent in query.reads:
+            rows = case.inputs[extent.name]
+            if extent.is_stream:
+                streams[extent.name] = list(stream_statements(extent, rows, query.catalog))
+            else:
+                graphs[extent.name] = [_terms(one) for one in graph_statements(extent, rows, query.catalog)]
+        if streams:
+            yield _question(f"golden {case.name}", case.text, catalog, streams, graphs)
+
+
+def w3c() -> Iterator[Question]:
+    """The tests of W3C: all statements come at tick 0."""
+    for entry in possible():
+        test = streamed(entry)
+        rdf = {extent.name: {"stream": extent.iri} for extent in test.query.reads}
+        catalog = {"tick": "1 ms", "rdf": rdf}
+        yield _question(f"w3c {entry.name}", test.query.text, catalog, test.inputs.streams, {})
+
+
+def _terms(one: Any) -> list[str]:
+    return [str(one.subject), str(one.predicate), str(one.object)]
+
+
+def _question(name: str, text: str, catalog: Any, streams: Any, graphs: Any) -> Question:
+    """A question with the first ten statements of its streams."""
+    rows = sorted(((tick, own, _terms(one)) for own, given in streams.items() for tick, one in given), key=_tick)
+    kept = {own: [[tick, *terms] for tick, of, terms in rows[:ROWS] if of == own] for own in streams}
+    return {"name": name, "text": text, "catalog": catalog, "streams": kept, "graphs": graphs}
+
+
+def _tick(row: tuple[int, str, list[str]]) -> int:
+    return row[0]
+
+
+class Child:
+    """A process that answers questions in a checkout."""
+
+    def __init__(self, checkout: Path) -> None:
+        path = os.pathsep.join(map(str, (checkout / "src", checkout)))
+        self.process = subprocess.Popen(  # noqa: S603 - a script of ours
+            [sys.executable, str(CHILD)],
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=checkout,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def ask(self, question: Question, *, run: bool = True) -> dict[str, Any]:
+        """What it says."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps({**question, "run": run}) + "\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if line.startswith("child: "):
+                return dict(json.loads(line.removeprefix("child: ")))
+        raise SystemExit(f"the process for {question['name']} ended")
+
+    def end(self) -> None:
+        """Let it end."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def survey(checkout: Path, questions: list[Question], candidates: int, slowest: int) -> list[Question]:
+    """The slowest questions of a checkout, of those with the largest plans."""
+    child = Child(checkout)
+    sizes = [(child.ask(one, run=False).get("size", []), at) for at, one in enumerate(questions)]
+    asked = [questions[at] for size, at in sorted(sizes, reverse=True)[:candidates] if size]
+    print([one["name"] for one in asked], file=sys.stderr, flush=True)
+    child.ask(asked[0])
+    taken = []
+    for one in asked:
+        taken.append((child.ask(one), one))
+        print(one["name"], taken[-1][0], file=sys.stderr, flush=True)
+    child.end()
+    timed = [(found["seconds"], one) for found, one in taken if "seconds" in found]
+    return [one for _, one in sorted(timed, key=lambda pair: -pair[0])[:slowest]]
+
+
+def rounds(checkouts: dict[str, Path], questions: list[Question], times: int) -> dict[str, dict[str, list[Any]]]:
+    """What every checkout says of every question, round by round."""
+    found: dict[str, dict[str, list[Any]]] = {one["name"]: {own: [] for own in checkouts} for one in questions}
+    for number in range(times):
+        children = {own: Child(path) for own, path in checkouts.items()}
+        for one in [questions[-1], *questions]:
+            for own in sorted(checkouts, reverse=number % 2 == 1):
+                found[one["name"]][own].append(children[own].ask(one))
+                print(number, own, one["name"], found[one["name"]][own][-1], file=sys.stderr, flush=True)
+        for own, child in children.items():
+            found[questions[-1]["name"]][own].pop(-2)
+            child.end()
+    return found
+
+
+def compared(name: str, said: dict[str, list[Any]]) -> dict[str, Any]:
+    """The medians of a question, and their ratio."""
+    problems = [f"{own}: {one['problem']}" for own, each in said.items() for one in each if "problem" in one]
+    if problems:
+        return {"bench": "start", "query": name, "problem": problems[0]}
+    if len({(one["rows"], one["answer"]) for each in said.values() for one in each}) > 1:
+        return {"bench": "start", "query": name, "problem": "the answers differ"}
+    entry: dict[str, Any] = {"bench": "start", "query": name}
+    for own, each in said.items():
+        middle = {key: round(statistics.median(one[key] for one in each), 2) for key in ("seconds", "until started")}
+        counts = {key: each[-1][key] for key in ("micro-batches", "stateful operators", "shuffles", "rows")}
+        entry[own] = {**middle, **counts}
+    entry["ratio"] = round(entry["after"]["seconds"] / entry["before"]["seconds"], 2)
+    return entry
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, required=True, help="the checkout of the version before")
+    parser.add_argument("--after", type=Path, default=Path(), help="the checkout of the version after")
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--slowest", type=int, default=12)
+    parser.add_argument("--candidates", type=int, default=24, help="how many of the largest plans are timed first")
+    parser.add_argument("--queries", help="the names of the queries to compare, in place of the slowest")
+    parser.add_argument("--survey", action="store_true", help="only name the slowest")
+    parser.add_argument("--results", type=Path)
+    given = parser.parse_args()
+    questions = [*golden(), *w3c()]
+    checkouts = {"before": given.before.absolute(), "after": given.after.absolute()}
+    if given.queries:
+        wanted = given.queries.split(",")
+        questions = [one for one in questions if one["name"] in wanted]
+    else:
+        questions = survey(checkouts["before"], questions, given.candidates, given.slowest)
+    if given.survey:
+        print(",".join(one["name"] for one in questions))
+        return
+    entries = [compared(name, said) for name, said in rounds(checkouts, questions, given.times).items()]
+    for entry in entries:
+        say(entry, given.results)
+    ratios = [entry["ratio"] for entry in entries if "ratio" in entry]
+    sums = {own: round(sum(e[own]["seconds"] for e in entries if "ratio" in e), 1) for own in checkouts}
+    middle = round(statistics.median(ratios), 2) if ratios else None
+    say({"bench": "start", "queries": len(ratios), "seconds": sums, "ratio": middle, "wanted": WANTED}, given.results)
+
+
+if __name__ == "__main__":
+    main()
