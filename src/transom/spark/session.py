@@ -16,6 +16,7 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 SETTINGS = {
     PROVIDER: ROCKSDB,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 """What `transom run` sets, and what a session of one's own is advised to set."""
 
