@@ -18,6 +18,7 @@ from transom.connectors.files import spark as files
 from transom.errors import CheckpointError, LostRows
 from transom.model.balance import Balance
 from transom.runtime import dataframe
+from transom.spark import statements
 
 CATALOG = """
 extents:
@@ -95,7 +96,7 @@ def test_statement_that_is_lost_stops_the_run(
         given = {"s": spark.readStream.schema(spark.read.parquet(str(folder)).schema).parquet(str(folder))}
         with monkeypatch.context() as patched:
             if lossy:
-                patched.setattr(dataframe, "each_statement", dropping(dataframe.each_statement, "c0", "<urn:x:b>"))
+                patched.setattr(statements, "_exploded", dropping(statements._exploded, "c0", "<urn:x:b>"))
             running = query.start(spark, "console", tmp_path / f"kept-{lossy}", sources=given, once=True)
             if not lossy:
                 assert running.wait()
