@@ -24,7 +24,7 @@ from transom.query import Query
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.sources import Inputs
 from transom.runtime.harness import replay_answer, stream_answer
-from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, runner, term_functions
+from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, relations, runner, term_functions
 
 IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, paths, steps, runner)
 """Modules that run inside Spark's Python workers; a fault there travels by value."""
@@ -100,7 +100,7 @@ SOWN = [
         rdf_arrange,
         "return rdf_join.join(self, left, right, JoinType.LEFT, asking)",
         "found = rdf_join.join(self, left, right, JoinType.LEFT, None)\n"
-        "                return Keep(found, asking, found.schema, found.form, STATELESS) if asking else found",
+        "                return rdf_join.kept(found, asking) if asking else found",
         ("r40", "replay"),
     ),
     sow(
@@ -234,9 +234,9 @@ MORE = [
     ),
     sow(
         "an error is true",
-        rdf_solutions,
-        "return frame.where(value(node.condition, node.schema, run))",
-        "return frame.where(F.coalesce(value(node.condition, node.schema, run), F.lit(True)))",
+        relations,
+        "true = holds(node.predicate, node.input.schema, run)",
+        "true = F.coalesce(value(node.predicate, node.input.schema, run), F.lit(True))",
         ("no-number", "replay"),
     ),
     sow(

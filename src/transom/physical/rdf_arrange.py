@@ -58,7 +58,6 @@ from transom.physical.rdf_plan import (
     Choose,
     Cut,
     Graph,
-    Keep,
     Last,
     Make,
     Match,
@@ -265,7 +264,7 @@ class Planner:
         plain = [one for one in every if not has_exists(one)]
         found = self.solutions(input)
         if plain:
-            found = Keep(found, conjunction(plain), found.schema, found.form, STATELESS)
+            found = rdf_join.kept(found, conjunction(plain))
         mixed: list[Expression] = []
         for one in every:
             pattern = asked(one)
@@ -277,7 +276,7 @@ class Planner:
         if not mixed:
             return found
         below, (wanted,) = self.marked(input, found, [conjunction(mixed)])
-        kept = Keep(below, wanted, below.schema, below.form, STATELESS)
+        kept = rdf_join.kept(below, wanted)
         return Choose(kept, found.schema, kept.form, STATELESS)
 
     def marked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transom.algebra.expressions import Column, Expression
+from transom.algebra.expressions import Column
 from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, ZeroOrOne
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.terms import term_call, term_literal, variable
@@ -10,9 +10,10 @@ from transom.physical import rdf_choices
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.rdf_context import RdfPlanning
+from transom.physical.rdf_join import kept
 from transom.physical.rdf_known import names
 from transom.physical.rdf_paths import Repeated, leads_nowhere
-from transom.physical.rdf_plan import Choose, Keep, PathClosure, Written, solutions
+from transom.physical.rdf_plan import Choose, PathClosure, Written, solutions
 
 START, END = variable("path start"), variable("path end")
 PAIR = solutions(names((START, END)))
@@ -39,17 +40,13 @@ def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
     choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.slack)
     found: Physical = PathClosure(below, nodes, not isinstance(path, ZeroOrOne), start, schema, choice, below.form)
     if start is not None and leads_nowhere(path, not backward, not isinstance(object, Column)):
-        others = _kept(found, term_call("!", term_call("sameTerm", there, term_literal(start))))
+        others = kept(found, term_call("!", term_call("sameTerm", there, term_literal(start))))
         found = planner.both(others, Written(((start, start),), schema, rdf_choices.STORED))
     if last == first:
-        found = _kept(found, term_call("sameTerm", here, there))
+        found = kept(found, term_call("sameTerm", here, there))
     elif not isinstance(last, Column):
-        found = _kept(found, term_call("sameTerm", there, term_literal(last)))
+        found = kept(found, term_call("sameTerm", there, term_literal(last)))
     return Choose(found, solutions(names(op.variables)), found.form, STATELESS)
-
-
-def _kept(node: Physical, condition: Expression) -> Physical:
-    return Keep(node, condition, node.schema, node.form, STATELESS)
 
 
 def _chosen(node: Physical) -> Physical:

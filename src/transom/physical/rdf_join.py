@@ -16,7 +16,7 @@ from transom.algebra.terms import term_call, variable
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.schema import Attribute, Schema
-from transom.physical import choices, rdf_choices, rdf_exists
+from transom.physical import choices, plan, rdf_choices, rdf_exists
 from transom.physical.change_join import ChangeJoin, Compatible
 from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
@@ -30,12 +30,16 @@ from transom.physical.rdf_plan import (
     Branch,
     Choose,
     Fan,
-    Keep,
     Within,
     Written,
     messages,
     solutions,
 )
+
+
+def kept(node: Physical, condition: Expression) -> Physical:
+    """The solutions for which a condition is true."""
+    return plan.Filter(node, condition, node.schema, node.form, False, STATELESS)
 
 
 def only(node: Physical, name: str, called: str) -> Physical:
@@ -45,7 +49,7 @@ def only(node: Physical, name: str, called: str) -> Physical:
         others = solutions((*(a.name for a in node.schema if a.name != called), called))
         rid = Choose(node, solutions(tuple(a.name for a in node.schema if a.name != called)), node.form, STATELESS)
         found = Bind(rid, Item(variable(name), variable(called).attribute), others, node.form, STATELESS)
-    there = Keep(found, term_call("BOUND", variable(called)), found.schema, found.form, STATELESS)
+    there = kept(found, term_call("BOUND", variable(called)))
     return Choose(there, solutions((called,)), found.form, STATELESS)
 
 

@@ -133,18 +133,6 @@ class Within(Physical):
 
 
 @dataclass(frozen=True, slots=True)
-class Keep(Physical):
-    """The solutions for which a condition is true."""
-
-    input: Physical
-    condition: Expression
-    schema: Schema
-    form: Form
-    choice: Choice
-    ordered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Bind(Physical):
     """One more variable; new blank nodes belong to the variables of `owner`, and to the copy of the solution."""
 
@@ -274,7 +262,6 @@ RdfNode: TypeAlias = (
     | Match
     | Fan
     | Within
-    | Keep
     | Bind
     | Choose
     | Once

@@ -98,8 +98,10 @@ def value(expression: Expression, scope: Scope) -> Value:
             return scope.tag(name)
         case Call(function=function, arguments=arguments):
             values = [value(argument, scope) for argument in arguments]
-            if function.strict and None in values:
-                return None
+            if function.strict:
+                for one in values:  # quicker than `None in values`, which compares terms
+                    if one is None:
+                        return None
             result: Value = _implementation(function, scope)(*values)
             return result
         case Case(branches=branches, otherwise=otherwise):

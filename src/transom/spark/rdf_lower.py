@@ -13,7 +13,6 @@ from transom.physical.rdf_plan import (
     Choose,
     Fan,
     Graph,
-    Keep,
     Last,
     Make,
     Match,
@@ -53,8 +52,6 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
             return rdf_patterns.fan(node, without_markers(below(node.input)), run)
         case Within():
             return within(node, run)
-        case Keep():
-            return rdf_solutions.keep(node, without_markers(below(node.input)), run)
         case Bind():
             return rdf_solutions.bind(node, without_markers(below(node.input)), run)
         case Choose():

@@ -15,9 +15,9 @@ from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.node import Physical
 from transom.physical.plan import Form, UnionAll
-from transom.physical.rdf_plan import Bind, Choose, Keep, Make, Once
+from transom.physical.rdf_plan import Bind, Choose, Make, Once
 from transom.spark import terms
-from transom.spark.frames import LoweringContext, carried, columns_of, names, value, values
+from transom.spark.frames import LoweringContext, carried, columns_of, names, values
 from transom.spark.rdf_patterns import kept, spelled
 from transom.spark.stateful import machine_input, run_machine
 from transom.spark.term_nodes import new_node, spoken
@@ -25,11 +25,6 @@ from transom.spark.types import nothing
 
 COPY = "copy"
 """The column with the number of a copy of a solution."""
-
-
-def keep(node: Keep, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The solutions for which a condition is true; an error is not (R12)."""
-    return frame.where(value(node.condition, node.schema, run))
 
 
 def bind(node: Bind, frame: DataFrame, run: LoweringContext) -> DataFrame:

@@ -51,13 +51,10 @@ class SolutionScope(Scope):
 
     def term_function(self, name: str) -> Callable[..., Any]:
         """What a function of terms computes; NOW and BNODE depend on the solution."""
-        match name:
-            case "NOW":
-                return self._now
-            case "BNODE":
-                return self._new_node
-            case _:
-                return TERM_IMPLEMENTATIONS[name]
+        found = TERM_IMPLEMENTATIONS.get(name)
+        if found is not None:
+            return found
+        return self._now if name == "NOW" else self._new_node
 
     def _now(self) -> Literal:
         if self.time is None:
