@@ -20,6 +20,7 @@ from transom.spark.frames import LoweringContext, names
 from transom.spark.marks import TICK
 from transom.spark.rdf_patterns import first_places, gone, spelled
 from transom.spark.sources import read
+from transom.spark.types import aside
 from transom.spark.windows import comings_and_goings
 
 _TERMS = [attribute.name for attribute in STATEMENT]
@@ -32,31 +33,42 @@ Known = Mapping[str, Column]
 def within(node: Within, run: LoweringContext) -> DataFrame:
     """The solutions of a star inside each message: statements about one subject."""
     assert isinstance(node.input, Read)  # noqa: S101 - the planner puts it above a stream only
-    found = read(node.input, run, [_solutions(node, F.col("c0")).alias("c0")])
+    constant = not any(isinstance(branch.places[_PREDICATE], expressions.Column) for branch in node.branches)
+    found = read(node.input, run, lambda frame: (_by_position if constant else _one_by_one)(node, frame))
     rows = found.select(TICK, F.inline("c0")).drop("_")
     return comings_and_goings(rows, gone(run.time.number(), *node.window), run, names(node.schema))
 
 
-def _solutions(node: Within, message: Column) -> Column:
-    """All solutions in a message, as a list of structs."""
-    every = _pattern_by_pattern(node, message, node.branches, {})
-    if any(isinstance(branch.places[_PREDICATE], expressions.Column) for branch in node.branches):
-        return every
-    predicates = message["p"]
-    once = F.size(F.array_distinct(predicates)) == F.size(predicates)
-    return F.when(once, _by_position(node, message)).otherwise(every)
+def _one_by_one(node: Within, frame: DataFrame) -> DataFrame:
+    """All solutions of each message, as a list of structs in place of the message."""
+    return frame.withColumn("c0", _pattern_by_pattern(node, F.col("c0"), node.branches, {}))
 
 
-def _by_position(node: Within, message: Column) -> Column:
-    """The solutions in a message that has no predicate twice: one or none, NULL."""
+def _by_position(node: Within, frame: DataFrame) -> DataFrame:
+    """The same where all predicates are known: a message that has none of them twice has one solution or none.
+
+    What is named several times has a step of its own, or Spark would compute it in each place.
+    """
+    kept = [name for name in frame.columns if name != "c0"]
+    message, predicates = F.col("c0"), F.col("c0")["p"]
+    wanted = list(dict.fromkeys(str(branch.places[_PREDICATE]) for branch in node.branches))
+    places = [F.array_position(predicates, F.lit(term)).cast("int").alias(f"i{n}") for n, term in enumerate(wanted)]
+    once = F.coalesce(F.size(F.array_distinct(predicates)) == F.size(predicates), F.lit(False))
+    found = frame.select(*kept, message, once.alias("once"), *places)
+    cells = [
+        F.get(message[term], F.col(f"i{n}") - F.lit(1)).alias(f"{term}{n}") for n in range(len(wanted)) for term in "so"
+    ]
+    taken = found.select(*kept, F.when(~F.col("once"), message).alias("other"), "once", *cells)
     known: dict[str, Column] = {}
     conditions: list[Column] = []
     for branch in node.branches:
-        at = F.array_position(message["p"], F.lit(str(branch.places[_PREDICATE]))) - F.lit(1)
-        statement = [F.get(message[term], at.cast("int")) for term in _TERMS]
-        conditions += [at >= F.lit(0), *_conditions(branch, statement, known)]
+        n = wanted.index(str(branch.places[_PREDICATE]))
+        statement = [F.col(f"s{n}"), F.lit(wanted[n]), F.col(f"o{n}")]
+        conditions += [F.col(f"s{n}").isNotNull(), *_conditions(branch, statement, known)]
         known |= {name: statement[place] for name, place in first_places(branch.places).items() if name not in known}
-    return F.when(reduce(and_, conditions), F.array(_solution(node, known)))
+    one = F.when(reduce(and_, conditions), F.array(_solution(node, known)))
+    every = aside([F.col("other")], lambda message: _pattern_by_pattern(node, message, node.branches, {}))
+    return taken.select(*kept, F.when(F.col("once"), one).otherwise(every).alias("c0"))
 
 
 def _pattern_by_pattern(node: Within, message: Column, branches: Sequence[Branch], known: Known) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from pyspark.sql import Column, DataFrame, Window
@@ -21,14 +21,16 @@ ROWS = "rows"
 """A column of frames whose rows stand for several: how many rows of the source each of them holds."""
 
 
-def read(node: Read, run: LoweringContext, cells: Sequence[Column] | None = None) -> DataFrame:
+def read(
+    node: Read, run: LoweringContext, prepare: Callable[[DataFrame], DataFrame] = lambda frame: frame
+) -> DataFrame:
     """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until.
 
-    A live one leaves out what is rejected or late, and counts what it leaves out and what it gives. `cells` are
-    computed directly above the scan, and take the place of the values.
+    A live one leaves out what is rejected or late, and counts what it leaves out and what it gives. `prepare` changes
+    the values directly above the scan.
     """
-    frame = _scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent]
-    columns = [run.time.instant(F.col("t")).alias(TICK), *(values(node.schema) if cells is None else cells)]
+    frame = prepare(_scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent])
+    columns = [run.time.instant(F.col("t")).alias(TICK), *values(node.schema)]
     if node.ordered:
         columns.append(F.col("o"))
     if not run.live:
