@@ -123,7 +123,7 @@ def check_terms(spark: Any, run: LoweringContext, whole: bool) -> None:
     found = added_up(change_aggregate(node, rows, start if whole else None, run), node, run)
     for tick in range(TICKS):
         there = [solution(*terms[row]) for row in at(tick, given)]
-        wanted = aggregation(op, there, lambda one, place, s: s.get("g" if one is None else "x"))
+        wanted = aggregation(op, there, lambda expression, s: s.get(expression.name))
         spelled_terms = [[s.get(variable.name) for variable in op.variables] for s in wanted]
         expected = Counter(tuple(None if t is None else str(t) for t in row) for row in spelled_terms)
         assert found[tick] == expected, (tick, whole)
