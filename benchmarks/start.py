@@ -154,7 +154,7 @@ def compared(name: str, said: dict[str, list[Any]]) -> dict[str, Any]:
     entry: dict[str, Any] = {"bench": "start", "query": name}
     for own, each in said.items():
         middle = {key: round(statistics.median(one[key] for one in each), 2) for key in ("seconds", "until started")}
-        counts = {key: each[-1][key] for key in ("micro-batches", "stateful operators", "shuffles", "rows")}
+        counts = {key: each[-1][key] for key in ("micro-batches", "spent", "stateful operators", "shuffles", "rows")}
         entry[own] = {**middle, **counts}
     entry["ratio"] = round(entry["after"]["seconds"] / entry["before"]["seconds"], 2)
     return entry

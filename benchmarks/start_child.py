@@ -28,6 +28,8 @@ from transom.spark.session import SETTINGS
 
 END = 3_600_000
 """An hour in ticks: when the row comes that closes everything."""
+PARTS = ("queryPlanning", "addBatch", "walCommit", "commitOffsets", "latestOffset")
+"""What Spark says of the time of micro-batches."""
 
 
 def session() -> SparkSession:
@@ -104,6 +106,7 @@ def run(spark: SparkSession, question: dict[str, Any]) -> dict[str, Any]:
             "seconds": ended - began,
             "until started": started - began,
             "micro-batches": len(reports),
+            "spent": {part: sum(one["durationMs"].get(part, 0) for one in reports) / 1000 for part in PARTS},
             "stateful operators": len(reports[-1]["stateOperators"]) if reports else None,
             "shuffles": plan.count("- Exchange "),
             "rows": len(rows),
