@@ -24,7 +24,16 @@ from transom.query import Query
 from transom.reference.rdf.evaluate import changes, timed
 from transom.reference.sources import Inputs
 from transom.runtime.harness import replay_answer, stream_answer
-from transom.spark import change_join, rdf_patterns, rdf_sequences, rdf_solutions, relations, runner, term_functions
+from transom.spark import (
+    change_join,
+    rdf_messages,
+    rdf_patterns,
+    rdf_sequences,
+    rdf_solutions,
+    relations,
+    runner,
+    term_functions,
+)
 
 IN_WORKERS = (multiset, totals, group_aggregate, delta_join, match_counter, paths, steps, runner)
 """Modules that run inside Spark's Python workers; a fault there travels by value."""
@@ -227,8 +236,8 @@ MORE = [
     ),
     sow(
         "in a message what is known is found again",
-        rdf_patterns,
-        "elif place.name in there:",
+        rdf_messages,
+        "elif place.name in known:",
         "elif False:",
         ("one-message", "replay"),
     ),
