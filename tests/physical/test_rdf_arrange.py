@@ -29,13 +29,14 @@ from transom.algebra.state import Arrivals, Number, times
 from transom.algebra.terms import term_call, variable
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
+from transom.physical import lines
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
 from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_known import bound
-from transom.physical.rdf_plan import Fan, Graph, Match, Once, PathClosure, Stand, Unfold, Within, Written
+from transom.physical.rdf_plan import Fan, Graph, Match, PathClosure, Stand, Unfold, Within, Written
 from transom.physical.walk import walk
 
 STAR = " . ".join(f"?x :{name} ?{name}" for name in "abcdef")
@@ -210,12 +211,12 @@ def test_exists_is_evaluated_once_for_all_solutions() -> None:
     optional = arrange(Filter(moving, Exists(LeftJoin(bgp("?x :q ?z"), bgp("?z :r ?w")))))
     assert isinstance(optional, ChangeJoin)
     assert (optional.join_type, optional.keys) == (JoinType.SEMI, ("x",))
-    assert not any(isinstance(node, Once) for node in walk(optional)), "nothing needs the domain here"
+    assert not any(isinstance(node, lines.Distinct) for node in walk(optional)), "nothing needs the domain here"
     bound = Extend(bgp("?z :q ?w"), item(variable("v"), call("+", "?w", "?y")))
     domain = arrange(Filter(moving, Exists(Filter(bound, call(">", "?v", 1)))))
     assert isinstance(domain, ChangeJoin)
     assert domain.keys == ("y",)
-    assert sum(isinstance(node, Once) for node in walk(domain)) == 1
+    assert sum(isinstance(node, lines.Distinct) for node in walk(domain)) == 1
 
 
 def test_values_are_stored() -> None:

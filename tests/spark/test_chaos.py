@@ -60,12 +60,12 @@ def test_compositions_that_are_killed_five_times_go_on(spark: Any) -> None:
 
 def test_every_machine_of_the_kernel_is_killed() -> None:
     """Number is the machine `order`, Cut `window`, Compare, Sequence and Unfold `change`, ChangeJoin `join` and
-    `matches`, Once `matches`, Product and Relate `product`; the others bear their names."""
+    `matches`, Distinct `matches`, Product and Relate `product`; the others bear their names."""
     plans = [shape.query().physical(kernel=True) for shape in ALL.values()]
     seen = {type(node).__name__ for plan in plans for node in walk(plan) if node.choice.path is Path.KERNEL}
     of_time = {"Clock", "Number", "Cut", "Compare", "Slide", "Meet", "Product"}
     of_space = {"Steady", "Tally", "Lines"}
-    assert seen == of_time | of_space | {"ChangeJoin", "Once", "Sequence", "Unfold"}
+    assert seen == of_time | of_space | {"ChangeJoin", "Distinct", "Sequence", "Unfold"}
 
 
 def test_a_kill_inside_a_micro_batch_is_told_from_one_between_two(tmp_path: File) -> None:

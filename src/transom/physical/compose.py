@@ -15,7 +15,6 @@ from transom.algebra.state import Number, times
 from transom.algebra.terms import variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI
-from transom.model.schema import Schema
 from transom.physical import arrange, choices, gaps, rdf_arrange, rdf_choices
 from transom.physical.bridges import TermRows, TypedRows
 from transom.physical.choices import STATELESS, Span
@@ -23,7 +22,8 @@ from transom.physical.forms import Choice, Form, Path
 from transom.physical.lines import Net
 from transom.physical.node import Clock, Physical
 from transom.physical.plan import Read
-from transom.physical.rdf_plan import Bind, Make, Stand, solutions
+from transom.physical.rdf_join import bound_to
+from transom.physical.rdf_plan import Make, Stand, solutions
 from transom.physical.schedule import Schedule
 from transom.physical.walk import rewrite
 
@@ -95,7 +95,6 @@ class Composer:
         rows = self.composed(planner.stream(op.rows, arrange.Want()))
         names = tuple(attribute.name for attribute in op.rows.schema)
         terms = TermRows(rows, solutions(names), _TERMS)
-        with_subject = terms.schema + Schema((SUBJECT.attribute,))
-        subject = Bind(terms, Item(op.subject, SUBJECT.attribute), with_subject, Form.STREAM, STATELESS)
+        subject = bound_to(terms, [Item(op.subject, SUBJECT.attribute)])
         template = tuple(Template(SUBJECT, IRI(iri), variable(column)) for column, iri in op.predicates)
         return Make(subject, template, Form.STREAM, STATELESS)

@@ -39,10 +39,10 @@ from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
 from transom.model.rdf.terms import IRI, BlankNode
-from transom.model.schema import Attribute, Schema
+from transom.model.schema import Attribute
 from transom.model.types import Type
 from transom.physical import arrange as rows
-from transom.physical import choices, gaps, rdf_choices, rdf_join, walk
+from transom.physical import choices, gaps, lines, rdf_choices, rdf_join, walk
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.choices import STATELESS, Span
 from transom.physical.lines import Lines
@@ -54,14 +54,12 @@ from transom.physical.rdf_paths import Repeated, as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
     After,
-    Bind,
-    Choose,
+    BindNodes,
     Cut,
     Graph,
     Last,
     Make,
     Match,
-    Once,
     Pick,
     Sequence,
     Single,
@@ -97,8 +95,8 @@ class Planner:
         match op:
             case Ask(input=input):
                 below = self.solutions(input)
-                none = Choose(below, solutions(()), below.form, STATELESS)
-                return Once(none, none.schema, none.form, self._once(input, none.form))
+                none = rdf_join.project(below, solutions(()))
+                return lines.Distinct(none, none.schema, none.form, self._once(input, none.form))
             case Construct(input=input, template=template):
                 below = self.solutions(input)
                 nodes = [p for line in template for p in (line.subject, line.predicate, line.object)]
@@ -121,7 +119,7 @@ class Planner:
                 below = self.solutions(op.input)
                 renamed = rdf_join.only(below, one.name, "s")
                 found = self.both(found, renamed)
-        each = Once(found, found.schema, found.form, self._once(op.input, found.form))
+        each = lines.Distinct(found, found.schema, found.form, self._once(op.input, found.form))
         facts = self.statements(op.statements)
         sides = (TriplePattern(op.statements, *map(variable, "spo")), op.input)
         return rdf_join.mated(self, (facts, each), sides, JoinType.INNER, ("s",), (), None, STATEMENT)
@@ -205,10 +203,10 @@ class Planner:
                 return Unfold(below, schema, form, rdf_choices.sequence(op, self.slack))
             case Project(input=input):
                 below = self.solutions(input)
-                return Choose(below, schema, below.form, STATELESS)
+                return rdf_join.project(below, schema)
             case Distinct(input=input) | Reduced(input=input):
                 below = self.solutions(input)
-                return Once(below, schema, below.form, self._once(input, below.form))
+                return lines.Distinct(below, schema, below.form, self._once(input, below.form))
             case OrderBy(input=input):
                 return self.solutions(input)
             case PathPattern(path=path) if isinstance(path, Repeated):
@@ -225,16 +223,16 @@ class Planner:
     def extend(self, op: Extend) -> Physical:
         """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
         below, (made,) = self.marked(op.input, self.solutions(op.input), [op.item.expression])
-        schema = below.schema + Schema((op.item.attribute,))
-        node = Bind(below, Item(made, op.item.attribute), schema, below.form, STATELESS)
+        item = Item(made, op.item.attribute)
+        node = rdf_join.bound_to(below, [item])
         if any(isinstance(part, Call) and part.function.name == "BNODE" for part in parts(made)):
             before: Solutions = op
             while isinstance(before, Extend):
                 before = before.input
             choice = STATELESS if below.form is Form.TABLE else rdf_choices.numbered(op.input, self.slack)
-            node = replace(node, owner=names(before.variables), choice=choice)
+            node = BindNodes(below, item, names(before.variables), node.schema, node.form, choice)
         wanted = solutions(names(op.variables))
-        return node if schema == wanted else Choose(node, wanted, node.form, STATELESS)
+        return node if node.schema == wanted else rdf_join.project(node, wanted)
 
     def aggregation(self, op: Aggregation) -> Physical:
         """Groups of solutions; the group of all solutions exists from tick 0 on."""
@@ -277,7 +275,7 @@ class Planner:
             return found
         below, (wanted,) = self.marked(input, found, [conjunction(mixed)])
         kept = rdf_join.kept(below, wanted)
-        return Choose(kept, found.schema, kept.form, STATELESS)
+        return rdf_join.project(kept, found.schema)
 
     def marked(
         self, op: Solutions, node: Physical, expressions: SequenceOf[Expression]

@@ -7,13 +7,12 @@ from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, 
 from transom.algebra.rdf.solutions import Project
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.physical import rdf_choices
-from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.rdf_context import RdfPlanning
-from transom.physical.rdf_join import kept
+from transom.physical.rdf_join import kept, project
 from transom.physical.rdf_known import names
 from transom.physical.rdf_paths import Repeated, leads_nowhere
-from transom.physical.rdf_plan import Choose, PathClosure, Written, solutions
+from transom.physical.rdf_plan import PathClosure, Written, solutions
 
 START, END = variable("path start"), variable("path end")
 PAIR = solutions(names((START, END)))
@@ -46,8 +45,8 @@ def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
         found = kept(found, term_call("sameTerm", here, there))
     elif not isinstance(last, Column):
         found = kept(found, term_call("sameTerm", there, term_literal(last)))
-    return Choose(found, solutions(names(op.variables)), found.form, STATELESS)
+    return project(found, solutions(names(op.variables)))
 
 
 def _chosen(node: Physical) -> Physical:
-    return node if node.schema == PAIR else Choose(node, PAIR, node.form, STATELESS)
+    return node if node.schema == PAIR else project(node, PAIR)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transom.algebra.expressions import Expression, Item, conjunction
+from transom.algebra.expressions import Column, Expression, Item, Literal, conjunction
 from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
 from transom.algebra.rdf.solutions import Filter, Join, LeftJoin
@@ -26,9 +26,7 @@ from transom.physical.rdf_known import bound, has_exists, is_outer, names, plain
 from transom.physical.rdf_plan import (
     MESSAGE,
     STATEMENT,
-    Bind,
     Branch,
-    Choose,
     Fan,
     Within,
     Written,
@@ -42,15 +40,18 @@ def kept(node: Physical, condition: Expression) -> Physical:
     return plan.Filter(node, condition, node.schema, node.form, False, STATELESS)
 
 
+def project(node: Physical, schema: Schema) -> Physical:
+    """Some variables of solutions; those that are not there are unbound."""
+    there = {attribute.name: attribute for attribute in node.schema}
+    items = (Item(Column(there[a.name]) if a.name in there else Literal(None, a.type), a) for a in schema)
+    return plan.Map(node, tuple(items), schema, node.form, False, STATELESS)
+
+
 def only(node: Physical, name: str, called: str) -> Physical:
     """One variable of solutions under another name; no solution where it is unbound."""
-    found = node
-    if name != called:
-        others = solutions((*(a.name for a in node.schema if a.name != called), called))
-        rid = Choose(node, solutions(tuple(a.name for a in node.schema if a.name != called)), node.form, STATELESS)
-        found = Bind(rid, Item(variable(name), variable(called).attribute), others, node.form, STATELESS)
-    there = kept(found, term_call("BOUND", variable(called)))
-    return Choose(there, solutions((called,)), found.form, STATELESS)
+    item = Item(variable(name), variable(called).attribute)
+    there = plan.Map(node, (item,), solutions((called,)), node.form, False, STATELESS)
+    return kept(there, term_call("BOUND", variable(called)))
 
 
 def join(
@@ -94,13 +95,15 @@ def with_pattern(
     keyed = bound_to(left[1], found.made)
     sides, ops = (keyed, planner.solutions(found.pattern)), (left[0], found.pattern)
     joined = mated(planner, sides, ops, how, found.keys, (), None, keyed.schema + Schema(mark))
-    return Choose(joined, schema, joined.form, STATELESS) if found.made else joined
+    return project(joined, schema) if found.made else joined
 
 
 def bound_to(node: Physical, items: Iterable[Item]) -> Physical:
     """Solutions with some more variables."""
     for item in items:
-        node = Bind(node, item, node.schema + Schema((item.attribute,)), node.form, STATELESS)
+        own = tuple(Item(Column(attribute), attribute) for attribute in node.schema)
+        schema = node.schema + Schema((item.attribute,))
+        node = plan.Map(node, (*own, item), schema, node.form, False, STATELESS)
     return node
 
 
@@ -114,11 +117,11 @@ def left_join_asking(planner: RdfPlanning, op: LeftJoin) -> Physical:
     pairs = joined if op.condition is None else Filter(joined, op.condition)
     keys = (*(name for name in names(op.left.variables) if name in sure), *(key.attribute.name for key in made))
     some = planner.solutions(pairs)
-    matched = Choose(some, solutions(keys), some.form, STATELESS)
+    matched = project(some, solutions(keys))
     rows = planner.solutions(left)
     alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, (), None, rows.schema)
     merged = solutions(names(op.variables))
-    return planner.both(*(Choose(side, merged, side.form, STATELESS) for side in (some, alone)))
+    return planner.both(*(project(side, merged) for side in (some, alone)))
 
 
 def mated(
@@ -178,7 +181,7 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
         found = mated(planner, (found, node), sides, JoinType.INNER, equal, (), None, schema)
         known, ops = known | names_there, (*ops, *more)
     wanted = solutions(names(op.variables))
-    return found if found.schema == wanted else Choose(found, wanted, found.form, STATELESS)
+    return found if found.schema == wanted else project(found, wanted)
 
 
 def _star(parts: list[Solutions]) -> list[TriplePattern]:

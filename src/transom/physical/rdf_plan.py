@@ -133,34 +133,13 @@ class Within(Physical):
 
 
 @dataclass(frozen=True, slots=True)
-class Bind(Physical):
-    """One more variable; new blank nodes belong to the variables of `owner`, and to the copy of the solution."""
+class BindNodes(Physical):
+    """One more variable whose expression makes blank nodes; they belong to the variables of `owner`, and to the copy of
+    the solution."""
 
     input: Physical
     item: Item
-    schema: Schema
-    form: Form
-    choice: Choice
-    ordered: bool = False
-    owner: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Choose(Physical):
-    """Some variables; those that are not there are unbound."""
-
-    input: Physical
-    schema: Schema
-    form: Form
-    choice: Choice
-    ordered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Once(Physical):
-    """Every solution once."""
-
-    input: Physical
+    owner: tuple[str, ...]
     schema: Schema
     form: Form
     choice: Choice
@@ -255,18 +234,5 @@ class Make(Physical):
 
 
 RdfNode: TypeAlias = (
-    Graph
-    | Written
-    | Stand
-    | Last
-    | Match
-    | Fan
-    | Within
-    | Bind
-    | Choose
-    | Once
-    | PathClosure
-    | Sequence
-    | Unfold
-    | Make
+    Graph | Written | Stand | Last | Match | Fan | Within | BindNodes | PathClosure | Sequence | Unfold | Make
 )

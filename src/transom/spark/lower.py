@@ -110,6 +110,8 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
         case Relate():
             other = None if node.right is None else lower(node.right, run)
             return relate.relate(node, lower(node.left, run), other, run)
+        case Distinct(form=Form.TABLE | Form.CHANGES):
+            return rdf_solutions.distinct(node, without_markers(lower(node.input, run)), run)
         case Distinct():
             return relate.distinct(node, lower(node.input, run), run)
         case First():

@@ -9,14 +9,12 @@ from pyspark.sql import DataFrame
 
 from transom.physical.node import Physical
 from transom.physical.rdf_plan import (
-    Bind,
-    Choose,
+    BindNodes,
     Fan,
     Graph,
     Last,
     Make,
     Match,
-    Once,
     PathClosure,
     RdfNode,
     Sequence,
@@ -52,12 +50,8 @@ def lower_rdf(node: RdfNode, below: Below, run: LoweringContext) -> DataFrame:
             return rdf_patterns.fan(node, without_markers(below(node.input)), run)
         case Within():
             return within(node, run)
-        case Bind():
-            return rdf_solutions.bind(node, without_markers(below(node.input)), run)
-        case Choose():
-            return rdf_solutions.choose(node, without_markers(below(node.input)))
-        case Once():
-            return rdf_solutions.once(node, without_markers(below(node.input)), run)
+        case BindNodes():
+            return rdf_solutions.bind_nodes(node, without_markers(below(node.input)), run)
         case PathClosure():
             nodes = None if node.nodes is None else without_markers(below(node.nodes))
             return path_closure(node, without_markers(below(node.edges)), nodes, run)

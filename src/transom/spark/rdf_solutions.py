@@ -13,9 +13,10 @@ from transom.algebra.rdf.patterns import Place
 from transom.model.rdf.terms import BlankNode
 from transom.model.schema import Schema
 from transom.model.types import Type
+from transom.physical.lines import Distinct
 from transom.physical.node import Physical
 from transom.physical.plan import Form, UnionAll
-from transom.physical.rdf_plan import Bind, Choose, Make, Once
+from transom.physical.rdf_plan import BindNodes, Make
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, columns_of, names, values
 from transom.spark.rdf_patterns import kept, spelled
@@ -27,21 +28,14 @@ COPY = "copy"
 """The column with the number of a copy of a solution."""
 
 
-def bind(node: Bind, frame: DataFrame, run: LoweringContext) -> DataFrame:
+def bind_nodes(node: BindNodes, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """One more variable, unbound where its expression is an error."""
-    there, whose = columns_of(node.input.schema), None
-    if node.owner is not None:
-        frame = numbered(frame, node.input.schema, run)
-        whose = _owner({name: there[name] for name in node.owner})
+    there = columns_of(node.input.schema)
+    frame = numbered(frame, node.input.schema, run)
+    whose = _owner({name: there[name] for name in node.owner})
     made = terms.value(node.item.expression, there, whose=whose, site=node.item.attribute.name)
     own = names(node.input.schema)
     return frame.select(*kept(frame), *own, made.alias(f"c{len(own)}"))
-
-
-def choose(node: Choose, frame: DataFrame) -> DataFrame:
-    """Some variables."""
-    there = columns_of(node.input.schema)
-    return frame.select(*kept(frame), *_cells(node.schema, there))
 
 
 def _cells(schema: Schema, there: Mapping[str, Column]) -> list[Column]:
@@ -120,7 +114,7 @@ def _owner(there: Mapping[str, Column]) -> Column:
     return F.concat(spoken(there), F.lit(" "), F.col(COPY).cast("string"))
 
 
-def once(node: Once, frame: DataFrame, run: LoweringContext) -> DataFrame:
+def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Every solution once."""
     cells = names(node.schema)
     if node.form is Form.TABLE:

@@ -8,7 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
-from transom.algebra.expressions import TRUE, Expression
+from transom.algebra.expressions import TRUE, Expression, Literal
+from transom.algebra.expressions import Column as AlgebraColumn
 from transom.model.schema import Schema
 from transom.model.types import Type
 from transom.physical.node import Physical
@@ -32,7 +33,10 @@ def keep(node: Filter, frame: DataFrame, run: LoweringContext) -> DataFrame:
 def project(node: Map, frame: DataFrame, run: LoweringContext) -> DataFrame:
     """Each row made into another."""
     made = {f"c{n}": value(item.expression, node.input.schema, run) for n, item in enumerate(node.items)}
-    return select_new(frame, carried(frame, *TRAVEL), made)
+    travel = carried(frame, *TRAVEL)
+    if all(isinstance(item.expression, AlgebraColumn | Literal) for item in node.items):
+        return frame.select(*travel, *(column.alias(name) for name, column in made.items()))
+    return select_new(frame, travel, made)
 
 
 def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
