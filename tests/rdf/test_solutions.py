@@ -19,7 +19,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     SortKey,
     Union,
@@ -177,7 +176,6 @@ def test_orders() -> None:
     assert found(Slice(up, 1)) == [[3, ":a"], [1, 2], [4, 2]]
     assert found(Slice(up, 0, 0)) == []
     assert found(Distinct(Project(up, (Y,)))) == [[None], [":a"], [2]]
-    assert found(Reduced(Project(up, (Y,)))) == [[None], [":a"], [2]]
     assert found(OrderBy(table, (SortKey(call("/", "?y", 0)),), (X,)))[0] == [1, 2]
 
 

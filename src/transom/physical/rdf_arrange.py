@@ -23,7 +23,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -197,14 +196,14 @@ class Planner:
                 return self.extend(op)
             case Values(rows=rows):
                 return Written(rows, schema, rdf_choices.STORED)
-            case Project() | Distinct() | Reduced() | Slice() if _counts_order(op):
+            case Project() | Distinct() | Slice() if _counts_order(op):
                 below = self.sequence(op)
                 form = Form.TABLE if below.form is Form.TABLE else Form.CHANGES
                 return Unfold(below, schema, form, rdf_choices.sequence(op, self.slack))
             case Project(input=input):
                 below = self.solutions(input)
                 return rdf_join.project(below, schema)
-            case Distinct(input=input) | Reduced(input=input):
+            case Distinct(input=input):
                 below = self.solutions(input)
                 return lines.Distinct(below, schema, below.form, self._once(input, below.form))
             case OrderBy(input=input):
@@ -300,7 +299,7 @@ class Planner:
             match op:
                 case Project(input=input, variables=variables):
                     after.append(Pick(names(variables)))
-                case Distinct(input=input) | Reduced(input=input):
+                case Distinct(input=input):
                     after.append(Single())
                 case Slice(input=input, offset=offset, limit=limit):
                     after.append(Cut(offset, limit))
@@ -322,7 +321,7 @@ class Planner:
 
 def _counts_order(op: Solutions) -> bool:
     """Whether a part of a sequence is taken."""
-    while isinstance(op, Project | Distinct | Reduced | Slice):
+    while isinstance(op, Project | Distinct | Slice):
         if isinstance(op, Slice):
             return True
         op = op.input

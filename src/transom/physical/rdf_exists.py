@@ -42,7 +42,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -269,7 +268,7 @@ class Around:
                 below = within.inside(input)
                 columns = [*self.present(below), *(name for name in names(below.variables) if name in kept)]
                 return Project(below, _variables(columns))
-            case Distinct(input=input) | Reduced(input=input):
+            case Distinct(input=input):
                 return Distinct(self.inside(input))
             case OrderBy(input=input, keys=keys, ties=ties):
                 below = self.inside(input)

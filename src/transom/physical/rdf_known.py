@@ -18,7 +18,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -59,13 +58,7 @@ def bound(op: Solutions) -> frozenset[str]:
             return known | ({item.attribute.name} if _is_certain(item.expression, known) else set())
         case Project(input=input, variables=variables):
             return bound(input) & set(names(variables))
-        case (
-            Filter(input=input)
-            | Distinct(input=input)
-            | Reduced(input=input)
-            | OrderBy(input=input)
-            | Slice(input=input)
-        ):
+        case Filter(input=input) | Distinct(input=input) | OrderBy(input=input) | Slice(input=input):
             return bound(input)
         case Aggregation(input=input, keys=keys, aggregates=aggregates):
             known = bound(input)

@@ -32,7 +32,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -79,7 +78,6 @@ def valid(op: Windows | Solutions) -> Formula:
             | Aggregation(input=inner)
             | Project(input=inner)
             | Distinct(input=inner)
-            | Reduced(input=inner)
             | OrderBy(input=inner)
         ):
             return valid(inner)
@@ -131,7 +129,7 @@ def remembered(op: Operator) -> Formula:
             return plus(valid(input), asked)
         case Distinct(input=input) | Slice(input=input):
             return valid(input)
-        case Union() | Values() | Project() | Reduced() | Construct():
+        case Union() | Values() | Project() | Construct():
             return NOTHING
         case Describe(input=input, statements=statements):
             return plus(valid(input), valid(statements))

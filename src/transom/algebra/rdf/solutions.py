@@ -211,26 +211,9 @@ class Distinct(Solutions):
     """Every solution once.
 
     Meaning  at each instant n := 1; an order stays, by the first of equal solutions (R16).
-    Bounds   none.
-    Source   002 Sec. 4 (duplicate elimination).
+    Bounds   REDUCED allows more copies, and gets one (R16).
+    Source   002 Sec. 4 (duplicate elimination, duplicate reduction); W3C 18.5.
     State    what is valid of the input.
-    """
-
-    input: Solutions
-
-    @property
-    def variables(self) -> tuple[Column, ...]:
-        return self.input.variables
-
-
-@dataclass(frozen=True, slots=True)
-class Reduced(Solutions):
-    """Every solution at least once and at most as often as it comes.
-
-    Meaning  the reference engine takes n := 1, as Distinct does (R16).
-    Bounds   an engine may keep more.
-    Source   002 Sec. 4 (duplicate reduction); W3C 18.5.
-    State    none is needed.
     """
 
     input: Solutions
@@ -275,7 +258,7 @@ class Slice(Solutions):
     """A part of the sequence of each instant.
 
     Meaning  without the first `offset` solutions, and at most `limit` of the others.
-    Bounds   it stands on an order: OrderBy, and Project, Distinct and Reduced over it.
+    Bounds   it stands on an order: OrderBy, and Project and Distinct over it.
     Source   002 Sec. 4 (slice).
     State    what is valid of the input.
     """
@@ -297,6 +280,6 @@ class Slice(Solutions):
 
 def ordered(op: object) -> bool:
     """Whether the solutions of an operator are a sequence."""
-    if isinstance(op, Project | Distinct | Reduced | Slice):
+    if isinstance(op, Project | Distinct | Slice):
         return ordered(op.input)
     return isinstance(op, OrderBy)

@@ -24,7 +24,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -52,7 +51,6 @@ SolutionsOperator: TypeAlias = (
     | Aggregation
     | Project
     | Distinct
-    | Reduced
     | OrderBy
     | Slice
 )

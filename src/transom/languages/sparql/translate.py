@@ -21,7 +21,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     SortKey,
     Union,
@@ -141,7 +140,7 @@ class _Translator:
         kept = tuple(dict.fromkeys(variable(name) for name in columns(query)))
         solutions: Solutions = Project(self.solved(query, around, kept), kept)
         if query.kind is not None:
-            solutions = Distinct(solutions) if query.kind == "DISTINCT" else Reduced(solutions)
+            solutions = Distinct(solutions)
         return self.sliced(solutions, query.modifiers)
 
     def sliced(self, solutions: Solutions, modifiers: syntax.Modifiers) -> Solutions:

@@ -21,7 +21,6 @@ from transom.algebra.rdf.solutions import (
     Minus,
     OrderBy,
     Project,
-    Reduced,
     Slice,
     Union,
     Values,
@@ -159,8 +158,6 @@ class Moment:
                 return solutions.project(op, inner.solutions(input))
             case Distinct(input=input):
                 return solutions.distinct(self.solutions(input))
-            case Reduced(input=input):
-                return solutions.reduced(self.solutions(input))
             case OrderBy(input=input):
                 return solutions.order_by(op, self.solutions(input), self._value)
             case Slice(input=input):

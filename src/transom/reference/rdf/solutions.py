@@ -84,11 +84,6 @@ def distinct(solutions: Sequence[Solution]) -> list[Solution]:
     return list(dict.fromkeys(solutions))
 
 
-def reduced(solutions: Sequence[Solution]) -> list[Solution]:
-    """As distinct (R16)."""
-    return distinct(solutions)
-
-
 def order_by(op: OrderBy, solutions: Sequence[Solution], value: Computation) -> list[Solution]:
     """W3C 15.1: by the keys, then by the terms of some variables (R16); sorting keeps the order of equals."""
     sequence = sorted(solutions, key=lambda solution: solution.in_order(v.name for v in op.ties))
