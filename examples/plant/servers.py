@@ -31,9 +31,16 @@ def is_free(port: int) -> bool:
     return True
 
 
+_HANDED_OUT: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that nobody has, and none of those that the system gives to clients, one of which might be quicker."""
-    return next(port for port in iter(lambda: random.randrange(20_000, 28_000), 0) if is_free(port))
+    """A port that nobody has, outside the range that the system gives to clients; no port is handed out twice."""
+    while True:
+        port = random.randrange(20_000, 28_000)
+        if port not in _HANDED_OUT and is_free(port):
+            _HANDED_OUT.add(port)
+            return port
 
 
 def wait_for(ready: Callable[[], bool], seconds: float, what: str) -> None:
