@@ -1,4 +1,4 @@
-"""What all languages mean alike by their queries; `row_semantics` and `rdf_semantics` have the rest."""
+"""The part of a query's semantics that all languages share; `row_semantics` and `rdf_semantics` add the rest."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 class Semantics:
     """How queries are planned, evaluated and shown.
 
-    Planner, reference engine and connectors are imported by the methods that use them. `unit` is what a query holds in
-    state, `flow` what goes into a run and comes out of it, `folder_formats` what a replay writes beside the formats of
-    sinks, `refused` the options of a run that mean nothing, with the reason, `size` how many steps of an evaluation are
-    told.
+    Planner, reference engine and connectors are imported by the methods that use them. `unit` names what a query holds
+    in state. `flow` names the input and the output of a run. `folder_formats` are the formats of a replay that no sink
+    has. `refused` are the options that a run does not take, with the reason.
     """
 
     query: Compiled
@@ -37,12 +36,12 @@ class Semantics:
 
     @property
     def size(self) -> int:
-        """The steps of an evaluation that are told."""
+        """The number of steps that an evaluation reports as progress."""
         return 0
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """What shortens terms."""
+        """The prefixes that shorten IRIs in an answer."""
         return {}
 
     @property

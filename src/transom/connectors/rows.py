@@ -45,12 +45,13 @@ def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: 
     datetime or ISO 8601 text. DataError names the row that does not fit.
     """
     names = extent.names
-    counted = enumerate(_rows(extent, rows), 1)
+    counted = enumerate(checked_rows(extent, rows), 1)
     given = (_given(extent, names, row, calendar, Origin(extent.name, number)) for number, row in counted)
     return tagged(extent, given, until)
 
 
-def _rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
+def checked_rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
+    """Rows that a caller gave, refused if they are not a list."""
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         raise DataError(f"the rows of {extent.name} are {show(rows)}, not a list", hint="give a list of rows")
     return rows
@@ -65,9 +66,8 @@ def versions(
     for tick, content in by_tick.items():
         if not isinstance(tick, int) or isinstance(tick, bool) or tick < 0:
             raise DataError(f"{extent.name}: {show(tick)} is not a tick", hint="versions begin at whole numbers from 0")
-        values = tuple(
-            _values(extent, row, Origin(extent.name, number)) for number, row in enumerate(_rows(extent, content), 1)
-        )
+        numbered = enumerate(checked_rows(extent, content), 1)
+        values = tuple(_values(extent, row, Origin(extent.name, number)) for number, row in numbered)
         found.append(version(extent, tick, values))
     return ordered_versions(found, until)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from transom.catalog.extents import Extent
 from transom.catalog.ticks import Hinted, read_tick
 from transom.catalog.wording import show
-from transom.connectors.rows import Given, Origin, _rows, tagged
+from transom.connectors.rows import Given, Origin, checked_rows, tagged
 from transom.connectors.terms import check_statement, term_text
 from transom.model.bag import Element, Row, Version
 from transom.model.rdf.spelling import statement_row
@@ -20,7 +20,7 @@ def stream_statements(
 ) -> list[Element]:
     """The statements of a stream: rows of an instant and three terms, or of an instant and a Triple."""
     found: list[Given] = []
-    for number, row in enumerate(_rows(extent, rows), 1):  # type: ignore[arg-type]
+    for number, row in enumerate(checked_rows(extent, rows), 1):  # type: ignore[arg-type]
         origin = Origin(extent.name, number)
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) not in (2, 4):
             raise origin.error(f"{show(row)} is no instant with a statement", "write for example (0, ':a', ':p', 1)")
@@ -37,7 +37,7 @@ def stream_statements(
 def graph_statements(extent: Extent, rows: Iterable[object], prefixes: Mapping[str, str]) -> list[Version]:
     """The statements of a graph, from tick 0 on: rows of three terms, or Triples."""
     found: list[Row] = []
-    for number, row in enumerate(_rows(extent, rows), 1):  # type: ignore[arg-type]
+    for number, row in enumerate(checked_rows(extent, rows), 1):  # type: ignore[arg-type]
         origin = Origin(extent.name, number)
         given = (row,) if isinstance(row, Triple) else row
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) not in (1, 3):

@@ -40,7 +40,7 @@ def read_elements(
     """The stream that files hold: file after file and row after row, then ordered as all streams are."""
     paths = find_files(source.paths, folder, extent.name)
     time = source.time or source.format.clock
-    rows = (row for path in paths for row in _rows(extent, path, source, calendar, time, needed=True))
+    rows = (row for path in paths for row in rows_of_file(extent, path, source, calendar, time, needed=True))
     return tagged(extent, rows, until)
 
 
@@ -50,7 +50,7 @@ def read_late(
     """The rows that a live run could drop: behind the latest tick before them by more than the extent's lateness."""
     latest = 0
     for path in find_files(source.paths, folder, extent.name):
-        for row in _rows(extent, path, source, calendar, source.time or source.format.clock, needed=True):
+        for row in rows_of_file(extent, path, source, calendar, source.time or source.format.clock, needed=True):
             if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
                 yield row
             latest = max(latest, row.tick)
@@ -69,17 +69,17 @@ def read_versions(
         for tick, pattern in source.versions:
             rows = contents.setdefault(tick, [])
             for path in find_files([pattern], folder, extent.name):
-                rows += [given.row for given in _rows(extent, path, source, calendar)]
+                rows += [given.row for given in rows_of_file(extent, path, source, calendar)]
     else:
         time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
         for path in find_files(source.paths, folder, extent.name):
-            for given in _rows(extent, path, source, calendar, time, needed=source.time is not None):
+            for given in rows_of_file(extent, path, source, calendar, time, needed=source.time is not None):
                 contents.setdefault(given.tick, []).append(given.row)
     found = [version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
     return ordered_versions(found or [version(extent, 0, ())], until)
 
 
-def _rows(
+def rows_of_file(
     extent: Extent,
     path: str,
     source: Files | FileVersions,
@@ -100,10 +100,10 @@ def _rows(
             return
         columns = [str(name) for name in header.values]
         pairs = zip(extent.names, source.columns(extent.names), strict=True)
-        places = [_place(column, columns, path, extent, name=name) for name, column in pairs]
+        places = [place_in_file(column, columns, path, extent, name=name) for name, column in pairs]
         clock = None
         if time is not None and (needed or time in columns):
-            clock = _place(
+            clock = place_in_file(
                 time, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
             )
         for record in records:
@@ -131,7 +131,7 @@ def _moment(value: object, source: Files | FileVersions, origin: Origin, column:
     return found
 
 
-def _place(
+def place_in_file(
     column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
 ) -> int:
     """The place of a column in a file, the time or the attribute `name`; DataError if it has none or two."""

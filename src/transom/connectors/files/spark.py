@@ -28,7 +28,7 @@ from transom.catalog.sources import Files, FileVersions, Format
 from transom.catalog.time_formats import TimeFormat
 from transom.connectors.files.parquet import parquet_columns
 from transom.connectors.files.paths import escaped, files_for_spark, spark_glob
-from transom.connectors.files.read import _place
+from transom.connectors.files.read import place_in_file
 from transom.connectors.files.text import read_csv
 from transom.connectors.files.tracks import as_lines
 from transom.errors import DataError, UsageError
@@ -51,7 +51,7 @@ _FOREVER = "36500d"  # Spark would pass over files older than a week
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class FilePart:
     """Files that one reader reads: the place of their pattern, their columns, and for CSV the text of the header."""
 
     place: int
@@ -62,8 +62,8 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """What a frame is made of."""
+class FileJob:
+    """The settings with which the files of an extent are read."""
 
     spark: SparkSession
     extent: Extent
@@ -113,8 +113,8 @@ def stream(
     if not isinstance(source, Files):
         raise UsageError(f"{extent.name} is not read from files")
     time = source.time or source.format.clock
-    job = _Job(spark, extent, calendar, source, time, True, live, position, files_per_batch, count)
-    parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
+    job = FileJob(spark, extent, calendar, source, time, True, live, position, files_per_batch, count)
+    parts = file_parts(job, [(pattern, None) for pattern in source.paths], folder)
     return _union(_frame(job, part, "t") for part in parts)
 
 
@@ -122,12 +122,12 @@ def table(spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path 
     """The rows of a stored extent from its files: `v`, the tick from which a row's version holds, `c0`, ... and `o`."""
     source = extent.source
     if isinstance(source, FileVersions):
-        job = _Job(spark, extent, calendar, source, None, False, position=position)
-        parts = _parts(job, [(pattern, tick) for tick, pattern in source.versions], folder)
+        job = FileJob(spark, extent, calendar, source, None, False, position=position)
+        parts = file_parts(job, [(pattern, tick) for tick, pattern in source.versions], folder)
     elif isinstance(source, Files):
         time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
-        job = _Job(spark, extent, calendar, source, time, source.time is not None, position=position)
-        parts = _parts(job, [(pattern, None) for pattern in source.paths], folder)
+        job = FileJob(spark, extent, calendar, source, time, source.time is not None, position=position)
+        parts = file_parts(job, [(pattern, None) for pattern in source.paths], folder)
     else:
         raise UsageError(f"{extent.name} is not read from files")
     return _union(_frame(job, part, "v") for part in parts)
@@ -137,9 +137,9 @@ def _union(frames: Iterable[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
 
 
-def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[_Part]:
+def file_parts(job: FileJob, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[FilePart]:
     """The readers of some patterns: files of one pattern with the same columns share a reader, no file has two."""
-    parts: list[_Part] = []
+    parts: list[FilePart] = []
     seen: set[str] = set()
     for place, (pattern, since) in enumerate(patterns):
         if "://" in pattern:
@@ -159,19 +159,19 @@ def _parts(job: _Job, patterns: Sequence[tuple[str, int | None]], folder: Path |
             raise DataError(message, hint="a live run reads files with the same header")
         for (columns, header), paths in groups.items():
             whole = (spark_glob(pattern, folder),) if job.live else tuple(escaped(path) for path in paths)
-            parts.append(_Part(place, whole, columns, header, since))
+            parts.append(FilePart(place, whole, columns, header, since))
         if job.live and not groups:
-            parts.append(_Part(place, (spark_glob(pattern, folder),)))
+            parts.append(FilePart(place, (spark_glob(pattern, folder),)))
     return parts
 
 
-def _near(job: _Job, pattern: str, folder: Path | None) -> list[str]:
+def _near(job: FileJob, pattern: str, folder: Path | None) -> list[str]:
     """Files that Python sees; a live run over JSON lines may begin without any."""
     may_come = job.live and (job.form is Format.JSONL or job.form.whole)
     return files_for_spark(pattern, folder, job.extent.name, may_come=may_come)
 
 
-def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
+def _columns(job: FileJob, path: str) -> tuple[tuple[str, ...], str]:
     """The columns of a file, and what else must be the same in files that one reader reads."""
     if job.form is Format.JSONL or job.form.whole:
         return (), ""
@@ -182,13 +182,13 @@ def _columns(job: _Job, path: str) -> tuple[tuple[str, ...], str]:
     else:
         columns, alike = parquet_columns(path)
     for name, column in job.columns.items():
-        _place(column, list(columns), path, job.extent, name=name)
+        place_in_file(column, list(columns), path, job.extent, name=name)
     if job.time is not None and (job.needed or job.time in columns):
-        _place(job.time, list(columns), path, job.extent, _NEED)
+        place_in_file(job.time, list(columns), path, job.extent, _NEED)
     return columns, alike
 
 
-def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
+def _far(job: FileJob, place: int, pattern: str, since: int | None) -> FilePart:
     """Files that only Spark sees, such as s3://...; all of them have the columns of the first."""
     columns: tuple[str, ...] = ()
     header = ""
@@ -199,13 +199,13 @@ def _far(job: _Job, place: int, pattern: str, since: int | None) -> _Part:
         columns = tuple(name.strip() for name in read.columns)
         header = job.spark.read.options(header=True, sep="\u0001", quote="").csv(pattern).columns[0]
     for name, column in job.columns.items() if columns else ():
-        _place(column, list(columns), pattern, job.extent, name=name)
+        place_in_file(column, list(columns), pattern, job.extent, name=name)
     if columns and job.needed and job.time is not None:
-        _place(job.time, list(columns), pattern, job.extent, _NEED)
-    return _Part(place, (pattern,), columns, header, since)
+        place_in_file(job.time, list(columns), pattern, job.extent, _NEED)
+    return FilePart(place, (pattern,), columns, header, since)
 
 
-def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
+def _raw(job: FileJob, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
     """Rows with raw cells: `rt` of the tick, `r0`, ..., `bad` with what is wrong with the row, and `f` and `r`."""
     names = list(job.columns.values())
     time = job.time if part.since is None else None
@@ -249,24 +249,24 @@ def _raw(job: _Job, part: _Part) -> tuple[DataFrame, T.DataType, list[T.DataType
     return frame, kind if timed else T.NullType(), [kind] * len(names)
 
 
-def _lines(job: _Job, part: _Part) -> DataFrame:
+def _lines(job: FileJob, part: FilePart) -> DataFrame:
     """The lines of text files in `line`; numbered ones with their file `f` and place `r`."""
     if job.form.tracks:
-        files = _load(job, part, "text", wholetext="true").select(_file(), F.col("value").alias("x"))
+        files = load_files(job, part, "text", wholetext="true").select(file_path(), F.col("value").alias("x"))
         lines = files.select("f", _told(job.form.value)(F.col("x"), F.col("f")).alias("x"))
         return job.count(lines, F.size("x")).select("f", F.posexplode("x").alias("r", "line"))
     if not job.numbered:
-        lines = _load(job, part, "text").select(F.col("value").alias("line"))
+        lines = load_files(job, part, "text").select(F.col("value").alias("line"))
         return job.count(lines, _is_row(job, part, F.col("line")).cast("long"))
-    files = _load(job, part, "text", wholetext="true").select(
-        _file(), F.regexp_replace("value", "^\ufeff", "").alias("x")
+    files = load_files(job, part, "text", wholetext="true").select(
+        file_path(), F.regexp_replace("value", "^\ufeff", "").alias("x")
     )
     split = files.select("f", F.split("x", r"\r\n|\r|\n", -1).alias("x"))
     counted = job.count(split, F.size(F.filter("x", lambda line: _is_row(job, part, line))))
     return counted.select("f", F.posexplode("x").alias("r", "line"))
 
 
-def _is_row(job: _Job, part: _Part, line: Column) -> Column:
+def _is_row(job: FileJob, part: FilePart, line: Column) -> Column:
     """Whether a line holds a row: it is neither empty nor the header."""
     if job.form is Format.CSV:
         return (line != "") & (line != part.header)
@@ -278,10 +278,10 @@ def _told(form: str) -> Callable[[Column, Column], Column]:
     return F.udf(lambda text, path: as_lines(form, text.removeprefix("\ufeff"), path), T.ArrayType(T.StringType()))
 
 
-def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    frame = job.count(_load(job, part, "parquet"), F.lit(1))
+def _parquet(job: FileJob, part: FilePart, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
+    frame = job.count(load_files(job, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
-    where = [_file(), F.col("_metadata.row_index").alias("r")] if job.numbered else []
+    where = [file_path(), F.col("_metadata.row_index").alias("r")] if job.numbered else []
     cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(job.columns.values())]
     timed = time is not None and time in part.columns
     tick = F.col(quoted(str(time))) if timed else F.lit(None)
@@ -289,7 +289,8 @@ def _parquet(job: _Job, part: _Part, time: str | None) -> tuple[DataFrame, T.Dat
     return raw, kinds[str(time)] if timed else T.NullType(), [kinds[name] for name in job.columns.values()]
 
 
-def _load(job: _Job, part: _Part, form: str, **options: str) -> DataFrame:
+def load_files(job: FileJob, part: FilePart, form: str, **options: str) -> DataFrame:
+    """The files of one reader, in a format of Spark's own."""
     if not job.live:
         reader = job.spark.read.format(form).options(recursiveFileLookup="true", **options)
         return reader.load(list(part.paths))
@@ -303,7 +304,7 @@ def _load(job: _Job, part: _Part, form: str, **options: str) -> DataFrame:
     return streaming.load(part.paths[0])
 
 
-def _file() -> Column:
+def file_path() -> Column:
     """The path of a row's file as it is called, not as a URL writes it."""
     path = F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))
     return F.url_decode(path).alias("f")
@@ -312,7 +313,7 @@ def _file() -> Column:
 # From raw cells to values.
 
 
-def _frame(job: _Job, part: _Part, tick: str) -> DataFrame:
+def _frame(job: FileJob, part: FilePart, tick: str) -> DataFrame:
     """Rows as the contract has them; every expression that is used often has a projection of its own."""
     raw, time_kind, kinds = _raw(job, part)
     where = ["f", "r"] if job.numbered else []
@@ -357,7 +358,7 @@ def _frame(job: _Job, part: _Part, tick: str) -> DataFrame:
     return done.select(tick, *(f"c{i}" for i in range(len(values))), _order(job, part).alias("o"))
 
 
-def _checked_tick(job: _Job) -> Column:
+def _checked_tick(job: FileJob) -> Column:
     number, text = F.col("n"), F.col("nt")
     name = job.time or "tick"
     bad = F.when(F.col("bad").isNotNull(), F.raise_error(F.concat(F.lit(f"{job.extent.name}: "), F.col("bad"))))
@@ -370,7 +371,7 @@ def _checked_tick(job: _Job) -> Column:
     return bad.otherwise(number)
 
 
-def _fail(job: _Job, name: str, text: Column, problem: str) -> Column:
+def _fail(job: FileJob, name: str, text: Column, problem: str) -> Column:
     """Fail the query with a message that names extent, column and text."""
     words = F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
     return F.raise_error(F.concat(F.lit(f"{job.extent.name}: {name}: "), words, F.lit(f" {problem}")))
@@ -380,7 +381,7 @@ def _ranked(extent: Extent) -> bool:
     return extent.kind is Kind.SENSED and extent.site is not None and bool(extent.sites)
 
 
-def _order(job: _Job, part: _Part) -> Column:
+def _order(job: FileJob, part: FilePart) -> Column:
     """What orders rows of one tick: the list of sites (S37), the declared columns and all values (E1), or the file."""
     extent = job.extent
     if _ranked(extent):

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from transom.catalog.extents import Extent
 from transom.catalog.sources import Files
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.spark import _file, _Job, _load, _parts
+from transom.connectors.files.spark import FileJob, file_parts, file_path, load_files
 from transom.connectors.files.statements import read_graph, statements_of_file
 from transom.connectors.rdf_spark import Part, decoded
 from transom.model.rdf.answer import Aside
@@ -41,10 +41,10 @@ def stream(
     far = [pattern for pattern in source.paths if "://" in pattern]
     found = find_files(far or source.paths, folder, extent.name) if far or not live else ()
     called = {os.path.abspath(path): path for path in found}
-    job = _Job(spark, extent, calendar, source, None, False, live, files_per_batch=files_per_batch)
+    job = FileJob(spark, extent, calendar, source, None, False, live, files_per_batch=files_per_batch)
     frames = [
-        _load(job, part, "binaryFile").select(F.lit(part.place).alias("place"), _file())
-        for part in _parts(job, [(pattern, None) for pattern in source.paths], folder)
+        load_files(job, part, "binaryFile").select(F.lit(part.place).alias("place"), file_path())
+        for part in file_parts(job, [(pattern, None) for pattern in source.paths], folder)
     ]
     paths = reduce(DataFrame.union, frames)
     return decoded(paths, extent, partial(_read, extent, source, calendar, called), count=count)

@@ -10,7 +10,7 @@ from pathlib import Path
 from transom.catalog.extents import Extent
 from transom.catalog.sources import ENDINGS, Files
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.read import READERS, _place, _rows
+from transom.connectors.files.read import READERS, place_in_file, rows_of_file
 from transom.connectors.files.records import MISSING
 from transom.connectors.payloads import Dead
 from transom.connectors.rdf_payloads import RdfReader, rejected_message
@@ -79,7 +79,7 @@ def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iter
     """The rows of a table with columns t, s, p and o; terms are written as in SPARQL."""
     table = replace(source, format=ENDINGS[Path(path).suffix.lower()], time=TIME)
     read = partial(term_text, prefixes=dict(source.prefixes))
-    for given in _rows(extent, path, table, calendar, TIME, needed=True, read=lambda value, _: read(value)):
+    for given in rows_of_file(extent, path, table, calendar, TIME, needed=True, read=lambda value, _: read(value)):
         check_statement(given.row, given.origin)
         yield given
 
@@ -92,7 +92,7 @@ def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin
         records = READERS[ENDINGS[Path(path).suffix.lower()]](path)
         header = next(records, None)
         columns = [] if header is None else [str(name) for name in header.values]
-        places = [_place(name, columns, path, extent, hint) for name in names if header is not None]
+        places = [place_in_file(name, columns, path, extent, hint) for name in names if header is not None]
         for record in records:
             values = [None if record.values[at] is MISSING else record.values[at] for at in places]
             origin = Origin(extent.name, record.number, source=path)
