@@ -28,7 +28,7 @@ MACHINES = 100
 PER_BATCH = 200_000
 TOPIC = "power"
 SETTINGS = ("1", "10", "60")
-WANTED = 0.9
+WANTED = 0.95
 COLUMNS = ["tick", "k", "total", "n", "mean", "top"]
 SHAPE = "at timestamp, k string, v bigint"
 
