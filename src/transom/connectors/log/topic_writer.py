@@ -130,13 +130,14 @@ class TopicLog:
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
         about = json.dumps({"latest": latest, "attributes": _attributes(self.extent)}).encode()
+        values = [self._encoded(number, entry) for number, entry in enumerate(entries, self.next)]
         end = time.monotonic() + _OUTAGE
         while True:
             try:
                 self._producer.begin_transaction()
-                for place, entry in enumerate(entries):
+                for place, (entry, value) in enumerate(zip(entries, values, strict=True)):
                     headers = [(HEADER, about)] if place == len(entries) - 1 else None
-                    self._send(self.next + place, entry, headers, end)
+                    self._send(entry, value, headers, end)
                 self._again(self._producer.commit_transaction, end)
                 break
             except self._kafka.KafkaException as error:
@@ -161,11 +162,19 @@ class TopicLog:
             while self._reader.bounds()[1] <= self._offset and time.monotonic() < end:
                 time.sleep(0.001)
 
-    def _send(self, number: int, entry: Entry, headers: list[tuple[str, bytes]] | None, end: float) -> None:
+    def _encoded(self, number: int, entry: Entry) -> bytes:
+        """The message of an entry.
+
+        An append encodes all of its entries before it begins a transaction. A refused entry then aborts nothing: a
+        producer that aborts before the broker has seen a message may get INVALID_TXN_STATE and is lost.
+        """
         value = encode(self.extent, number, entry)
         if len(value) > LARGEST_ENTRY - _OVERHEAD:
             hint = "keep the log in a folder, or leave the long attribute out"
             raise DataError(f"an entry of {len(value)} bytes is too large for {self.place}", hint=hint)
+        return value
+
+    def _send(self, entry: Entry, value: bytes, headers: list[tuple[str, bytes]] | None, end: float) -> None:
         stamp = int(entry.at.timestamp() * 1000)
         more = {} if headers is None else {"headers": headers}
         while True:
