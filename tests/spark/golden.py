@@ -2,14 +2,18 @@
 
 By default each case runs in one way with the kernel: row by row those cases whose plans have all kinds of physical
 nodes between them (`tests/covering.py`), and the others in pieces or at once, by turns. Without the kernel every
-micro-batch starts processes of Python: row by row run those cases that have all nodes in Python, and a third of the
-others runs in another way. `TRANSOM_GOLDEN=whole` runs all cases in all ways on both paths.
+micro-batch starts processes of Python: row by row run those cases that have all nodes in Python. A third of the others
+runs in another way, and a third of all as a replay: these are nightly tests. `TRANSOM_GOLDEN=whole` runs all cases in
+all ways on both paths.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
 
 from tests.cases import Case
 from tests.covering import Language, covering
@@ -17,7 +21,10 @@ from tests.spark.trying import SPLITS
 from transom.physical.plan import Kernel
 
 WHOLE = os.environ.get("TRANSOM_GOLDEN") == "whole"
+NIGHTLY: Any = () if WHOLE else pytest.mark.nightly
 KERNEL: tuple[Kernel, ...] = ("on", "off")
+REPLAYS = ["on", pytest.param("off", marks=NIGHTLY)]
+"""The paths of the replays."""
 OTHERWISE = tuple(name for name in SPLITS if name != "one-row")
 
 
@@ -36,6 +43,7 @@ def replayed(cases: Sequence[Case], kernel: Kernel) -> list[Case]:
     return [case for number, case in enumerate(cases) if WHOLE or kernel == "on" or number % 3 == 0]
 
 
-def streams(language: Language, cases: Sequence[Case]) -> list[tuple[Kernel, str]]:
+def streams(language: Language, cases: Sequence[Case]) -> list[Any]:
     """The parameters of a test: the path and the name of the split."""
-    return [(kernel, split) for kernel in KERNEL for split, some in splits_of(language, cases, kernel).items() if some]
+    ways = [(kernel, split) for kernel in KERNEL for split, some in splits_of(language, cases, kernel).items() if some]
+    return [pytest.param(*way, marks=() if way[0] == "on" or way[1] == "one-row" else NIGHTLY) for way in ways]

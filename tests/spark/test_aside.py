@@ -24,7 +24,6 @@ pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from tests.gate.thin import thinned
 from tests.spark.test_running import BY_ROW, COUNTS, GROUPS, expected, finished, read, until_true
 from transom.connectors.kafka import spark as topics
 from transom.model.balance import Balance
@@ -122,8 +121,9 @@ def right(rows: Sequence[Row], *, waits: bool = True) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("text", thinned([COUNTS, GROUPS, BY_ROW], 3, 1), ids=["windows", "groups", "rows"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", ["on", "off"])
+@pytest.mark.parametrize("text", [COUNTS, GROUPS, BY_ROW], ids=["windows", "groups", "rows"])
 def test_the_same_for_any_micro_batches(
     spark: SparkSession, tmp_path: Path, on_files: Path, text: str, kernel: Any
 ) -> None:

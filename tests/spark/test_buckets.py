@@ -76,7 +76,9 @@ def through(frame: DataFrame, spec: LineageSpec, run: LoweringContext) -> DataFr
     return made.select(run.time.number().alias("t"), "w", "p", "n", *(f"c{place}" for place in range(len(out))))
 
 
-@pytest.mark.parametrize("java", [False, True], ids=["python", "java"])
+@pytest.mark.parametrize(
+    "java", [pytest.param(False, marks=pytest.mark.nightly, id="python"), pytest.param(True, id="java")]
+)
 @pytest.mark.parametrize("name", thinned(SPECS, 3))
 def test_buckets(spark: SparkSession, tmp_path: Path, name: str, java: bool) -> None:
     spec, rows = SPECS[name], journeys()

@@ -12,14 +12,13 @@ from tests.spark.chaos import is_inside, last_entry, try_shapes
 from tests.spark.shapes import KILLED, SHAPES
 from tests.spark.shapes_composed import NESTED
 from tests.spark.shapes_cql import MOVING
-from tests.spark.shapes_rdf import ALL, LINKED
+from tests.spark.shapes_rdf import ALL
 from transom.physical.plan import Kernel, Path
 from transom.physical.walk import walk
 
 FLAT, SOME = list(KILLED), list(SHAPES)
 TRIED: list[tuple[list[str], Kernel]] = [
-    (FLAT[:1], "on"),
-    (["rdf_join"], "on"),
+    ([FLAT[0], "rdf_join"], "on"),
     (SOME[1:2], "off"),
 ]
 NIGHTLY: list[tuple[list[str], Kernel]] = [
@@ -40,8 +39,7 @@ NIGHTLY: list[tuple[list[str], Kernel]] = [
 )
 def test_killed_queries_go_on_as_if_nothing_had_been(spark: Any, shapes: list[str], kernel: Kernel) -> None:
     seed = int(os.environ.get("TRANSOM_CHAOS_SEED", "1"))
-    files = 6 if shapes[0] in LINKED else 10  # a micro-batch of several machines, one above the other, takes longer
-    outcomes = try_shapes(spark, shapes, seed, kills=1, files=files, kernel=kernel)
+    outcomes = try_shapes(spark, shapes, seed, kills=1, files=6, kernel=kernel)
     for outcome in outcomes:
         print(outcome)
         assert outcome.wrong is None

@@ -15,7 +15,7 @@ from tests.cases import Case, catalog_of, inputs_of
 from tests.covering import cases
 from tests.gate.thin import thinned
 from tests.oracle.compare import same
-from tests.spark.golden import KERNEL, WHOLE, replayed, splits_of, streams
+from tests.spark.golden import KERNEL, REPLAYS, WHOLE, replayed, splits_of, streams
 from tests.spark.together import Relational, differences, found_answers
 from tests.spark.trying import AT_ONCE, SPLITS, replay
 from transom.model.answer import Answer
@@ -81,7 +81,7 @@ def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
     assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
 
 
-@pytest.mark.parametrize("kernel", KERNEL)
+@pytest.mark.parametrize("kernel", REPLAYS)
 def test_replay(spark: Any, kernel: Kernel) -> None:
     some = [asked(case.name) for case in replayed(CASES, kernel)]
     assert differences(spark, some, None, kernel, wrong) == {}

@@ -12,7 +12,7 @@ pytest.importorskip("pyspark")
 import transom
 from tests.cases import catalog_of, inputs_of
 from tests.covering import cases
-from tests.spark.golden import KERNEL, replayed, splits_of, streams
+from tests.spark.golden import KERNEL, REPLAYS, replayed, splits_of, streams
 from tests.spark.together import Relational, differences
 from tests.spark.trying import SPLITS, replay
 from transom.model.answer import Answer
@@ -49,7 +49,7 @@ def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
     assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
 
 
-@pytest.mark.parametrize("kernel", KERNEL)
+@pytest.mark.parametrize("kernel", REPLAYS)
 def test_replay(spark: Any, kernel: Kernel) -> None:
     some = [asked(case.name)[0] for case in replayed(CASES, kernel)]
     assert differences(spark, some, None, kernel, wrong) == {}

@@ -16,7 +16,7 @@ import transom
 from tests.cases import Case
 from tests.covering import cases
 from tests.rdf.build import rows, wanted
-from tests.spark.golden import KERNEL, replayed, splits_of, streams
+from tests.spark.golden import KERNEL, REPLAYS, replayed, splits_of, streams
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
 from tests.sparql.test_golden import catalog_of
@@ -75,7 +75,7 @@ def test_stream(spark: Any, kernel: Kernel, split: str) -> None:
     assert differences(spark, some, SPLITS[split], kernel, wrong) == {}
 
 
-@pytest.mark.parametrize("kernel", KERNEL)
+@pytest.mark.parametrize("kernel", REPLAYS)
 def test_replay(spark: Any, kernel: Kernel) -> None:
     some = [asked(case.name) for case in replayed(ANSWERS, kernel)]
     assert differences(spark, some, None, kernel, wrong) == {}

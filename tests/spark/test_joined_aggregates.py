@@ -78,6 +78,7 @@ def differences(spark: Any, names: Iterable[str], way: str, kernel: Kernel) -> d
     return {name: why for name, why in zip(jobs, side_by_side(list(jobs.values())), strict=True) if why}
 
 
+@pytest.mark.nightly
 def test_as_a_replay(spark: Any) -> None:
     assert not differences(spark, QUERIES, "replay", "off")
 

@@ -63,25 +63,21 @@ def test_one_row_in_twenty_is_late() -> None:
     assert waiting > rows - len(in_time())  # some come later than others, and in time
 
 
+@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", thinned(TEXTS, 3, 2))
-def test_the_same_rows_are_late_on_both_paths(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_the_same_rows_are_late_on_both_paths(spark: SparkSession, tmp_path: Path, name: str, kernel: Kernel) -> None:
     query = transom.compile(TEXTS[name], catalog(lateness=f"{LATENESS} s"))
     kept = in_time()
     end: Rows = [(TICKS + 60, 0, 0)]
     folder = write(tmp_path / "in", [*delayed(), end])
     right = expected(query, kept, TICKS)
     assert sum(right.values()) > TICKS // 2
-    for kernel in ("on", "off"):
-        sink, checkpoint = f"parquet:{tmp_path / kernel}", tmp_path / f"checkpoint-{kernel}"
-        sources = {"traffic": source(spark, folder)}
-        running = finished(query.start(spark, sink, checkpoint, sources=sources, until=TICKS, kernel=_way(kernel)))
-        assert read(spark, query, tmp_path / kernel) == right, kernel
-        late = TICKS * PER_TICK - len(kept)
-        assert running.progress().sources == {"traffic": Balance(TICKS * PER_TICK + 1, len(kept), late, {}, 1)}
-
-
-def _way(kernel: str) -> Kernel:
-    return "on" if kernel == "on" else "off"
+    sink, checkpoint = f"parquet:{tmp_path / 'out'}", tmp_path / "checkpoint"
+    sources = {"traffic": source(spark, folder)}
+    running = finished(query.start(spark, sink, checkpoint, sources=sources, until=TICKS, kernel=kernel))
+    assert read(spark, query, tmp_path / "out") == right
+    late = TICKS * PER_TICK - len(kept)
+    assert running.progress().sources == {"traffic": Balance(TICKS * PER_TICK + 1, len(kept), late, {}, 1)}
 
 
 def test_joined_rows_come_when_their_tick_is_closed(spark: SparkSession, tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ TEXT = "SELECT {names} FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE {{ 
 STATEMENTS = [(tick, "<http://ex/x>", "<http://ex/a>", f'"{tick}"') for tick in (1, 5)]
 
 
-@pytest.mark.parametrize("capitals", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("capitals", [False, True])
 def test_variables(spark: Any, capitals: bool) -> None:
     """Every letter and every word of ours as a variable, in a replay and in a stream."""
     names = [name.upper() if capitals else name for name in LETTERS + WORDS]

@@ -166,9 +166,8 @@ def test_answers_wait_for_the_log(spark, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "kernel", "kills"), thinned([("groups", "on", 1), ("groups", "on", 3), ("join", "off", 3)], 3)
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "kernel", "kills"), [("groups", "on", 1), ("groups", "on", 3), ("join", "off", 3)])
 def test_killed_while_the_log_grows(spark, tmp_path, name, kernel, kills):
     """Each kill is inside a micro-batch if one can be met; the logs go on meanwhile."""
     rng = Random(name)
