@@ -18,7 +18,7 @@ from transom.model.rdf.compare import sort_key
 from transom.model.rdf.compare import truth as truth_of
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.spelling import decode, encode
-from transom.model.rdf.terms import IRI, Literal, Term
+from transom.model.rdf.terms import IRI, BlankNode, Literal, Term
 from transom.model.schema import Attribute
 from transom.model.types import Type
 from transom.physical import gaps
@@ -77,6 +77,36 @@ def check(spark: Any, given: Sequence[Row], expressions: Sequence[Expression], p
 
 def test_every_function_on_all_kinds_of_terms(interpreted: Any) -> None:
     check(interpreted, rows(Random(7), 400), simple())
+
+
+def test_conditions(interpreted: Any) -> None:
+    """A condition is true where the reference says so; where it is an error there, it is false."""
+    from pyspark.sql import functions as F
+
+    from transom.spark.terms import holds
+
+    constants = [term_literal(term) for term in every_term() if not isinstance(term, BlankNode)][::7]
+    asked = [term_call("=", A, constant) for constant in constants] + [term_call("=", constants[0], B)]
+    asked += [term_call("IN", A, *constants[:5]), term_call("IN", A), term_call("=", A, B)]
+    asked += [term_call("||", *map(_truth, asked[:2])), term_call("&&", *map(_truth, asked[-2:]))]
+    asked += [term_call("!=", A, constants[0]), term_call("!", _truth(term_call("=", A, constants[1])))]
+    given = rows(Random(13), 300)
+    spelled = [(n, *(None if term is None else encode(term) for term in row)) for n, row in enumerate(given)]
+    frame = interpreted.createDataFrame(spelled, "n int, a string, b string").coalesce(1)
+    columns = [holds(_truth(one), {"a": F.col("a"), "b": F.col("b")}).alias(f"c{n}") for n, one in enumerate(asked)]
+    wrong, seen = [], set()
+    for n, *found in frame.select("n", *columns).collect():
+        for one, own in zip(asked, found, strict=True):
+            wanted = reference(_truth(one), scope(given[n]))
+            seen.add(wanted)
+            if own is not (wanted is True):
+                wrong.append((str(one), [str(term) for term in given[n]], own, wanted))
+    assert not wrong, (len(wrong), wrong[:10])
+    assert seen == {True, False, None}
+
+
+def _truth(condition: Expression) -> Expression:
+    return as_type(condition, Type.BOOLEAN)
 
 
 @pytest.mark.nightly

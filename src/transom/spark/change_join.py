@@ -168,8 +168,7 @@ def _compatible(residual: Compatible, sides: Sequence[Mapping[str, Column]]) -> 
         wanted = wanted & overlap
     if residual.condition is not None:
         every = dict.fromkeys(name for side in sides for name in side)
-        true = terms.value(residual.condition, {name: _either(name, sides) for name in every})
-        wanted = wanted & F.coalesce(true, F.lit(False))
+        wanted = wanted & terms.holds(residual.condition, {name: _either(name, sides) for name in every})
     return F.coalesce(wanted, F.lit(False))
 
 

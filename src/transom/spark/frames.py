@@ -107,14 +107,20 @@ def reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
 
 def value(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
     """An expression over a frame; one over terms is computed by the functions of terms."""
-    if any(part.type is Type.TERM for part in parts(expression)):
+    if _reads_terms(expression):
         return terms.value(expression, columns_of(schema))
     return expressions.lower(expression, reader(schema), lambda tag: _tag(tag, run))
 
 
 def holds(predicate: Expression, schema: Schema, run: LoweringContext) -> Column:
     """Whether a predicate is true of a row of a frame."""
+    if _reads_terms(predicate):
+        return terms.holds(predicate, columns_of(schema))
     return F.coalesce(value(predicate, schema, run), F.lit(False))
+
+
+def _reads_terms(expression: Expression) -> bool:
+    return any(part.type is Type.TERM for part in parts(expression))
 
 
 def _tag(tag: str, run: LoweringContext) -> Column:

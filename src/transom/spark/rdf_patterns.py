@@ -136,7 +136,7 @@ def _holds(branch: Branch) -> Column:
     if branch.condition is None:
         return F.lit(True)
     columns = {name: F.col(f"c{at}") for name, at in first_places(branch.places).items()}
-    return F.coalesce(terms.value(branch.condition, columns), F.lit(False))
+    return terms.holds(branch.condition, columns)
 
 
 def _hit(branch: Branch, side: int, width: int) -> Column:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from functools import reduce
 from operator import and_, or_
 
-from transom.model.rdf.terms import Literal
+from transom.model.rdf.spelling import encode
+from transom.model.rdf.terms import BOOLEAN, Literal, Term
 from transom.model.rdf.values import Number, Text, value_of
 from transom.spark import term_compare, term_numbers
 from transom.spark.sql import F, Sql, aside, let
 from transom.spark.term_constants import against
-from transom.spark.term_shapes import Shape, Shaped, bound, nothing, truths
-from transom.spark.term_spelling import end, is_literal
+from transom.spark.term_shapes import Shape, Shaped, bound, nothing, of_constant, truths
+from transom.spark.term_spelling import TAGGED, end, is_literal, one_of
+from transom.spark.term_values import parsed, words
 
 
 def _is_number(given: Shaped) -> bool:
@@ -63,6 +65,30 @@ def equal(one: Shaped, other: Shaped) -> Sql:
     return _values(one, other, _equal)
 
 
+def certainly_equal(one: Shaped, other: Shaped) -> Sql:
+    """`=` where an error counts as false: a term is compared with the spellings of a constant, and need not be read."""
+    for own, said in ((one, other), (other, one)):
+        if own.shape is Shape.TERM and own.known is None and said.known is not None:
+            return _is_constant(own.column, said.known)
+    return equal(one, other)
+
+
+def _is_constant(term: Sql, constant: Term) -> Sql:
+    spelled = encode(constant)
+    match value_of(constant) if isinstance(constant, Literal) else None:
+        case Number() as number:
+            return against(term, "=", number)
+        case Text(language=language):
+            return term.isin(spelled) if language else term.isin(spelled, spelled + TAGGED)
+        case bool() as truth:
+            ended = end(term)
+            return one_of(ended, [BOOLEAN]) & words(term, ended).isin(*(("true", "1") if truth else ("false", "0")))
+        case None:
+            return term == F.lit(spelled)
+        case _:
+            return equal(Shaped(Shape.TERM, term, short=True), of_constant(constant))
+
+
 def _equals_text(one: Shaped, text: Shaped) -> Sql:
     """`=` of a term and a string that the query says: another string is another value."""
     ended = end(one.column)
@@ -102,11 +128,17 @@ def _values(one: Shaped, other: Shaped, body: Callable[[Sql, Sql, Sql, Sql], Sql
 
     def read(left: Sql, right: Sql) -> Sql:
         first, second = _like(one, left), _like(other, right)
-        values = [first.value(), second.value()]
-        return F.when(
-            left.isNotNull() & right.isNotNull(),
-            let(values, lambda a, b: body(_spelled(first), _spelled(second), a, b)),
-        )
+
+        def said(a: Sql, b: Sql) -> Sql:
+            return body(_spelled(first), _spelled(second), a, b)
+
+        if all(own.shape is Shape.TERM and own.known is None for own in (one, other)):
+            # reading a term is a large expression, of which one does for both
+            values = F.transform(F.array(left, right), parsed)
+            both = let([values], lambda own: let([F.get(own, 0), F.get(own, 1)], said))
+        else:
+            both = let([first.value(), second.value()], said)
+        return F.when(left.isNotNull() & right.isNotNull(), both)
 
     return aside([one.column, other.column], read)
 
@@ -156,11 +188,11 @@ def _at_most(one: Sql, other: Sql, left: Sql, right: Sql) -> Sql:
     )
 
 
-def among(one: Shaped, *others: Shaped) -> Shaped:
+def among(one: Shaped, *others: Shaped, same: Callable[[Shaped, Shaped], Sql] = equal) -> Shaped:
     """`IN`: an error where one comparison is and none is true."""
     if not others:
         return truths(F.when(one.column.isNotNull(), F.lit(False)))
-    return bound([one, *others], lambda own, *rest: truths(reduce(or_, (equal(own, other) for other in rest))))
+    return bound([one, *others], lambda own, *rest: truths(reduce(or_, (same(own, other) for other in rest))))
 
 
 def _alike(given: tuple[Shaped, ...]) -> tuple[Shape, list[Sql]]:
@@ -193,3 +225,9 @@ FORMS: dict[str, Callable[..., Shaped]] = {
     "IN": among,
 }
 """By their names: what names each argument once, or binds them itself."""
+
+CONDITIONS: dict[str, Callable[..., Shaped]] = {
+    "=": lambda one, other: bound([one, other], lambda left, right: truths(certainly_equal(left, right))),
+    "IN": lambda one, *others: among(one, *others, same=certainly_equal),
+}
+"""Those that are smaller where an error counts as false."""

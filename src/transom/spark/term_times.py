@@ -45,12 +45,13 @@ def _of_parts(found: Sql, ended: Sql) -> Sql:
         .when(ended == F.lit(ending(TIME)), ~has_day & ~has_mark & has_clock)
         .when(ended == F.lit(ending(DATE_TIME)), has_day & has_mark & has_clock)
     )
-    places = F.rpad(F.substring(second, 4, 9), 9, "0").try_cast("bigint")
     parts = [
-        *(F.when(has_day, part.try_cast("bigint")).otherwise(F.lit(other)) for part, other in _days(year, month, day)),
-        *(F.when(has_clock, part.try_cast("bigint")).otherwise(F.lit(0)) for part in (hour, minute)),
-        F.when(has_clock, F.substring(second, 1, 2).try_cast("bigint")).otherwise(F.lit(0)),
-        F.coalesce(places, F.lit(0)),
+        _number(year, 1972),
+        F.when(has_day, F.concat(F.lit("-"), month, F.lit("-"), day)).otherwise(F.lit("-12-31")),
+        _number(hour),
+        _number(minute),
+        _number(F.substring(second, 1, 2)),
+        _number(F.rpad(F.substring(second, 4, 9), 9, "0")),
         _zone(zone),
         shape,
         has_day,
@@ -58,8 +59,8 @@ def _of_parts(found: Sql, ended: Sql) -> Sql:
     return let(parts, _checked)
 
 
-def _days(year: Sql, month: Sql, day: Sql) -> list[tuple[Sql, int]]:
-    return [(year, 1972), (month, 12), (day, 31)]
+def _number(figures: Sql, otherwise: int = 0) -> Sql:
+    return F.coalesce(figures.try_cast("bigint"), F.lit(otherwise))
 
 
 def _zone(text: Sql) -> Sql:
@@ -70,8 +71,7 @@ def _zone(text: Sql) -> Sql:
 
 def _checked(
     year: Sql,
-    month: Sql,
-    day: Sql,
+    month_and_day: Sql,
     hour: Sql,
     minute: Sql,
     second: Sql,
@@ -80,64 +80,40 @@ def _checked(
     shape: Sql,
     has_day: Sql,
 ) -> Sql:
-    """The instant of these parts where there is such a day and time; 24:00:00 is the next midnight."""
-    midnight = (hour == 24) & (minute == 0) & (second == 0) & (nano == 0)
-    good = shape & month.between(1, 12) & (day >= 1) & (day <= days_in(year, month)) & (minute < 60) & (second < 60)
-    moved = midnight & has_day
-    last_day = day == days_in(year, month)
-    last = last_day & (month == 12)
-    new_day = F.when(moved, F.when(last_day, F.lit(1)).otherwise(day + 1)).otherwise(day)
-    new_month = F.when(moved & last_day, F.when(last, F.lit(1)).otherwise(month + 1)).otherwise(month)
-    new_year = F.when(moved & last, year + 1).otherwise(year)
-    new_hour = F.when(midnight, F.lit(0)).otherwise(hour)
-    parts = [new_year, new_month, new_day, new_hour, minute, second, nano, zone]
-    return F.when(good & ((hour < 24) | midnight), let(parts, made))
+    """The instant of these parts, NULL where there is no such day or time; 24:00:00 is the next midnight.
+
+    Spark checks the day in the same year of the cycle of 400 years that begins in 2000: its dates end before our years.
+    """
+    of_cycle = F.pmod(year, F.lit(400)) + F.lit(2000)
+    date = F.concat(of_cycle.cast("string"), month_and_day).try_cast("date")
+    midnight = (hour == 24) & (minute + second + nano == 0)
+    good = shape & (minute < 60) & (second < 60) & ((hour < 24) | midnight)
+    moved = F.date_add(date, F.when(midnight & has_day, 1).otherwise(0))
+    return F.when(good, let([year - of_cycle, moved, hour % F.lit(24), minute, second, nano, zone], _made))
 
 
-def made(
-    year: Sql,
-    month: Sql,
-    day: Sql,
-    hour: Sql,
-    minute: Sql,
-    second: Sql,
-    nano: Sql,
-    zone: Sql,
-) -> Sql:
-    """An instant of its parts, with where it lies in time."""
+def _made(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql, nano: Sql, zone: Sql) -> Sql:
+    """An instant of its parts, with where it lies in time; `cycles` are the years to add to a date."""
     clock = hour * F.lit(3600) + minute * F.lit(60) + second - F.coalesce(zone, F.lit(0)) * F.lit(60)
-    seconds = days_before(year, month, day) * F.lit(86400) + clock
-    nanos = seconds.cast(WIDE) * F.lit(10**9).cast("decimal(10,0)") + nano.cast(WIDE)
-    names = ("year", "month", "day", "hour", "minute", "second", "nano", "zone")
-    parts = (year, month, day, hour, minute, second, nano, zone)
-    return F.struct(
-        *(part.cast("bigint").alias(name) for name, part in zip(names, parts, strict=True)),
-        nanos.cast(WIDE).alias("nanos"),
-    )
+    days = F.unix_date(date) + F.div(cycles, F.lit(400)) * F.lit(146097)
+    nanos = (days * F.lit(86400) + clock).cast(WIDE) * F.lit(10**9).cast("decimal(10,0)") + nano.cast(WIDE)
+    parts = {
+        "year": cycles + F.year(date),
+        "month": F.month(date),
+        "day": F.day(date),
+        "hour": hour,
+        "minute": minute,
+        "second": second,
+        "nano": nano,
+        "zone": zone,
+    }
+    named = (part.cast("bigint").alias(name) for name, part in parts.items())
+    return F.when(date.isNotNull(), F.struct(*named, nanos.cast(WIDE).alias("nanos")))
 
 
 def _down(number: Sql, divisor: int) -> Sql:
     """Division that rounds down."""
     return F.div(number - F.pmod(number, F.lit(divisor)), F.lit(divisor).cast("bigint"))
-
-
-def days_before(year: Sql, month: Sql, day: Sql) -> Sql:
-    """Days from the first of January 1970 to a day, in the calendar of today for all times."""
-
-    def counted(shifted: Sql) -> Sql:
-        of_era = F.pmod(shifted, F.lit(400))
-        of_year = _down((month + F.when(month > 2, -3).otherwise(9)) * F.lit(153) + F.lit(2), 5) + day - F.lit(1)
-        years = of_era * F.lit(365) + _down(of_era, 4) - _down(of_era, 100)
-        return _down(shifted, 400) * F.lit(146097) + years + of_year - F.lit(719468)
-
-    return let([year - F.when(month <= 2, F.lit(1)).otherwise(F.lit(0))], counted)
-
-
-def days_in(year: Sql, month: Sql) -> Sql:
-    """How many days a month has."""
-    leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
-    february = F.when(leap, F.lit(29)).otherwise(F.lit(28))
-    return F.when(month == 2, february).when(month.isin(4, 6, 9, 11), F.lit(30)).otherwise(F.lit(31))
 
 
 def span(said: Sql, ended: Sql) -> Sql:

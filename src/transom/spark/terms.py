@@ -18,7 +18,7 @@ from transom.model.rdf.terms import Term
 from transom.model.types import Type
 from transom.spark.function_gaps import refusal
 from transom.spark.sql import F, Inputs, let
-from transom.spark.term_forms import FORMS
+from transom.spark.term_forms import CONDITIONS, FORMS
 from transom.spark.term_functions import LOWERINGS
 from transom.spark.term_nodes import with_nodes
 from transom.spark.term_order import sort_key
@@ -38,6 +38,25 @@ def value(
     expression, columns = with_nodes(expression, columns, whose, site, value)
     found = lower(expression, columns, inputs)
     return inputs.column(found.term() if expression.type is Type.TERM else found.truth())
+
+
+def holds(condition: Expression, columns: Mapping[str, Column]) -> Column:
+    """Whether a condition is true: an error counts as false, also within AND and OR."""
+    inputs = Inputs()
+    condition, columns = with_nodes(condition, columns, None, "", value)
+    return inputs.column(F.coalesce(_condition(condition, columns, inputs).truth(), F.lit(False)))
+
+
+def _condition(condition: Expression, columns: Mapping[str, Column], inputs: Inputs) -> Shaped:
+    match condition:
+        case Cast(operand=operand, type=Type.BOOLEAN):
+            return truths(_condition(operand, columns, inputs).truth())
+        case Call(function=function, arguments=arguments) if function.name in ("AND", "OR"):
+            return FORMS[function.name](*(_condition(argument, columns, inputs) for argument in arguments))
+        case Call(function=function, arguments=arguments) if function.name in CONDITIONS:
+            return CONDITIONS[function.name](*(lower(argument, columns, inputs) for argument in arguments))
+        case _:
+            return lower(condition, columns, inputs)
 
 
 def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
