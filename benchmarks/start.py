@@ -28,7 +28,8 @@ from tests.sparql.test_golden import catalog_of
 
 import transom
 from benchmarks.measure import say
-from transom.connectors.statements import graph_statements, stream_statements
+from transom.model.bag import Row
+from transom.reference.sources import Inputs
 
 ROWS = 10
 WANTED = 0.5
@@ -45,15 +46,9 @@ def golden() -> Iterator[Question]:
         catalog = {"tick": "1 ms", "prefixes": case.schema["prefixes"], "rdf": rdf}
         with warnings.catch_warnings(action="ignore"):
             query = transom.compile(case.text, catalog_of(case), language="sparql")
-        streams, graphs = {}, {}
-        for extent in query.reads:
-            rows = case.inputs[extent.name]
-            if extent.is_stream:
-                streams[extent.name] = list(stream_statements(extent, rows, query.catalog))
-            else:
-                graphs[extent.name] = [_terms(one) for one in graph_statements(extent, rows, query.catalog)]
-        if streams:
-            yield _question(f"golden {case.name}", case.text, catalog, streams, graphs)
+            inputs = query.inputs({extent.name: case.inputs[extent.name] for extent in query.reads})
+        if inputs.streams:
+            yield _question(f"golden {case.name}", case.text, catalog, inputs)
 
 
 def w3c() -> Iterator[Question]:
@@ -62,21 +57,19 @@ def w3c() -> Iterator[Question]:
         test = streamed(entry)
         rdf = {extent.name: {"stream": extent.iri} for extent in test.query.reads}
         catalog = {"tick": "1 ms", "rdf": rdf}
-        yield _question(f"w3c {entry.name}", test.query.text, catalog, test.inputs.streams, {})
+        yield _question(f"w3c {entry.name}", test.query.text, catalog, test.inputs)
 
 
-def _terms(one: Any) -> list[str]:
-    return [str(one.subject), str(one.predicate), str(one.object)]
-
-
-def _question(name: str, text: str, catalog: Any, streams: Any, graphs: Any) -> Question:
+def _question(name: str, text: str, catalog: Any, inputs: Inputs) -> Question:
     """A question with the first ten statements of its streams."""
-    rows = sorted(((tick, own, _terms(one)) for own, given in streams.items() for tick, one in given), key=_tick)
-    kept = {own: [[tick, *terms] for tick, of, terms in rows[:ROWS] if of == own] for own in streams}
-    return {"name": name, "text": text, "catalog": catalog, "streams": kept, "graphs": graphs}
+    rows = [(one.tick, own, one.row) for own, elements in inputs.streams.items() for one in elements]
+    first = sorted(rows, key=_tick)[:ROWS]
+    streams = {own: [[tick, *terms] for tick, of, terms in first if of == own] for own in inputs.streams}
+    graphs = {own: [list(row) for version in held for row in version.rows] for own, held in inputs.tables.items()}
+    return {"name": name, "text": text, "catalog": catalog, "streams": streams, "graphs": graphs}
 
 
-def _tick(row: tuple[int, str, list[str]]) -> int:
+def _tick(row: tuple[int, str, Row]) -> int:
     return row[0]
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyspark")
+
+from tests.conformance.as_stream import every
+from transom.model.rdf.spelling import decode
 
 ROOT = Path(__file__).parents[1]
 FLINK = "benchmarks/peers/on_flink.py"
@@ -19,3 +23,14 @@ MODULES = [".".join(path.with_suffix("").parts) for path in FILES if path.as_pos
 @pytest.mark.parametrize("module", MODULES)
 def test_benchmark_is_importable(module: str) -> None:
     import_module(module)
+
+
+def test_start_asks_golden_and_w3c_questions() -> None:
+    from benchmarks import start
+
+    found = [next(start.golden()), *islice(start.w3c(), 1)]
+    assert len(found) == 2 or not every()  # the tests of W3C are not part of a checkout
+    for one in found:
+        rows = [row for rows in one["streams"].values() for row in rows]
+        assert 1 <= len(rows) <= start.ROWS
+        assert all(isinstance(tick, int) and decode(subject) for tick, subject, _, _ in rows)
