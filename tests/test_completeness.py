@@ -9,6 +9,10 @@ from importlib import import_module
 
 import pytest
 
+import transom.reference.rdf.forms
+import transom.reference.rdf.patterns
+import transom.reference.rdf.solutions
+import transom.reference.rdf.statements
 import transom.reference.relations
 import transom.reference.sources
 import transom.reference.streams
@@ -51,8 +55,12 @@ FAMILIES = {
     "windows": transom.reference.windows,
     "relations": transom.reference.relations,
     "streams": transom.reference.streams,
+    "sequences": transom.reference.rdf.solutions,
+    "rdf.statements": transom.reference.rdf.statements,
+    "rdf.patterns": transom.reference.rdf.patterns,
+    "rdf.forms": transom.reference.rdf.forms,
 }
-ELSEWHERE = {"StoredTable": ("sources", "scan_table")}
+ELSEWHERE = {"StoredTable": ("sources", "scan_table"), "Values": ("sequences", "values")}
 """A table is no stream: it is read by a scan."""
 
 ROAD = StreamReceive("cars", Schema((Attribute("id", Type.STRING, "cars"), Attribute("km", Type.FLOAT, "cars"))))
@@ -86,8 +94,8 @@ class TestOperator:
             assert re.search(rf"^{part} +\S", words, re.MULTILINE), f"no {part} line"
 
     def test_has_one_function_in_the_reference(self, operator: type) -> None:
-        family = operator.__module__.rsplit(".", 1)[1]
-        name = ELSEWHERE.get(operator.__name__, (family, snake(operator.__name__)))[1]
+        own = operator.__module__.removeprefix("transom.algebra."), snake(operator.__name__)
+        family, name = ELSEWHERE.get(operator.__name__, own)
         assert callable(getattr(FAMILIES[family], name))
 
     def test_has_a_state_bound(self, operator: type) -> None:

@@ -34,7 +34,6 @@ FORBIDDEN = {
     "check": [
         *ENGINES,
         "rich.console",
-        "transom.algebra.rdf",
         "transom.catalog.servers",
         "transom.languages.cql",
         "transom.physical.lines",

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transom.algebra.rdf import bounds
+from transom.algebra import bounds
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.solutions import ordered
-from transom.algebra.rdf.tree import calls
+from transom.algebra.sequences import ordered
 from transom.algebra.state import Formula
 from transom.algebra.term_functions import TERM_FUNCTIONS
+from transom.algebra.tree import calls
 from transom.compiled import ResultKind
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.names import Names
@@ -59,7 +59,8 @@ class RdfSemantics(Semantics):
             case Construct() | Describe():
                 return ("s", "p", "o")
             case solutions:
-                return tuple(variable.name for variable in solutions.variables)
+                names: tuple[str, ...] = solutions.schema.names
+                return names
 
     @property
     def result_kind(self) -> ResultKind:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tests.rdf.stated import Stated, stated
 from transom import compile
-from transom.algebra.rdf.tree import reads_streams
+from transom.algebra.tree import reads_streams
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream
 from transom.errors import QueryWarning, Unsupported

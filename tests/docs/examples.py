@@ -13,8 +13,8 @@ from transom.algebra.cql_windows import (
     stored,
     unbounded,
 )
-from transom.algebra.rdf.tree import walk
 from transom.algebra.sources import StoredTable, StreamReceive
+from transom.algebra.tree import walk
 from transom.algebra.windows import (
     Arrival,
     Between,

@@ -9,7 +9,6 @@ import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.gap_examples import GRAPH, RDF, ROWS, STREAM
 from transom.algebra.functions import FUNCTIONS
-from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
 from transom.algebra.term_functions import LOGIC, TERM_FUNCTIONS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
@@ -110,12 +109,16 @@ def sections(doc: str) -> dict[str, str]:
 
 def operators() -> str:
     """Every operator on tuples and windows with what it says of itself."""
-    return described(OPERATORS)
+    return described(operator for operator in OPERATORS if not _reads_statements(operator))
 
 
 def rdf_operators() -> str:
-    """Every operator on statements and solutions with what it says of itself."""
-    return described(operator for operator in RDF_OPERATORS if operator not in OPERATORS)
+    """Every operator on statements with what it says of itself."""
+    return described(filter(_reads_statements, OPERATORS))
+
+
+def _reads_statements(operator: type) -> bool:
+    return operator.__module__.startswith("transom.algebra.rdf.")
 
 
 def described(family: Iterable[type]) -> str:

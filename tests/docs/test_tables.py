@@ -10,7 +10,6 @@ from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.pages import ROOT, text_of
 from tests.docs.tables import TABLES
 from transom.algebra.functions import FUNCTIONS
-from transom.algebra.rdf.tree import OPERATORS as RDF_OPERATORS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.optimizer.pipeline import RULES
@@ -36,7 +35,7 @@ def test_no_function_is_missing() -> None:
 
 
 def test_no_operator_is_missing() -> None:
-    for operator in (*OPERATORS, *RDF_OPERATORS):
+    for operator in OPERATORS:
         assert f"| `{operator.__name__}` |" in text_of("docs/operators.md")
 
 

@@ -6,27 +6,16 @@ import pytest
 
 from tests.rdf.build import aggregate_of, bgp, call, item, path, select, v
 from transom.algebra.expressions import Aggregate, Exists
-from transom.algebra.rdf.operator import Solutions
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.patterns import Either, Inverse, Link, OneOrMore, Steps, ZeroOrMore, ZeroOrOne
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Slice,
-    SortKey,
-    Union,
-    Values,
-)
+from transom.algebra.rdf.solutions import extend, join, left_join, minus, union
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
-from transom.algebra.rdf.tree import Question
-from transom.algebra.relations import JoinType
+from transom.algebra.relations import JoinType, WindowAggregation, WindowDistinct, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice, SortKey
+from transom.algebra.sources import Values
 from transom.algebra.state import Arrivals, Number, times
 from transom.algebra.terms import term_call, variable
+from transom.algebra.tree import Question
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical import lines
@@ -70,7 +59,7 @@ def test_a_star_of_local_subjects_needs_no_state() -> None:
 
 
 def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
-    plan = arrange(LeftJoin(bgp("?x :p ?y", (20, 1)), bgp("?x :q ?z", own=(3, 1))))
+    plan = arrange(left_join(bgp("?x :p ?y", (20, 1)), bgp("?x :q ?z", own=(3, 1))))
     assert isinstance(plan, ChangeJoin)
     assert plan.join_type is JoinType.LEFT
     assert isinstance(plan.left, Fan)
@@ -79,42 +68,42 @@ def test_an_optional_over_one_stream_is_one_scan_and_one_machine() -> None:
 
 def test_a_filter_belongs_to_its_branch_of_a_scan_unless_it_asks_whether_something_exists() -> None:
     right = bgp("?x :q ?z")
-    filtered = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, call(">", "?z", 5))))
+    filtered = arrange(left_join(bgp("?x :p ?y"), WindowSelect(right, call(">", "?z", 5))))
     assert isinstance(filtered, ChangeJoin)
     assert isinstance(filtered.left, Fan)
     assert scans(filtered) == 1
-    exists = arrange(LeftJoin(bgp("?x :p ?y"), Filter(right, Exists(bgp("?x :r ?w")))))
+    exists = arrange(left_join(bgp("?x :p ?y"), WindowSelect(right, Exists(bgp("?x :r ?w")))))
     assert isinstance(exists, ChangeJoin)
     assert not isinstance(exists.left, Fan)
 
 
 def test_only_what_is_always_bound_is_a_key() -> None:
-    left = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
-    plan = arrange(Join(left, bgp("?x :r ?z")))
+    left = left_join(bgp("?x :p ?y"), bgp("?x :q ?z"))
+    plan = arrange(join(left, bgp("?x :r ?z")))
     assert isinstance(plan, ChangeJoin)
     assert (plan.keys, plan.residual.variables) == (("x",), ("z",))
-    either = arrange(Join(Union(bgp("?x :p ?y"), bgp("?y :p ?w")), bgp("?x :q ?y . ?x :r ?u")))
+    either = arrange(join(union(bgp("?x :p ?y"), bgp("?y :p ?w")), bgp("?x :q ?y . ?x :r ?u")))
     assert isinstance(either, ChangeJoin)
     assert (either.keys, either.residual.variables) == (("y",), ("x",))
 
 
 def test_minus_without_a_sure_variable_asks_for_one_in_common() -> None:
-    left = LeftJoin(bgp("?w :p ?y"), bgp("?w :q ?z"))
-    plan = arrange(Minus(left, bgp("?a :r ?z")))
+    left = left_join(bgp("?w :p ?y"), bgp("?w :q ?z"))
+    plan = arrange(minus(left, bgp("?a :r ?z")))
     assert isinstance(plan, ChangeJoin)
     assert plan.residual.overlap
     assert plan.join_type is JoinType.ANTI
-    apart = arrange(Minus(bgp("?x :p ?y"), bgp("?a :r ?b")))
+    apart = arrange(minus(bgp("?x :p ?y"), bgp("?a :r ?b")))
     assert not isinstance(apart, ChangeJoin)
 
 
 def test_what_is_stored_needs_no_machine() -> None:
-    plan = arrange(Distinct(OrderBy(LeftJoin(STORED, STORED), (), v("x w"))))
+    plan = arrange(WindowDistinct(OrderBy(left_join(STORED, STORED), (), v("x w"))))
     assert plan.form is Form.TABLE
     assert machines(plan) == []
-    joined = arrange(LeftJoin(bgp("?x :p ?y"), STORED, call(">", "?w", 5)))
+    joined = arrange(left_join(bgp("?x :p ?y"), STORED, call(">", "?w", 5)))
     assert machines(joined) == []
-    swapped = arrange(Join(STORED, bgp("?x :p ?y")))
+    swapped = arrange(join(STORED, bgp("?x :p ?y")))
     assert isinstance(swapped, ChangeJoin)
     assert machines(swapped) == []
     assert swapped.left.form is Form.CHANGES
@@ -125,15 +114,15 @@ def test_what_is_stored_needs_no_machine() -> None:
 
 
 def test_what_is_stored_comes_at_tick_0_where_it_must() -> None:
-    for plan in (LeftJoin(STORED, bgp("?x :p ?y")), Union(STORED, bgp("?x :p ?y")), Minus(STORED, bgp("?x :p ?y"))):
+    for plan in (left_join(STORED, bgp("?x :p ?y")), union(STORED, bgp("?x :p ?y")), minus(STORED, bgp("?x :p ?y"))):
         assert any(isinstance(node, Stand) for node in walk(arrange(plan)))
     both = union_of((StoredGraph(("g",)), range_window(rdf_stream("s"), 5, 1)))
     assert any(isinstance(node, Stand) for node in walk(arrange(bgp("?x :p ?y", None, on=both))))
 
 
 def test_exists_is_a_semi_or_an_anti_join() -> None:
-    there = Exists(Filter(bgp("?x :q ?z"), call(">", "?z", "?y")))
-    plan = arrange(Filter(bgp("?x :p ?y"), term_call("&&", there, term_call("!", Exists(bgp("?x :r ?w"))))))
+    there = Exists(WindowSelect(bgp("?x :q ?z"), call(">", "?z", "?y")))
+    plan = arrange(WindowSelect(bgp("?x :p ?y"), term_call("&&", there, term_call("!", Exists(bgp("?x :r ?w"))))))
     assert isinstance(plan, ChangeJoin)
     assert plan.join_type is JoinType.ANTI
     assert isinstance(plan.left, ChangeJoin)
@@ -143,7 +132,7 @@ def test_exists_is_a_semi_or_an_anti_join() -> None:
 
 def test_a_part_of_an_order_inside_a_query_is_unfolded() -> None:
     first = Slice(select("x", OrderBy(bgp("?x :p ?y"), (), v("x y"))), 0, 2)
-    assert any(isinstance(node, Unfold) for node in walk(arrange(Join(first, bgp("?x :q ?z")))))
+    assert any(isinstance(node, Unfold) for node in walk(arrange(join(first, bgp("?x :q ?z")))))
 
 
 def test_paths_without_repetitions_are_patterns() -> None:
@@ -172,7 +161,7 @@ def test_paths_that_repeat_follow_edges_in_one_task() -> None:
 @pytest.mark.parametrize(
     ("plan", "operator"),
     [
-        (Extend(bgp("?x :p ?y"), item(variable("now"), term_call("NOW"))), "NOW"),
+        (extend(bgp("?x :p ?y"), item(variable("now"), term_call("NOW"))), "NOW"),
     ],
 )
 def test_gaps_are_named(plan: Question, operator: str) -> None:
@@ -191,44 +180,44 @@ def exists_joins(plan: Question) -> list[JoinType]:
 def test_exists_inside_an_expression_is_a_mark() -> None:
     there, moving = Exists(bgp("?y :q ?z")), bgp("?x :p ?y")
     either = term_call("||", there, call(">", "?y", 1))
-    assert exists_joins(Filter(moving, either)) == [JoinType.MARK]
-    assert exists_joins(Filter(moving, term_call("&&", either, term_call("!", there)))) == [
+    assert exists_joins(WindowSelect(moving, either)) == [JoinType.MARK]
+    assert exists_joins(WindowSelect(moving, term_call("&&", either, term_call("!", there)))) == [
         JoinType.MARK,
         JoinType.ANTI,
     ]
-    assert exists_joins(Extend(moving, item(variable("e"), there))) == [JoinType.MARK]
+    assert exists_joins(extend(moving, item(variable("e"), there))) == [JoinType.MARK]
     assert exists_joins(OrderBy(moving, (SortKey(there),), ())) == [JoinType.MARK]
     total = aggregate_of(variable("n"), "SUM", there)
-    assert exists_joins(Aggregation(moving, (), (total,), whole=True)) == [JoinType.MARK]
+    assert exists_joins(WindowAggregation(moving, (), (total,))) == [JoinType.MARK]
     optional = [JoinType.MARK, JoinType.ANTI, JoinType.MARK]  # the pairs, and the left solutions without a pair
-    assert exists_joins(LeftJoin(moving, STORED, either)) == optional
-    stored = arrange(Extend(STORED, item(variable("e"), Exists(STORED))))
+    assert exists_joins(left_join(moving, STORED, either)) == optional
+    stored = arrange(extend(STORED, item(variable("e"), Exists(STORED))))
     assert machines(stored) == []
 
 
 def test_exists_is_evaluated_once_for_all_solutions() -> None:
     moving = bgp("?x :p ?y")
-    optional = arrange(Filter(moving, Exists(LeftJoin(bgp("?x :q ?z"), bgp("?z :r ?w")))))
+    optional = arrange(WindowSelect(moving, Exists(left_join(bgp("?x :q ?z"), bgp("?z :r ?w")))))
     assert isinstance(optional, ChangeJoin)
     assert (optional.join_type, optional.keys) == (JoinType.SEMI, ("x",))
     assert not any(isinstance(node, lines.Distinct) for node in walk(optional)), "nothing needs the domain here"
-    bound = Extend(bgp("?z :q ?w"), item(variable("v"), call("+", "?w", "?y")))
-    domain = arrange(Filter(moving, Exists(Filter(bound, call(">", "?v", 1)))))
+    bound = extend(bgp("?z :q ?w"), item(variable("v"), call("+", "?w", "?y")))
+    domain = arrange(WindowSelect(moving, Exists(WindowSelect(bound, call(">", "?v", 1)))))
     assert isinstance(domain, ChangeJoin)
     assert domain.keys == ("y",)
     assert sum(isinstance(node, lines.Distinct) for node in walk(domain)) == 1
 
 
 def test_values_are_stored() -> None:
-    plan = arrange(Join(bgp("?x :p ?y"), Values(v("x"), ((None,), (P,)))))
+    plan = arrange(join(bgp("?x :p ?y"), Values(v("x"), ((None,), (P,)))))
     assert isinstance(plan, ChangeJoin)
     assert (plan.keys, plan.residual.variables) == ((), ("x",))
     assert machines(plan) == []
 
 
-def grouped(below: Solutions, *aggregates: Aggregate, whole: bool = False) -> Aggregation:
+def grouped(below: Windows, *aggregates: Aggregate, whole: bool = False) -> WindowAggregation:
     x = variable("x")
-    return Aggregation(below, () if whole else (item(x, x),), aggregates, whole)
+    return WindowAggregation(below, () if whole else (item(x, x),), aggregates)
 
 
 def test_groups_are_aggregates_of_changes() -> None:
@@ -252,16 +241,16 @@ def test_groups_of_stored_solutions_are_stored_unless_there_are_streams() -> Non
     alone = arrange(grouped(STORED, counted))
     assert isinstance(alone, ChangeAggregate)
     assert alone.form is Form.TABLE
-    plan = arrange(Join(bgp("?x :p ?y"), grouped(STORED, counted)))
+    plan = arrange(join(bgp("?x :p ?y"), grouped(STORED, counted)))
     assert isinstance(plan, ChangeJoin)
     assert plan.right is not None
     assert (plan.right.form, plan.keys) == (Form.CHANGES, ("x",))
 
 
 def test_what_a_group_always_binds() -> None:
-    below = LeftJoin(bgp("?x :p ?y"), bgp("?x :q ?z"))
+    below = left_join(bgp("?x :p ?y"), bgp("?x :q ?z"))
     keys = (item(variable("x"), variable("x")), item(variable("z"), variable("z")))
-    both = Aggregation(
+    both = WindowAggregation(
         below, keys, (aggregate_of(variable("n"), "COUNT"), aggregate_of(variable("m"), "MAX", variable("y")))
     )
     assert bound(both) == {"x", "n"}

@@ -19,9 +19,11 @@ from tests.rdf.stated import stated
 from tests.rdf.texts import CATALOG, asked, triple
 from tests.spark.sparql_cases import EXISTS, PATHS, SMALL_CATALOG, Small
 from tests.test_faults import Fault, seeded
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.solutions import Join, LeftJoin, Minus, Slice
-from transom.algebra.rdf.tree import patterns_of
+from transom.algebra.expressions import TRUE
+from transom.algebra.operator import Windows
+from transom.algebra.relations import JoinType, RelationJoin
+from transom.algebra.sequences import Slice
+from transom.algebra.tree import patterns_of
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.rdf.solutions import Solution
@@ -44,9 +46,9 @@ SMALL += [
 """Questions that notice faults of the rewriting."""
 FAULTS = [
     Fault("no domain is joined", rdf_exists, "if set(wanted) <= bound(op):", "if True:"),
-    Fault("no group without solutions", rdf_exists, "if not op.whole:", "if True:"),
+    Fault("no group without solutions", rdf_exists, "if op.groups:", "if True:"),
     Fault("what a subquery hides is seen", rdf_exists, "self.keys.items() if name in kept}", "self.keys.items()}"),
-    Fault("another term may be bound inside", rdf_exists, "op = Filter(self.with_keys(op, [key]), fits)", "pass"),
+    Fault("another term may be bound inside", rdf_exists, "op = WindowSelect(self.with_keys(op, [key]), fits)", "pass"),
     Fault("no step within the statements only", rdf_exists, "if not leads_nowhere(op.path, one, other)", "if True"),
     Fault("what is unbound outside fits nothing", rdf_exists, "product((True, False)", "product((True,)"),
     Fault("an EXISTS inside sees nothing", rdf_exists, "Exists(renamed(pattern, self.keys))", "Exists(pattern)"),
@@ -69,7 +71,7 @@ class Elements(dict[Any, Any]):
 class Keyed(Moment):
     """One instant at which every EXISTS is a join on keys; `around` has the solutions that ask."""
 
-    around: Solutions | None = None
+    around: Windows | None = None
     seen: dict[Any, Any] = field(default_factory=dict)
     asked: dict[str, int] = field(default_factory=dict)
 
@@ -77,21 +79,21 @@ class Keyed(Moment):
         if not isinstance(self.known, Elements):
             object.__setattr__(self, "known", Elements(self.inputs))
 
-    def solutions(self, op: Solutions) -> list[Solution]:
+    def solutions(self, op: Windows) -> list[Solution]:
         match op:
-            case Minus(left=left, right=right):
+            case RelationJoin(left=left, right=right, join_type=JoinType.ANTI):
                 others = self.solutions(right)
                 return [one for one in self.solutions(left) if not any(_speaks_against(one, o) for o in others)]
             case Slice(input=input, offset=offset, limit=limit):
                 below = sorted(self.solutions(input), key=_key)
                 return [s for _, each in groupby(below, _key) for s in list(each)[offset:][:limit]]
-            case LeftJoin(left=left, right=right) if patterns_of(op):
-                return Moment.solutions(replace(self, around=Join(left, right)), op)
+            case RelationJoin(left=left, right=right) if patterns_of(op):
+                return Moment.solutions(replace(self, around=RelationJoin(left, right, TRUE, natural=True)), op)
             case _:
                 below = getattr(op, "input", None) if patterns_of(op) else None
                 return Moment.solutions(replace(self, around=below), op)
 
-    def _exists(self, pattern: Solutions, outer: Solution) -> bool:
+    def _exists(self, pattern: Windows, outer: Solution) -> bool:
         assert self.around is not None
         asked = (self.around, pattern)
         if asked not in self.seen:

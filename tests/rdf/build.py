@@ -9,9 +9,8 @@ from typing import Any
 from tests.rdf.stated import Stated, stated
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Item
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place, TriplePattern
-from transom.algebra.rdf.solutions import Project
+from transom.algebra.rdf.solutions import project
 from transom.algebra.rdf.statements import element_window, fitting, range_window, rdf_stream
 from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.model.rdf.answer import RdfAnswer
@@ -70,7 +69,7 @@ def windowed(pattern: str, on: Stream, size: int | tuple[int, int]) -> TriplePat
     return TriplePattern(window(fitting(on, places) if isinstance(size, int) else on, size), *places)
 
 
-def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Stream | Windows | None = None) -> Solutions:
+def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Stream | Windows | None = None) -> Windows:
     """A basic graph pattern over the stream `s`: `size` is the window below the patterns, `own` one for each."""
     source = rdf_stream("s") if on is None else on
     lines = patterns.split(" . ")
@@ -82,14 +81,14 @@ def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Stream
     return BasicGraphPattern(tuple(triple(line, below) for line in lines))
 
 
-def path(subject: str, way: Any, object: str, on: Windows) -> Solutions:
+def path(subject: str, way: Any, object: str, on: Windows) -> Windows:
     """A path as a basic graph pattern."""
     return BasicGraphPattern((PathPattern(on, place(subject), way, place(object)),))
 
 
-def select(names: str, below: Solutions) -> Project:
+def select(names: str, below: Windows) -> Windows:
     """Some variables."""
-    return Project(below, v(names))
+    return project(below, v(names))
 
 
 def call(function: str, *arguments: Expression | str | int) -> Expression:

@@ -13,9 +13,8 @@ from tests.rdf.stated import Stated
 from transom.algebra import expressions
 from transom.algebra.expressions import Call, Column, Expression
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
-from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
 from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
-from transom.algebra.relations import RelationUnion
+from transom.algebra.relations import JoinType, RelationJoin, RelationUnion, WindowDistinct, WindowProject, WindowSelect
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
 from transom.algebra.windows import Window
@@ -113,26 +112,26 @@ def solutions(op: Any, inputs: Stated, t: int) -> Table:
             for part in parts:
                 table = multiplied(table, solutions(part, inputs, t))
             return mapped(table, None)
-        case Filter(input=input, condition=condition):
-            return Counter({mu: n for mu, n in solutions(input, inputs, t).items() if true(condition, mu)})
-        case Union(left=left, right=right):
+        case WindowSelect(input=input, predicate=predicate):
+            return Counter({mu: n for mu, n in solutions(input, inputs, t).items() if true(predicate, mu)})
+        case RelationUnion(left=left, right=right):
             return solutions(left, inputs, t) + solutions(right, inputs, t)
-        case Join(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return multiplied(solutions(left, inputs, t), solutions(right, inputs, t))
-        case LeftJoin(left=left, right=right, condition=condition):
-            return outer(solutions(left, inputs, t), solutions(right, inputs, t), condition)
-        case Minus(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.LEFT, predicate=predicate):
+            return outer(solutions(left, inputs, t), solutions(right, inputs, t), predicate)
+        case RelationJoin(left=left, right=right):
             away = solutions(right, inputs, t)
             return Counter({mu: n for mu, n in solutions(left, inputs, t).items() if not spoken_against(mu, away)})
-        case Project(input=input, variables=variables):
-            return mapped(solutions(input, inputs, t), [x.name for x in variables])
-        case Distinct(input=input):
+        case WindowProject(input=input):
+            return mapped(solutions(input, inputs, t), [x.name for x in op.schema])
+        case WindowDistinct(input=input):
             return Counter(set(solutions(input, inputs, t)))
         case _:
             raise NotImplementedError(op)
 
 
-def outer(left: Table, right: Table, condition: Expression | None) -> Table:
+def outer(left: Table, right: Table, condition: Expression) -> Table:
     """Definition 13, corrected (R14)."""
     found: Table = Counter()
     for one, n1 in left.items():
@@ -150,12 +149,12 @@ def spoken_against(mu: Mu, away: Table) -> bool:
     return any(compatible(mu, other) and names & {name for name, _ in other} for other in away)
 
 
-def true(condition: Expression | None, mu: Mu) -> bool:
+def true(condition: Expression, mu: Mu) -> bool:
     """Whether a comparison is true: names are equal or not, numbers in order; what is unbound is an error.
 
     Here numbers are integers in one spelling, so that equal terms are equal values.
     """
-    if condition is None:
+    if condition == expressions.TRUE:
         return True
     assert isinstance(condition, Call)
     bound = dict(mu)

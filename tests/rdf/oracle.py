@@ -19,7 +19,6 @@ from tests.rdf.build import term
 from tests.rdf.stated import Stated, stated
 from transom.algebra.expressions import Column
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Place
 from transom.algebra.rdf.statements import (
     StoredGraph,
@@ -30,9 +29,9 @@ from transom.algebra.rdf.statements import (
     rdf_stream,
     union_of,
 )
-from transom.algebra.rdf.tree import Question
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
+from transom.algebra.tree import Question
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
 SUBJECTS = [":a", ":b", "_:n"]
@@ -47,7 +46,7 @@ Row = tuple[int, Triple]
 class Piece:
     """A part of a question: its plan, its text, its variables, and whether a blank node of the data can be in it."""
 
-    plan: Solutions
+    plan: Windows
     text: str
     names: tuple[str, ...]
 

@@ -20,8 +20,8 @@ from tests.rdf.oracle import (
 from tests.rdf.sparql_text import order as sort_text
 from tests.rdf.sparql_text import sparql
 from transom.algebra.expressions import Exists, Expression
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.forms import Ask
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     BasicGraphPattern,
     Either,
@@ -37,22 +37,11 @@ from transom.algebra.rdf.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    SortKey,
-    Union,
-    Values,
-)
+from transom.algebra.rdf.solutions import extend, join, left_join, minus, project, union
 from transom.algebra.rdf.statements import element_window, fitting, rdf_stream
+from transom.algebra.relations import WindowAggregation, WindowDistinct, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice, SortKey
+from transom.algebra.sources import Values
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import IRI
 
@@ -109,7 +98,7 @@ def pattern(chance: random.Random, case: Case, paths: float = 0.2) -> Piece:
             parts.append(TriplePattern(source, subject, predicate, object))
             lines.append(f"{subject} {predicate} {object}")
     plan = BasicGraphPattern(tuple(parts))
-    return Piece(plan, f"GRAPH <{graph}> {{ {' . '.join(lines)} }}", tuple(v.name for v in plan.variables))
+    return Piece(plan, f"GRAPH <{graph}> {{ {' . '.join(lines)} }}", plan.schema.names)
 
 
 def own_window(chance: random.Random, case: Case) -> Piece:
@@ -121,7 +110,7 @@ def own_window(chance: random.Random, case: Case) -> Piece:
     graph = graph_of(case, lambda t: content(one.input, case.inputs, t, one.places))
     plan = BasicGraphPattern((one,))
     text = f"GRAPH <{graph}> {{ {one.subject} {predicate} {one.object} }}"
-    return Piece(plan, text, tuple(v.name for v in plan.variables))
+    return Piece(plan, text, plan.schema.names)
 
 
 def path(chance: random.Random) -> Path:
@@ -200,32 +189,34 @@ def group(chance: random.Random, case: Case, depth: int) -> Piece:
             right = group(chance, case, depth - 1)
             condition = test(chance, merged(left.names, right.names), 2)
             text = f"{{ {left.text} }} OPTIONAL {{ {right.text} FILTER({sparql(condition)}) }}"
-            return Piece(LeftJoin(left.plan, right.plan, condition), text, merged(left.names, right.names))
+            return Piece(left_join(left.plan, right.plan, condition), text, merged(left.names, right.names))
         case 2:
             right = group(chance, case, depth - 1)
             return Piece(
-                LeftJoin(left.plan, right.plan),
+                left_join(left.plan, right.plan),
                 f"{{ {left.text} }} OPTIONAL {{ {right.text} }}",
                 merged(left.names, right.names),
             )
         case 3:
             right = group(chance, case, depth - 1)
             text = f"{{ {left.text} }} UNION {{ {right.text} }}"
-            return Piece(Union(left.plan, right.plan), text, merged(left.names, right.names))
+            return Piece(union(left.plan, right.plan), text, merged(left.names, right.names))
         case 4:
             right = group(chance, case, depth - 1)
             text = f"{{ {left.text} }} {{ {right.text} }}"
-            return Piece(Join(left.plan, right.plan), text, merged(left.names, right.names))
+            return Piece(join(left.plan, right.plan), text, merged(left.names, right.names))
         case 5:
             right = pattern(chance, case)
-            return Piece(Minus(left.plan, right.plan), f"{{ {left.text} }} MINUS {{ {right.text} }}", left.names)
+            return Piece(minus(left.plan, right.plan), f"{{ {left.text} }} MINUS {{ {right.text} }}", left.names)
         case 6:
             condition = test(chance, left.names, 3)
-            return Piece(Filter(left.plan, condition), f"{{ {left.text} }} FILTER({sparql(condition)})", left.names)
+            return Piece(
+                WindowSelect(left.plan, condition), f"{{ {left.text} }} FILTER({sparql(condition)})", left.names
+            )
         case 7:
             name = fresh(case)
             value = scalar(chance, left.names, 2)
-            plan = Extend(left.plan, item(variable(name), value))
+            plan = extend(left.plan, item(variable(name), value))
             return Piece(plan, f"{{ {left.text} }} BIND({sparql(value)} AS ?{name})", (*left.names, name))
         case 8:
             inner = pattern(chance, case, paths=0)
@@ -233,7 +224,7 @@ def group(chance: random.Random, case: Case, depth: int) -> Piece:
             said = f"EXISTS {{ {inner.text} }}"
             if chance.random() < 0.5:
                 found, said = term_call("!", found), f"NOT {said}"
-            return Piece(Filter(left.plan, found), f"{{ {left.text} }} FILTER({said})", left.names)
+            return Piece(WindowSelect(left.plan, found), f"{{ {left.text} }} FILTER({said})", left.names)
         case _:
             return values(chance, left) if chance.random() < 0.5 else counted(chance, case, left)
 
@@ -249,7 +240,7 @@ def values(chance: random.Random, left: Piece) -> Piece:
     lines = " ".join("(" + " ".join("UNDEF" if t is None else str(t) for t in row) + ")" for row in rows)
     table = Values(tuple(map(variable, names)), rows)
     text = f"{{ {left.text} }} VALUES ({' '.join('?' + n for n in names)}) {{ {lines} }}"
-    return Piece(Join(left.plan, table), text, merged(left.names, tuple(names)))
+    return Piece(join(left.plan, table), text, merged(left.names, tuple(names)))
 
 
 def counted(chance: random.Random, case: Case, left: Piece) -> Piece:
@@ -262,15 +253,15 @@ def counted(chance: random.Random, case: Case, left: Piece) -> Piece:
     one = aggregate_of(variable(name), function, variable(of), distinct)
     said = f"({function}({'DISTINCT ' if distinct else ''}?{of}) AS ?{name})"
     if chance.random() < 0.3:
-        whole = Aggregation(left.plan, (), (one,), whole=True)
-        return Piece(Project(whole, (variable(name),)), f"{{ SELECT {said} {{ {left.text} }} }}", (name,))
+        whole = WindowAggregation(left.plan, (), (one,))
+        return Piece(project(whole, (variable(name),)), f"{{ SELECT {said} {{ {left.text} }} }}", (name,))
     key = chance.choice(left.names)
-    plan = Aggregation(left.plan, (item(variable(key), variable(key)),), (one,))
+    plan = WindowAggregation(left.plan, (item(variable(key), variable(key)),), (one,))
     text = f"{{ SELECT ?{key} {said} {{ {left.text} }} GROUP BY ?{key} }}"
-    return Piece(Project(plan, (variable(key), variable(name))), text, (key, name))
+    return Piece(project(plan, (variable(key), variable(name))), text, (key, name))
 
 
-def aggregated(seed: int) -> Solutions:
+def aggregated(seed: int) -> Windows:
     """Groups with several aggregates, also of what Oxigraph takes in another order, a condition on them and a value."""
     chance = random.Random(f"aggregated {seed}")
     case = Case(streams(chance), {})
@@ -289,12 +280,12 @@ def aggregated(seed: int) -> Solutions:
                 "COALESCE", term_call(chance.choice(["ABS", "xsd:double", "xsd:float"]), argument), value()
             )
         aggregates.append(aggregate_of(variable(f"a{number}"), function, argument, chance.random() < 0.4, "; "))
-    found: Solutions = Aggregation(piece.plan, keys, tuple(aggregates), whole=not keys)
-    names = tuple(variable.name for variable in found.variables)
+    found: Windows = WindowAggregation(piece.plan, keys, tuple(aggregates))
+    names = found.schema.names
     if chance.random() < 0.3:
-        found = Filter(found, test(chance, names, 1))
+        found = WindowSelect(found, test(chance, names, 1))
     if chance.random() < 0.5:
-        found = Extend(found, item(variable("more"), scalar(chance, names, 2)))
+        found = extend(found, item(variable("more"), scalar(chance, names, 2)))
     return found
 
 
@@ -350,13 +341,16 @@ def finish(chance: random.Random, case: Case, piece: Piece) -> None:
     case.names = names
     match chance.randrange(4):
         case 0:
-            case.plan, case.text = Distinct(Project(piece.plan, kept)), f"SELECT DISTINCT {said} {{ {piece.text} }}"
+            case.plan, case.text = (
+                WindowDistinct(project(piece.plan, kept)),
+                f"SELECT DISTINCT {said} {{ {piece.text} }}",
+            )
         case 1:
             keys = [SortKey(term_call("STR", v), chance.random() < 0.5) for v in kept]
             order = OrderBy(piece.plan, tuple(keys), ())
             offset, limit = chance.randint(0, 2), chance.randint(0, 4)
-            case.plan = Slice(Project(order, kept), offset, limit)
+            case.plan = Slice(project(order, kept), offset, limit)
             tail = f"ORDER BY {' '.join(map(sort_text, keys))} OFFSET {offset} LIMIT {limit}"
             case.text, case.ordered = f"SELECT {said} {{ {piece.text} }} {tail}", True
         case _:
-            case.plan, case.text = Project(piece.plan, kept), f"SELECT {said} {{ {piece.text} }}"
+            case.plan, case.text = project(piece.plan, kept), f"SELECT {said} {{ {piece.text} }}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transom.algebra.expressions import Call, Cast, Expression
-from transom.algebra.rdf.solutions import SortKey
+from transom.algebra.sequences import SortKey
 from transom.algebra.term_functions import LOGIC
 
 _WRITTEN = {name: written for written, name in LOGIC.items()}

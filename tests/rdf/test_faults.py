@@ -21,7 +21,7 @@ FAULTS = [
     Fault("blank nodes in the answer", patterns, "[solution.without_hidden() for solution in joined]", "joined"),
     Fault("set for bag in a pattern", patterns, "[solution.without_hidden() for solution in joined]", "list(dict.fromkeys(solution.without_hidden() for solution in joined))"),
     Fault("set union", solutions, "return [*left, *right]", "return list(dict.fromkeys([*left, *right]))"),
-    Fault("projection makes a set", solutions, "return [solution.only(v.name for v in op.variables) for solution in solutions]", "return list(dict.fromkeys(solution.only(v.name for v in op.variables) for solution in solutions))"),
+    Fault("projection makes a set", solutions, "return [solution.only(v.name for v in op.schema) for solution in solutions]", "return list(dict.fromkeys(solution.only(v.name for v in op.schema) for solution in solutions))"),
     Fault("optional is a join", solutions, "found += pairs or [one]", "found += pairs"),
     Fault("optional always keeps the left", solutions, "found += pairs or [one]", "found += [*pairs, one]"),
     Fault("condition outside the optional", solutions, "pairs = [pair for pair in join([one], right) if holds(pair)]\n        found += pairs or [one]", "found += [pair for pair in join([one], right) or [one] if holds(pair)]"),

@@ -6,14 +6,17 @@ import pytest
 
 from tests.cases import Case, golden_cases
 from tests.rdf.build import bgp, call, inputs, rows, select, v, wanted, windowed
+from transom.algebra.expressions import TRUE
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
-from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, OrderBy, Slice, SortKey, Union, Values
+from transom.algebra.rdf.solutions import join, left_join, union
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, stream_of, union_of
-from transom.algebra.rdf.tree import Question
+from transom.algebra.relations import WindowDistinct, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice, SortKey
+from transom.algebra.sources import Values
 from transom.algebra.terms import variable
+from transom.algebra.tree import Question
 from transom.model.rdf.terms import IRI
 from transom.reference.rdf.evaluate import evaluate
 
@@ -23,14 +26,14 @@ G = rdf_stream("g")
 EX = "http://ex/"
 
 
-def on(stream: str, patterns: str, width: int, slide: int) -> Solutions:
+def on(stream: str, patterns: str, width: int, slide: int) -> Windows:
     """A pattern over a windowed stream."""
     return bgp(patterns, (width, slide), on=rdf_stream(stream))
 
 
-def named(stream: str, below: Solutions) -> Solutions:
+def named(stream: str, below: Windows) -> Windows:
     """What GRAPH ?g finds in one stream, with the name of the stream."""
-    return Join(below, Values(v("g"), ((IRI(EX + stream),),)))
+    return join(below, Values(v("g"), ((IRI(EX + stream),),)))
 
 
 def default(first: tuple[str, int], second: tuple[str, int]) -> Windows:
@@ -38,8 +41,8 @@ def default(first: tuple[str, int], second: tuple[str, int]) -> Windows:
     return union_of([range_window(rdf_stream(name), width, 1) for name, width in (first, second)])
 
 
-def optional(left: Solutions, right: Solutions, *condition: object) -> Solutions:
-    return LeftJoin(left, right, call(*condition) if condition else None)  # type: ignore[arg-type]
+def optional(left: Windows, right: Windows, *condition: object) -> Windows:
+    return left_join(left, right, call(*condition) if condition else TRUE)  # type: ignore[arg-type]
 
 
 LISTING = ("?w my:name ?x", "?y my:power ?z")
@@ -58,28 +61,28 @@ PLANS: dict[str, Question] = {
     "r06": select("x y", bgp("?x :p ?y", 2)),
     "r07": select("x y", bgp("?x :p ?y", own=2)),
     "r08": select("x", bgp("?x :p ?y", 2)),
-    "r09": select("w x y z", Union(bgp(LISTING[0], (1000, 1), on=G), bgp(LISTING[1], (1000, 1), on=G))),
-    "r10": select("w x y z", Union(*(bgp(p, None, on=StoredGraph(("g",))) for p in LISTING))),
-    "r11": select("x y", Union(bgp("?x :p ?y"), bgp("?x :p ?y"))),
+    "r09": select("w x y z", union(bgp(LISTING[0], (1000, 1), on=G), bgp(LISTING[1], (1000, 1), on=G))),
+    "r10": select("w x y z", union(*(bgp(p, None, on=StoredGraph(("g",))) for p in LISTING))),
+    "r11": select("x y", union(bgp("?x :p ?y"), bgp("?x :p ?y"))),
     "r12": select("x y z", bgp("?x :p ?y . ?x :q ?z")),
     "r13": select("x y z", optional(bgp("?x :p ?y", (20, 1)), bgp("?x :q ?z", own=(3, 1)))),
     "r14": select(
         "x y z",
-        optional(bgp("?x :p ?y", (20, 1)), Union(bgp("?x :q ?z", own=(10, 1)), bgp("?x :r ?z", own=(2, 1)))),
+        optional(bgp("?x :p ?y", (20, 1)), union(bgp("?x :q ?z", own=(10, 1)), bgp("?x :r ?z", own=(2, 1)))),
     ),
     "r15": select("x y z", optional(bgp("?x :p ?y"), bgp("?x :q ?z"), ">", "?z", 5)),
     "r16": select("x y z", optional(bgp("?x :p ?y", (5, 1)), bgp("?x :q ?z", (5, 1)))),
     "r17": select("x y z", optional(bgp("?x :start ?y", (100, 1)), bgp("?x :stop ?z", own=1))),
-    "r18": select("x y", Filter(bgp("?x :p ?y"), call("&&", call(">", "?y", 5), call("!=", "?x", ":b")))),
-    "r19": select("g x y", Union(named("s1", on("s1", "?x :p ?y", 10, 1)), named("s2", on("s2", "?x :p ?y", 5, 5)))),
-    "r20": select("x y z", Join(on("s1", "?x :p ?y", 10, 1), on("s2", "?x :q ?z", 5, 5))),
+    "r18": select("x y", WindowSelect(bgp("?x :p ?y"), call("&&", call(">", "?y", 5), call("!=", "?x", ":b")))),
+    "r19": select("g x y", union(named("s1", on("s1", "?x :p ?y", 10, 1)), named("s2", on("s2", "?x :p ?y", 5, 5)))),
+    "r20": select("x y z", join(on("s1", "?x :p ?y", 10, 1), on("s2", "?x :q ?z", 5, 5))),
     "r21": select(
-        "g x y z", Join(on("s1", "?x :p ?y", 10, 1), named("s2", bgp("?x :q ?z", own=(2, 1), on=rdf_stream("s2"))))
+        "g x y z", join(on("s1", "?x :p ?y", 10, 1), named("s2", bgp("?x :q ?z", own=(2, 1), on=rdf_stream("s2"))))
     ),
-    "r22": Distinct(select("x y", bgp("?x :p ?y"))),
+    "r22": WindowDistinct(select("x y", bgp("?x :p ?y"))),
     "r23": select("x y", bgp("?x :p ?y")),
     "r24": select("x", bgp("?x :p ?y")),
-    "r25": Ask(Filter(bgp("?x :p ?y", (4, 1)), call(">", "?y", 5))),
+    "r25": Ask(WindowSelect(bgp("?x :p ?y", (4, 1)), call(">", "?y", 5))),
     "r26": Construct(
         optional(bgp("?x :p ?y"), bgp("?x :q ?z", own=(1, 1))),
         (
@@ -87,12 +90,12 @@ PLANS: dict[str, Question] = {
             Template(variable("x"), IRI(EX + "last"), variable("z")),
         ),
     ),
-    "r27": Describe(Filter(bgp("?x :p ?y"), call(">", "?y", 5)), v("x"), STREAM),
+    "r27": Describe(WindowSelect(bgp("?x :p ?y"), call(">", "?y", 5)), v("x"), STREAM),
     "r28": select("x z", bgp("?x :part _:b . _:b :temp ?z")),
     "r29": select("x", bgp("?x :p ?x")),
     "r30": Slice(select("x y", OrderBy(bgp("?x :p ?y"), (SortKey(variable("y"), True),), v("x y"))), 0, 2),
     "r31": select("x", bgp("?x :p ?y", own=(5, 1))),
-    "r32": select("x y z", Join(bgp("?x :p ?y", own=(5, 1)), bgp("?x :q ?z", own=(5, 1)))),
+    "r32": select("x y z", join(bgp("?x :p ?y", own=(5, 1)), bgp("?x :q ?z", own=(5, 1)))),
     "r33": select("x y z", bgp("?x :p ?y . ?x :q ?z", None, on=default(("s1", 10), ("s2", 3)))),
     "r34": select("x y z", optional(bgp("?x :p ?y"), bgp("?x :q ?z"))),
     "r35": select("s p o", bgp("?s ?p ?o", (2, 1))),
@@ -101,7 +104,7 @@ PLANS: dict[str, Question] = {
     "r38": select("x", bgp("?x :p ?y", (1000, 400))),
     "r39": bgp("?x :part _:b"),
     "r40": select("x y z", optional(bgp("?x :p ?y"), bgp("?x :q ?z"), ">", "?z", "?y")),
-    "r41": select("x y", Union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=union_of(())))),
+    "r41": select("x y", union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=union_of(())))),
     "r42": select(
         "x",
         BasicGraphPattern((windowed("?x :p ?y", stream_of([rdf_stream("s1"), rdf_stream("s2")]), 1),)),

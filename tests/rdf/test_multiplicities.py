@@ -12,10 +12,10 @@ from tests.rdf.build import bgp, call, inputs, v, window, windowed
 from tests.rdf.stated import Stated
 from transom.algebra.expressions import Expression
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern
-from transom.algebra.rdf.solutions import Distinct, Filter, Join, LeftJoin, Minus, Project, Union
+from transom.algebra.rdf.solutions import join, left_join, minus, project, union
 from transom.algebra.rdf.statements import StoredGraph, rdf_stream, stream_of, union_of
+from transom.algebra.relations import WindowDistinct, WindowSelect
 from transom.reference.rdf.evaluate import evaluate
 
 LAST = 9
@@ -45,7 +45,7 @@ def source(chance: random.Random) -> Windows:
     return chance.choice([choices[0], choices[0], choices[0], *choices])
 
 
-def pattern(chance: random.Random) -> Solutions:
+def pattern(chance: random.Random) -> Windows:
     """One or two triple patterns over one window, or one with a window of its own."""
 
     def line() -> str:
@@ -63,25 +63,25 @@ def condition(chance: random.Random) -> Expression:
     return call(chance.choice(["<", ">", "=", "!="]), chance.choice(words), chance.choice(words))
 
 
-def plan(chance: random.Random, depth: int) -> Solutions:
+def plan(chance: random.Random, depth: int) -> Windows:
     if depth == 0:
         return pattern(chance)
     left, right = plan(chance, depth - 1), plan(chance, depth - 1)
     match chance.randrange(7):
         case 0:
-            return Filter(left, condition(chance))
+            return WindowSelect(left, condition(chance))
         case 1:
-            return Union(left, right)
+            return union(left, right)
         case 2:
-            return Join(left, right)
+            return join(left, right)
         case 3:
-            return LeftJoin(left, right)
+            return left_join(left, right)
         case 4:
-            return LeftJoin(left, right, condition(chance))
+            return left_join(left, right, condition(chance))
         case 5:
-            return Minus(left, right)
+            return minus(left, right)
         case _:
-            return Project(left, v(chance.choice(["x", "y", "x y", "z"])))
+            return project(left, v(chance.choice(["x", "y", "x y", "z"])))
 
 
 def check(seed: int) -> int:
@@ -89,7 +89,7 @@ def check(seed: int) -> int:
     chance = random.Random(seed)
     given, question = drawn_inputs(chance), plan(chance, chance.randint(0, 2))
     if chance.random() < 0.15:
-        question = Distinct(question)
+        question = WindowDistinct(question)
     answer = evaluate(question, given)
     several = 0
     for t in range(LAST + 10):

@@ -8,9 +8,11 @@ import pytest
 
 from tests.rdf.build import aggregate_of, bgp, item, v
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
-from transom.algebra.rdf.solutions import Aggregation, Extend, Filter, LeftJoin, OrderBy, Project, Slice, Values
+from transom.algebra.rdf.solutions import extend, left_join, project
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
-from transom.algebra.sources import StreamReceive
+from transom.algebra.relations import WindowAggregation, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice
+from transom.algebra.sources import StreamReceive, Values
 from transom.algebra.streams import StreamUnion
 from transom.algebra.terms import term_call, variable
 from transom.errors import PlanError
@@ -29,14 +31,13 @@ COUNT = aggregate_of(variable("n"), "COUNT", None)
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Extend(PATTERN, item(X, Y)), "has a meaning already"),
+        (lambda: extend(PATTERN, item(X, Y)), "two columns are called x"),
         (lambda: Values((X,), ((IRI("http://a"), IRI("http://b")),)), "as many terms as there are variables"),
-        (lambda: Values((X, X), ()), "only once"),
-        (lambda: Aggregation(PATTERN, (item(X, X),), (COUNT,), whole=True), "has no keys"),
-        (lambda: Aggregation(PATTERN, (), (COUNT,)), "need a key"),
-        (lambda: Aggregation(PATTERN, (item(X, X), item(X, Y)), ()), "only once"),
-        (lambda: Aggregation(PATTERN, (item(variable("n"), X),), (COUNT,)), "only once"),
-        (lambda: Project(PATTERN, (X, X)), "only once"),
+        (lambda: Values((X, X), ()), "two columns are called x"),
+        (lambda: WindowAggregation(PATTERN, (), ()), "at least one column"),
+        (lambda: WindowAggregation(PATTERN, (item(X, X), item(X, Y)), ()), "two columns are called"),
+        (lambda: WindowAggregation(PATTERN, (item(variable("n"), X),), (COUNT,)), "two columns are called"),
+        (lambda: project(PATTERN, (X, X)), "two columns are called"),
         (lambda: Slice(SORTED, -1, None), "no negative length"),
         (lambda: Slice(SORTED, 0, -1), "no negative length"),
         (lambda: Slice(PATTERN, 0, 1), "without an order"),
@@ -54,8 +55,8 @@ COUNT = aggregate_of(variable("n"), "COUNT", None)
         (lambda: term_call("STRLEN"), "does not take 0 arguments"),
         (lambda: term_call("STRLEN", X, X), "does not take 2 arguments"),
         (lambda: term_call("BOUND", term_call("NOW")), "BOUND takes a variable"),
-        (lambda: Filter(PATTERN, X), "a predicate is boolean, not term"),
-        (lambda: LeftJoin(PATTERN, PATTERN, X), "a predicate is boolean, not term"),
+        (lambda: WindowSelect(PATTERN, X), "a predicate is boolean, not term"),
+        (lambda: left_join(PATTERN, PATTERN, X), "a predicate is boolean, not term"),
         (lambda: aggregate_of(X, "SUM", None), "SUM needs an argument"),
     ],
 )
@@ -67,8 +68,8 @@ def test_refused_plan(build: Callable[[], object], message: str) -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: Aggregation(PATTERN, (item(X, X), item(Y, Y)), (COUNT,)),
-        lambda: Aggregation(PATTERN, (), (COUNT,), whole=True),
+        lambda: WindowAggregation(PATTERN, (item(X, X), item(Y, Y)), (COUNT,)),
+        lambda: WindowAggregation(PATTERN, (), (COUNT,)),
         lambda: Slice(SORTED, 0, 0),
         lambda: range_window(STREAM, 1, 1),
         lambda: element_window(STREAM, 1),

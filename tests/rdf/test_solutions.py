@@ -6,27 +6,16 @@ import pytest
 
 from tests.rdf.build import aggregate_of, bgp, call, expression, inputs, item, path, rows, select, term, v
 from transom.algebra.expressions import Exists
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Either, Inverse, Link, NoneOf, OneOrMore, Path, Steps, ZeroOrMore, ZeroOrOne
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    SortKey,
-    Union,
-    Values,
-)
+from transom.algebra.rdf.solutions import extend, join, left_join, minus, project, union
 from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
-from transom.algebra.rdf.tree import Question
+from transom.algebra.relations import WindowAggregation, WindowDistinct, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice, SortKey
+from transom.algebra.sources import Values
 from transom.algebra.terms import term_call, term_literal, variable
+from transom.algebra.tree import Question
 from transom.model.rdf.terms import IRI, BlankNode, integer
 from transom.reference.rdf.evaluate import evaluate
 
@@ -57,7 +46,7 @@ def short(one: object) -> object:
     return int(one.lexical) if one is not None and one.datatype.endswith("#integer") else one and one.lexical  # type: ignore[attr-defined]
 
 
-def stored(patterns: str) -> Solutions:
+def stored(patterns: str) -> Windows:
     return bgp(patterns, None, on=G)
 
 
@@ -103,39 +92,39 @@ def test_a_path_leads_through_statements_that_are_valid_together() -> None:
 
 
 def test_minus_needs_a_variable_in_common() -> None:
-    assert found(select("x", Minus(stored("?x :p ?y"), stored("?x :q ?z")))) == [[1, ":b"], [1, ":c"]]
-    assert len(found(Minus(stored("?x :p ?y"), stored("?v :q ?w")))) == 3
-    half = LeftJoin(stored("?x :p ?y"), stored("?y :q ?z"))
-    assert len(found(Minus(half, Values((Z,), ((term(7),),))))) == 3
-    assert found(Minus(stored("?x :p ?y"), Values((X, Z), ((None, term(7)),)))) == found(stored("?x :p ?y"))
+    assert found(select("x", minus(stored("?x :p ?y"), stored("?x :q ?z")))) == [[1, ":b"], [1, ":c"]]
+    assert len(found(minus(stored("?x :p ?y"), stored("?v :q ?w")))) == 3
+    half = left_join(stored("?x :p ?y"), stored("?y :q ?z"))
+    assert len(found(minus(half, Values((Z,), ((term(7),),))))) == 3
+    assert found(minus(stored("?x :p ?y"), Values((X, Z), ((None, term(7)),)))) == found(stored("?x :p ?y"))
 
 
 def test_unbound_is_compatible_with_anything() -> None:
     table = Values((X, Y), ((term(":a"), None), (None, term(":c")), (term(":a"), None)))
-    assert found(Join(stored("?x :p ?y"), table)) == [[1, ":b", ":c"], [2, ":a", ":b"]]
+    assert found(join(stored("?x :p ?y"), table)) == [[1, ":b", ":c"], [2, ":a", ":b"]]
 
 
 def test_extend_leaves_unbound_what_is_an_error() -> None:
-    plan = Extend(stored("?x :q ?y"), item(N, call("+", "?y", 1)))
+    plan = extend(stored("?x :q ?y"), item(N, call("+", "?y", 1)))
     assert found(plan) == [[1, ":a", ":b", None], [1, ":d", 7, 8]]
 
 
 def test_groups() -> None:
     counts = (aggregate_of(N, "COUNT"), aggregate_of(Z, "SUM", Y))
-    by = Aggregation(stored("?x ?p ?y"), (item(X, X),), counts)
+    by = WindowAggregation(stored("?x ?p ?y"), (item(X, X),), counts)
     assert found(by) == [[1, ":a", 2, None], [1, ":b", 1, None], [1, ":c", 1, None], [1, ":d", 1, 7]]
-    assert found(Aggregation(stored("?x :none ?y"), (item(X, X),), counts)) == []
-    assert found(Aggregation(stored("?x :none ?y"), (), counts, whole=True)) == [[1, 0, 0]]
-    errors = Aggregation(stored("?x :q ?y"), (item(X, call("+", "?y", 1)),), counts[:1])
+    assert found(WindowAggregation(stored("?x :none ?y"), (item(X, X),), counts)) == []
+    assert found(WindowAggregation(stored("?x :none ?y"), (), counts)) == [[1, 0, 0]]
+    errors = WindowAggregation(stored("?x :q ?y"), (item(X, call("+", "?y", 1)),), counts[:1])
     assert found(errors) == [[1, 8, 1], [1, None, 1]]
-    twice = Union(stored("?x :q ?y"), stored("?x :q ?y"))
-    assert found(
-        Aggregation(twice, (), (aggregate_of(N, "COUNT", None, True), aggregate_of(Z, "COUNT")), whole=True)
-    ) == [[1, 2, 4]]
+    twice = union(stored("?x :q ?y"), stored("?x :q ?y"))
+    assert found(WindowAggregation(twice, (), (aggregate_of(N, "COUNT", None, True), aggregate_of(Z, "COUNT")))) == [
+        [1, 2, 4]
+    ]
 
 
 def test_groups_change_over_time() -> None:
-    plan = Aggregation(bgp("?x :p ?y", (4, 1)), (), (aggregate_of(N, "SUM", Y),), whole=True)
+    plan = WindowAggregation(bgp("?x :p ?y", (4, 1)), (), (aggregate_of(N, "SUM", Y),))
     given = inputs({"s": [(1, ":a", ":p", 5), (2, ":a", ":p", 5), (3, ":b", ":p", 1)]})
     numbers = [[0, 1, 0], [1, 2, 5], [2, 3, 10], [3, 5, 11], [5, 6, 6], [6, 7, 1], [7, "inf", 0]]
     assert rows(evaluate(plan, given)) == [[start, end, 1, term(total)] for start, end, total in numbers]
@@ -143,24 +132,24 @@ def test_groups_change_over_time() -> None:
 
 def test_exists_puts_terms_in_the_place_of_variables() -> None:
     inner = stored("?x :q ?z")
-    assert found(select("x", Filter(stored("?x :p ?y"), Exists(inner)))) == [[1, ":a"]]
-    assert found(select("x", Filter(stored("?x :p ?y"), call("!", Exists(inner))))) == [[1, ":b"], [1, ":c"]]
-    compared = Filter(stored("?v :q ?w"), call("=", "?w", "?y"))  # ?y comes from outside
-    assert found(select("x y", Filter(stored("?x :p ?y"), Exists(compared)))) == [[1, ":a", ":b"]]
-    hidden = Exists(Project(stored("?y :q ?w"), (variable("w"),)))  # this ?y is another one
-    assert len(found(Filter(stored("?x :p ?y"), hidden))) == 3
-    nested = Exists(Filter(stored("?y :p ?z"), Exists(stored("?z :p ?x"))))
-    assert len(found(Filter(stored("?x :p ?y"), nested))) == 3
-    disjoint = Exists(Minus(stored("?x :p ?z"), stored("?x :q ?w")))  # once ?x is a term nothing is in common
-    assert len(found(Filter(stored("?x :p ?y"), disjoint))) == 3
-    assert found(Extend(stored("?x :q ?y"), item(N, call("IF", Exists(stored("?y :p ?x")), 1, 0)))) == [
+    assert found(select("x", WindowSelect(stored("?x :p ?y"), Exists(inner)))) == [[1, ":a"]]
+    assert found(select("x", WindowSelect(stored("?x :p ?y"), call("!", Exists(inner))))) == [[1, ":b"], [1, ":c"]]
+    compared = WindowSelect(stored("?v :q ?w"), call("=", "?w", "?y"))  # ?y comes from outside
+    assert found(select("x y", WindowSelect(stored("?x :p ?y"), Exists(compared)))) == [[1, ":a", ":b"]]
+    hidden = Exists(project(stored("?y :q ?w"), (variable("w"),)))  # this ?y is another one
+    assert len(found(WindowSelect(stored("?x :p ?y"), hidden))) == 3
+    nested = Exists(WindowSelect(stored("?y :p ?z"), Exists(stored("?z :p ?x"))))
+    assert len(found(WindowSelect(stored("?x :p ?y"), nested))) == 3
+    disjoint = Exists(minus(stored("?x :p ?z"), stored("?x :q ?w")))  # once ?x is a term nothing is in common
+    assert len(found(WindowSelect(stored("?x :p ?y"), disjoint))) == 3
+    assert found(extend(stored("?x :q ?y"), item(N, call("IF", Exists(stored("?y :p ?x")), 1, 0)))) == [
         [1, ":a", ":b", 0],
         [1, ":d", 7, 0],
     ]
 
 
 def test_exists_asks_at_the_same_instant() -> None:
-    plan = select("x", Filter(bgp("?x :p ?y"), call("!", Exists(bgp("?x :q ?z", (3, 1))))))
+    plan = select("x", WindowSelect(bgp("?x :p ?y"), call("!", Exists(bgp("?x :q ?z", (3, 1))))))
     given = inputs({"s": [(0, ":a", ":p", 1), (4, ":a", ":q", 2)]})
     assert rows(evaluate(plan, given)) == [[0, 4, 1, term(":a")], [7, 10, 1, term(":a")]]
 
@@ -175,7 +164,7 @@ def test_orders() -> None:
     assert found(Slice(OrderBy(table, (), (Y, X)), 1, 2)) == [[3, ":a"], [1, 2]]
     assert found(Slice(up, 1)) == [[3, ":a"], [1, 2], [4, 2]]
     assert found(Slice(up, 0, 0)) == []
-    assert found(Distinct(Project(up, (Y,)))) == [[None], [":a"], [2]]
+    assert found(WindowDistinct(project(up, (Y,)))) == [[None], [":a"], [2]]
     assert found(OrderBy(table, (SortKey(call("/", "?y", 0)),), (X,)))[0] == [1, 2]
 
 
@@ -195,7 +184,7 @@ def test_construct_makes_new_nodes_for_each_solution() -> None:
     subjects = [one.payload.subject for one in answer.triples]
     assert len(subjects) == 6
     assert len(set(subjects)) == 3
-    twice = evaluate(Construct(Union(stored("?x :q 7"), stored("?x :q 7")), (line,)), inputs(g=GRAPH))
+    twice = evaluate(Construct(union(stored("?x :q 7"), stored("?x :q 7")), (line,)), inputs(g=GRAPH))
     assert [one.n for one in twice.triples] == [1, 1]
     wrong = Template(Y, IRI("http://ex/of"), X)
     assert found(Construct(stored("?x :q ?y"), (wrong, Template(X, Y, X)))) == [
@@ -215,12 +204,12 @@ def test_describe_names_and_variables() -> None:
 
 
 def test_new_nodes_of_expressions() -> None:
-    first = Extend(stored("?x :q ?y"), item(N, term_call("BNODE", term_literal(term('"k"')))))
-    second = Extend(first, item(Z, term_call("BNODE", term_literal(term('"k"')))))
+    first = extend(stored("?x :q ?y"), item(N, term_call("BNODE", term_literal(term('"k"')))))
+    second = extend(first, item(Z, term_call("BNODE", term_literal(term('"k"')))))
     nodes = [answer.payload for answer in evaluate(second, inputs(g=GRAPH)).solutions]
     assert [one.get("n") == one.get("z") for one in nodes] == [True, True]
     assert nodes[0].get("n") != nodes[1].get("n")
-    fresh = Extend(Union(stored("?x :q 7"), stored("?x :q 7")), item(N, term_call("BNODE")))
+    fresh = extend(union(stored("?x :q 7"), stored("?x :q 7")), item(N, term_call("BNODE")))
     assert len(evaluate(fresh, inputs(g=GRAPH)).solutions) == 2
 
 

@@ -9,14 +9,14 @@ from collections import Counter
 import pytest
 
 from tests.rdf.build import bgp, inputs, rows, select, statement, term
-from transom.algebra.rdf.solutions import LeftJoin, Union
+from transom.algebra.rdf.solutions import left_join, union
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
 from transom.model.bag import Element
 from transom.model.rdf.answer import intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple, integer
+from transom.reference.rdf import solutions
 from transom.reference.rdf.evaluate import evaluate, facts
-from transom.reference.rdf.solutions import left_join
 from transom.reference.sources import Inputs
 from transom.reference.windows import validity, window
 
@@ -68,7 +68,7 @@ Interval = tuple[Solution, int, int]
 
 
 def drawn(chance: random.Random, names: str, count: int) -> list[Interval]:
-    """Solutions with intervals of any length."""
+    """Windows with intervals of any length."""
     found: list[Interval] = []
     for _ in range(chance.randint(0, count)):
         bound = {name: integer(chance.randint(0, 1)) for name in names if chance.random() < 0.8}
@@ -147,7 +147,7 @@ def test_left_join_is_the_corrected_algorithm() -> None:
 
         def at(t: int, left: list[Interval] = left, right: list[Interval] = right) -> list[Solution]:
             sides = ([s for s, a, b in side if a <= t < b] for side in (left, right))
-            return left_join(*sides, holds)
+            return solutions.left_join(*sides, holds)
 
         swept = Swept().run(left, right, chance)
         assert [start for _, start, _ in swept] == sorted(start for _, start, _ in swept)
@@ -155,7 +155,7 @@ def test_left_join_is_the_corrected_algorithm() -> None:
 
 
 def test_left_join_whose_right_ends_are_not_in_order() -> None:
-    plan = select("z", LeftJoin(bgp("?x :p ?y", (20, 1)), Union(bgp("?x :q ?z", (9, 1)), bgp("?x :r ?z", (2, 1)))))
+    plan = select("z", left_join(bgp("?x :p ?y", (20, 1)), union(bgp("?x :q ?z", (9, 1)), bgp("?x :r ?z", (2, 1)))))
     given = inputs({"s": [(0, ":a", ":p", 1), (1, ":a", ":q", 5), (3, ":a", ":r", 6), (4, ":a", ":r", 6)]})
     assert rows(evaluate(plan, given)) == [
         [0, 1, 1, None],

@@ -19,7 +19,8 @@ from tests.machines.group_cases import MIXES
 from tests.rdf.build import aggregate_of, item
 from transom.algebra.expressions import Aggregate as SqlAggregate
 from transom.algebra.expressions import AggregateFunction, Column, Item
-from transom.algebra.rdf.solutions import Aggregation, Values
+from transom.algebra.relations import WindowAggregation
+from transom.algebra.sources import Values
 from transom.algebra.terms import variable
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Literal, Term
@@ -114,8 +115,8 @@ def check_terms(spark: Any, run: LoweringContext, whole: bool) -> None:
     terms: list[tuple[str, Term | None]] = [(g, t) for g, mix in zip("abcdefghij", MIXES, strict=True) for t in mix]
     given = list(changes(len(terms), f"terms {whole}"))
     keys = () if whole else (item(G, G),)
-    op = Aggregation(Values((G, X), ()), keys, AGGREGATES, whole)
-    schema = solutions(tuple(variable.name for variable in op.variables))
+    op = WindowAggregation(Values((G, X), ()), keys, AGGREGATES)
+    schema = op.schema
     spelled = [(f'"{g}"', None if t is None else str(t)) for g, t in terms]
     rows = frame(spark, run, given, spelled, "c0 string, c1 string")
     start = spark.createDataFrame([(0, 1)], "t bigint, n int").select(run.time.marked(F.col("t")), "n")
@@ -124,7 +125,7 @@ def check_terms(spark: Any, run: LoweringContext, whole: bool) -> None:
     for tick in range(TICKS):
         there = [solution(*terms[row]) for row in at(tick, given)]
         wanted = aggregation(op, there, lambda expression, s: s.get(expression.name))
-        spelled_terms = [[s.get(variable.name) for variable in op.variables] for s in wanted]
+        spelled_terms = [[s.get(name) for name in op.schema.names] for s in wanted]
         expected = Counter(tuple(None if t is None else str(t) for t in row) for row in spelled_terms)
         assert found[tick] == expected, (tick, whole)
 

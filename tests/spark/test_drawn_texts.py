@@ -16,7 +16,7 @@ from tests.spark.shapes_rdf import difference
 from tests.spark.together import OverRdf, differences
 from tests.spark.trying import SPLITS
 from transom.algebra.rdf.patterns import PathPattern
-from transom.algebra.rdf.tree import reads_streams, walk
+from transom.algebra.tree import reads_streams, walk
 from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.model.rdf.answer import RdfAnswer

@@ -107,9 +107,9 @@ SOWN = [
     sow(
         "a filter outside its optional",
         rdf_arrange,
-        "return rdf_join.join(self, left, right, JoinType.LEFT, asking)",
-        "found = rdf_join.join(self, left, right, JoinType.LEFT, None)\n"
-        "                return rdf_join.kept(found, asking) if asking else found",
+        "return rdf_join.join(self, op)",
+        "found = rdf_join.join(self, replace(op, predicate=conjunction([])))\n"
+        "                return rdf_join.kept(found, op.predicate) if op.join_type is JoinType.LEFT else found",
         ("r40", "replay"),
     ),
     sow(
@@ -129,7 +129,7 @@ SOWN = [
     sow(
         "a star over all subjects",
         rdf_join,
-        "equal = tuple(name for name in names(star[0].variables) if name in keys)",
+        "equal = tuple(name for name in star[0].schema.names if name in keys)",
         "equal: tuple[str, ...] = ()",
         ("two-subjects", "replay"),
     ),

@@ -42,7 +42,7 @@ SOWN = [
     sow(
         "LIMIT inside EXISTS counts for all solutions together",
         rdf_arrange,
-        "per = tuple(name for name in names(op.variables) if is_outer(name))",
+        "per = tuple(name for name in op.schema.names if is_outer(name))",
         "per: tuple[str, ...] = ()",
         ("exists-with-limit", "replay"),
     ),

@@ -18,9 +18,10 @@ from tests.rdf.build import rows
 from tests.rdf.stated import Stated, stated
 from tests.spark.together import OverRdf, found_answers
 from tests.spark.trying import SPLITS, patiently
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.solutions import Project
-from transom.algebra.rdf.tree import Question, reads_streams
+from transom.algebra.operator import Windows
+from transom.algebra.rdf.solutions import project, variables
+from transom.algebra.relations import WindowProject
+from transom.algebra.tree import Question, reads_streams
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream, stored_graph
 from transom.errors import Unsupported
@@ -199,9 +200,9 @@ def test_many_generated(spark: Any, part: int) -> None:
 
 
 def test_a_wrong_plan_is_noticed(spark: Any) -> None:
-    seed, plan = next((s, p) for s, p in chosen(8, 100) if not isinstance(p, Project) and hasattr(p, "variables"))
-    assert isinstance(plan, Solutions)
+    seed, plan = next((s, p) for s, p in chosen(8, 100) if isinstance(p, Windows) and not isinstance(p, WindowProject))
+    assert isinstance(plan, Windows)
     inputs = joined(drawn(seed, 5))
-    other = query_of(Project(plan, plan.variables[:-1]))
+    other = query_of(project(plan, variables(plan)[:-1]))
     found = patiently(lambda: replay_answer(other, spark, inputs, "on"))
     assert shown(found) != shown(evaluate(plan, inputs))

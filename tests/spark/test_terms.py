@@ -10,7 +10,7 @@ import pytest
 
 from tests.spark.drawn_terms import A, B, every_term, nested, rows, simple, text
 from transom.algebra.expressions import Column, Exists, Expression
-from transom.algebra.rdf.solutions import Values
+from transom.algebra.sources import Values
 from transom.algebra.term_functions import TERM_FUNCTIONS
 from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.errors import PlanError, Unsupported

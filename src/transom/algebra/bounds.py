@@ -6,6 +6,9 @@ import math
 from typing import assert_never
 
 from transom.algebra.operator import Operator, Stream, Windows
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern, ways
+from transom.algebra.rdf.statements import StoredGraph, element_count
 from transom.algebra.relations import (
     JoinType,
     RelationExcept,
@@ -22,8 +25,10 @@ from transom.algebra.relations import (
     WindowMerge,
     WindowProject,
     WindowSelect,
+    of_terms,
 )
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.sequences import OrderBy, Slice
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
 from transom.algebra.state import (
     NOTHING,
     ONE,
@@ -50,7 +55,7 @@ from transom.algebra.streams import (
     StreamUnion,
     WithoutJumps,
 )
-from transom.algebra.tree import closed, keyed, walk
+from transom.algebra.tree import EachWindow, closed, keyed, patterns_of, walk
 from transom.algebra.windows import (
     Arrival,
     Between,
@@ -100,9 +105,9 @@ def size(op: Windows) -> Formula:
             return TableRows(extent)
         case Window():
             return _held(op, op.range, _width(op), ONE)
-        case WindowSelect(input=input) | WindowProject(input=input):
+        case WindowSelect(input=input) | WindowProject(input=input) | TriplePattern(input=input):
             return size(input)
-        case WindowDistinct(input=input) | WindowFirst(input=input) | WindowGrown(input=input):
+        case WindowDistinct(input=input) | WindowFirst(input=input) | WindowGrown(input=input) | OrderBy(input=input):
             return size(input)
         case WindowAggregation(input=input, groups=groups) | TrackAggregation(input=input, groups=groups):
             return size(input) if groups else ONE
@@ -113,13 +118,23 @@ def size(op: Windows) -> Formula:
         case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return times(relation_size(left), relation_size(right))
         case RelationJoin(left=left, right=right, join_type=JoinType.LEFT):
-            return plus(times(relation_size(left), relation_size(right)), relation_size(left))
+            return times(relation_size(left), plus(relation_size(right), ONE))
         case RelationJoin(left=left) | RelationExcept(left=left):
             return relation_size(left)
         case RelationUnion(left=left, right=right):
             return plus(relation_size(left), relation_size(right))
         case RelationIntersect(left=left, right=right):
             return least(relation_size(left), relation_size(right))
+        case Values(rows=rows):
+            return Number(len(rows))
+        case Slice(input=input, limit=limit):
+            return size(input) if limit is None else least(Number(limit), size(input))
+        case StoredGraph(extents=extents):
+            return plus(*map(TableRows, extents))
+        case PathPattern(input=input, path=path):
+            return ways(path, size(input))
+        case BasicGraphPattern(parts=parts):
+            return times(ONE, *map(size, parts))
         case _:
             assert_never(op)
 
@@ -156,26 +171,16 @@ def windows_per_tick(op: Windows) -> Formula:
             return share(arrivals(input, 1), step)
         case Window():
             return keys(op)
-        case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
-            return windows_per_tick(below)
-        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
-            return windows_per_tick(below)
-        case WindowGrown(input=below):
-            return windows_per_tick(below)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return times(windows_per_tick(left), windows_per_tick(right))
-        case WindowMerge() | RelationJoin():
-            return ONE
-        case RelationUnion() | RelationExcept() | RelationIntersect():
-            return ONE
         case _:
-            assert_never(op)
+            return windows_per_tick(op.input) if isinstance(op, EachWindow) else ONE
 
 
 def window_ticks(op: Windows, span: int) -> Formula:
     """The most ticks with windows in any span of ticks."""
     match op := closed(op):
-        case Window(slide=Once()):
+        case Window(slide=Once()) | Values() | StoredGraph():
             return ONE
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):
             return Number(-(-span // step))
@@ -188,20 +193,16 @@ def window_ticks(op: Windows, span: int) -> Formula:
             return least(Number(span), arrivals(input, span))
         case Window():
             return Number(span)
-        case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
-            return window_ticks(below, span)
-        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
-            return window_ticks(below, span)
-        case WindowGrown(input=below) | WindowMerge(input=below):
+        case WindowMerge(input=below):
             return window_ticks(below, span)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return _either_ticks(left, right, span)
-        case RelationJoin():
-            return _either_ticks(op.left, op.right, span)
-        case RelationUnion() | RelationExcept() | RelationIntersect():
-            return _either_ticks(op.left, op.right, span)
+        case BasicGraphPattern(parts=parts):
+            return least(Number(span), plus(ONE, *(window_ticks(part, span) for part in parts)))
         case _:
-            assert_never(op)
+            if isinstance(op, EachWindow):
+                return window_ticks(op.input, span)
+            return _either_ticks(op.left, op.right, span)
 
 
 def _either_ticks(left: Windows, right: Windows, span: int) -> Formula:
@@ -240,7 +241,12 @@ def windows_within(op: Windows, span: int) -> Formula:
 
 
 def remembered(op: Operator) -> Formula:
-    """The most rows that this operator alone must remember, those below it not counted."""
+    """The most rows that this operator alone must remember, those below it not counted.
+
+    A window holds its rows. Of solutions it does not: when a statement goes follows from its tick, and what must find a
+    solution again remembers it. EXISTS remembers what is valid of its pattern.
+    """
+    asked = plus(*map(size, patterns_of(op)))
     match op := closed(op):
         case StreamAcquire() | StreamReceive() | StoredTable():
             return NOTHING
@@ -248,25 +254,37 @@ def remembered(op: Operator) -> Formula:
             return NOTHING
         case WithoutJumps(input=input, key=key):
             return _objects(input) if key else ONE
-        case WindowSelect() | WindowProject() | WindowAggregation() | TrackAggregation():
+        case WindowSelect() | WindowProject() | TrackAggregation() | WindowFirst():
+            return asked
+        case WindowAggregation(input=input) | WindowDistinct(input=input):
+            return plus(size(input), asked) if of_terms(op) else NOTHING
+        case PathPattern(input=input) | OrderBy(input=input) | Slice(input=input):
+            return plus(size(input), asked)
+        case Values() | StoredGraph() | TriplePattern() | Construct() | Window(input=StoredTable()):
             return NOTHING
-        case WindowDistinct() | WindowFirst():
-            return NOTHING
-        case Window(input=StoredTable()):
-            return NOTHING
+        case Window() if of_terms(op):
+            return Number(element_count(op) or 0)
         case Window():
             places = keys(op) if op.by_distance else NOTHING
             return plus(_held(op, op.range, _reach(op) + 1, keys(op)), places) if _width(op) else NOTHING
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return plus(times(windows_per_tick(left), size(left)), times(windows_per_tick(right), size(right)))
         case RelationJoin():
-            return plus(relation_size(op.left), relation_size(op.right))
+            return plus(relation_size(op.left), relation_size(op.right), asked)
+        case RelationUnion() if of_terms(op):
+            return NOTHING
         case RelationUnion() | RelationExcept() | RelationIntersect():
             return plus(relation_size(op.left), relation_size(op.right))
+        case BasicGraphPattern(parts=parts):
+            return plus(*map(size, parts)) if len(parts) > 1 else NOTHING
         case IStream(input=input) | DStream(input=input):
             return relation_size(input)
         case WindowGrown(input=input) | WindowMerge(input=input):
             return relation_size(input)
+        case Describe(input=input, statements=statements):
+            return plus(size(input), size(statements))
+        case Ask():
+            return ONE
         case _:
             assert_never(op)
 

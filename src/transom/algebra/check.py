@@ -11,9 +11,13 @@ from transom.model.types import Type
 
 
 def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """An expression reads only columns that are there, and tags only on a stream."""
+    """An expression reads only columns that are there, and tags only on a stream.
+
+    In a window a column of terms may be missing: it is NULL, or inside EXISTS a variable of the solution around it.
+    """
     for attribute in columns(expression):
-        schema.position(attribute)
+        if on_stream or attribute.type is not Type.TERM:
+            schema.position(attribute)
     if not on_stream and tags(expression):
         raise PlanError("the tuples of a window carry no tags")
 

@@ -9,7 +9,6 @@ from transom.algebra import bounds
 from transom.algebra.composed import Composed, composed_in
 from transom.algebra.composed_sources import ConstructedStream, RowStatements, SolutionStream
 from transom.algebra.operator import Operator
-from transom.algebra.rdf import bounds as rdf_bounds
 from transom.algebra.rdf.forms import Construct
 from transom.algebra.state import Arrivals, Formula, Hinted, Least, Number, Share, Sum, Times, least, plus, share, times
 
@@ -23,7 +22,7 @@ def _total(op: Composed) -> Formula:
     if isinstance(op, RowStatements):
         return bounds.total(op.rows)
     if isinstance(op, SolutionStream | ConstructedStream):
-        return rdf_bounds.total(op.question)
+        return bounds.total(op.question)
     raise TypeError(f"{type(op).__name__} is no answer of a query")
 
 
@@ -58,9 +57,9 @@ def _arrivals(op: Composed, span: int) -> Formula:
     if isinstance(op, RowStatements):
         return times(Number(len(op.predicates)), bounds.arrivals(op.rows, span))
     if isinstance(op, SolutionStream):
-        return times(Number(span), rdf_bounds.valid(op.question))
+        return times(Number(span), bounds.size(op.question))
     if not isinstance(op, ConstructedStream):
         raise TypeError(f"{type(op).__name__} is no answer of a query")
     if isinstance(op.question, Construct):
-        return times(Number(span * len(op.question.template)), rdf_bounds.valid(op.question.input))
-    return times(Number(span), rdf_bounds.valid(op.question.statements))
+        return times(Number(span * len(op.question.template)), bounds.size(op.question.input))
+    return times(Number(span), bounds.size(op.question.statements))

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from transom.algebra.composed import Behind, Composed
 from transom.algebra.expressions import Expression
-from transom.algebra.operator import Stream
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.forms import Construct, Describe
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.sources import StreamReceive
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.errors import PlanError
@@ -33,9 +32,9 @@ class SolutionStream(StreamReceive, Composed):
     inner: Behind = field()
 
     @property
-    def question(self) -> Solutions:
+    def question(self) -> Windows:
         """The question behind it."""
-        if not isinstance(self.inner.query, Solutions):
+        if not isinstance(self.inner.query, Windows):
             raise PlanError("rows are made of solutions")
         return self.inner.query
 

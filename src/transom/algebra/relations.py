@@ -1,4 +1,7 @@
-"""Operators on streams of windows: each window is treated as if it were a relation."""
+"""Operators on streams of windows: each window is treated as if it were a relation.
+
+SPARQL's solutions are such relations: a column of terms per variable, NULL where it is unbound, one window per instant.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,22 @@ from dataclasses import dataclass
 from enum import Enum
 
 from transom.algebra.check import check_items, check_predicate, check_reads
-from transom.algebra.expressions import Aggregate, Expression, Item
+from transom.algebra.expressions import Aggregate, Column, Expression, Item, Literal
 from transom.algebra.operator import Windows
 from transom.algebra.tracks import Track
 from transom.errors import PlanError
 from transom.model.schema import Schema
+from transom.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
-    Meaning  filter inside each window; a window that loses all its tuples stays, empty.
-    Bounds   the tick of a window does not change.
-    Source   000 Fig. 4, Sec. 6.2.
-    State    none.
+    Meaning  filter inside each window; a window that loses all its tuples stays, empty. An error is not true (R12).
+    Bounds   the tick of a window does not change, and is no part of the predicate (R12).
+    Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
+    State    none; with EXISTS, what is valid of its pattern.
     """
 
     input: Windows
@@ -38,17 +42,18 @@ class WindowSelect(Windows):
 class WindowProject(Windows):
     """Each tuple of each window made into another by a list of expressions.
 
-    Meaning  map inside each window; duplicates stay.
-    Bounds   the tick of a window does not change.
-    Source   000 Figs. 3, 4 projectOnWindow.
-    State    none.
+    Meaning  map inside each window; duplicates stay (R7), and so does an order. BIND adds a column in this way, with
+             NULL where its expression is an error.
+    Bounds   the tick of a window does not change. Only a relation of terms may lose all its columns.
+    Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
+    State    none; with EXISTS, what is valid of its pattern.
     """
 
     input: Windows
     items: tuple[Item, ...]
 
     def __post_init__(self) -> None:
-        check_items(self.items, self.input.schema, on_stream=False)
+        check_items(self.items, self.input.schema, on_stream=False, may_be_empty=of_terms(self.input))
 
     @property
     def schema(self) -> Schema:
@@ -61,9 +66,9 @@ class WindowAggregation(Windows):
 
     Meaning  without groups one tuple per window, over no tuples too: COUNT 0, others NULL; with groups one tuple
              per group that has tuples (S14, S16), in the order of the group's values.
-    Bounds   the tick of a window does not change.
-    Source   000 Fig. 4 aggregateOverWindow.
-    State    none.
+    Bounds   the tick of a window does not change. Of terms, a group or an aggregate that is an error is NULL.
+    Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
+    State    none; over solutions, what is valid of the input.
     """
 
     input: Windows
@@ -75,6 +80,7 @@ class WindowAggregation(Windows):
         for aggregate in self.aggregates:
             if aggregate.argument is not None:
                 check_reads(aggregate.argument, self.input.schema, on_stream=False)
+        _ = self.schema
 
     @property
     def schema(self) -> Schema:
@@ -162,10 +168,10 @@ class TrackAggregation(Windows):
 class WindowDistinct(Windows):
     """Each tuple of each window once.
 
-    Meaning  the first of equal tuples stays; NULL equals NULL here.
+    Meaning  the first of equal tuples stays, so an order stays too; NULL equals NULL here. REDUCED is the same (R16).
     Bounds   the tick of a window does not change.
-    Source   CQL (SELECT DISTINCT).
-    State    none.
+    Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
+    State    none; over solutions, what is valid of the input.
     """
 
     input: Windows
@@ -255,10 +261,13 @@ class RelationJoin(Windows):
 
     Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t), left-major; R(t) is the last
              window, for several keys the union of the last of each. A left join adds the left tuples without a pair,
-             with NULL for the right. A semi join gives the left tuples with a pair, an anti join those without one;
-             NOT IN is an anti join whose predicate is also true where the comparison is unknown.
-    Bounds   a side that has not started is empty (C16); one window per tick.
-    Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS).
+             with NULL for the right (R14, R26). A semi join gives the left tuples with a pair, an anti join those
+             without one; NOT IN is an anti join whose predicate is also true where the comparison is unknown. In a
+             natural join, tuples pair that have no two different values in a common column, where NULL fits any value
+             (R7, R22); a pair has common columns once. MINUS is a natural anti join: a pair counts there if both of its
+             tuples have a value in some common column.
+    Bounds   a side that has not started is empty (C16); one window per tick. A predicate that is an error is not true.
+    Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the relations of both sides.
     """
 
@@ -266,37 +275,47 @@ class RelationJoin(Windows):
     right: Windows
     predicate: Expression
     join_type: JoinType = JoinType.INNER
+    natural: bool = False
 
     def __post_init__(self) -> None:
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
-        check_predicate(self.predicate, self.left.schema + self.right.schema, on_stream=False)
+        check_predicate(self.predicate, self.pair, on_stream=False)
+
+    @property
+    def pair(self) -> Schema:
+        """The columns of a pair of tuples, which the predicate reads."""
+        if not self.natural:
+            return self.left.schema + self.right.schema
+        return merged(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
-        left_only = self.join_type in (JoinType.SEMI, JoinType.ANTI)
-        return self.left.schema if left_only else self.left.schema + self.right.schema
+        return self.left.schema if self.join_type in (JoinType.SEMI, JoinType.ANTI) else self.pair
 
 
 @dataclass(frozen=True, slots=True)
 class RelationUnion(Windows):
     """All tuples of two relations.
 
-    Meaning  the tuples of R(t) and then those of S(t): UNION ALL; UNION is the distinct ones of it.
-    Bounds   instants as RelationJoin; both sides have columns of the same types, named as on the left.
-    Source   CQL (UNION); 002 Def. 9 (windows of several streams; R7, R10).
-    State    the relations of both sides.
+    Meaning  the tuples of R(t) and then those of S(t): UNION ALL (R7); UNION is the distinct ones of it. By name, a
+             column that one side lacks is NULL in its tuples.
+    Bounds   instants as RelationJoin; unless by name, both sides have columns of the same types, named as on the left.
+    Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
+    State    the relations of both sides; over solutions none, as the sides are read in step (R24).
     """
 
     left: Windows
     right: Windows
+    by_name: bool = False
 
     def __post_init__(self) -> None:
-        _check_alike(self.left.schema, self.right.schema)
+        if not self.by_name:
+            _check_alike(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
-        return self.left.schema
+        return merged(self.left.schema, self.right.schema) if self.by_name else self.left.schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,3 +363,18 @@ class RelationIntersect(Windows):
 def _check_alike(left: Schema, right: Schema) -> None:
     if [a.type for a in left] != [a.type for a in right]:
         raise PlanError(f"{left} and {right} do not have columns of the same types")
+
+
+def merged(left: Schema, right: Schema) -> Schema:
+    """The columns of two relations, common ones once."""
+    return Schema(tuple(dict.fromkeys((*left, *right))))
+
+
+def of_terms(op: Windows) -> bool:
+    """Whether a relation has statements or solutions: each of its columns holds terms."""
+    return all(attribute.type is Type.TERM for attribute in op.schema)
+
+
+def restricts(op: WindowProject) -> bool:
+    """Whether a projection only keeps columns: SELECT, which hides all other variables, in contrast to BIND."""
+    return all(item.expression in (Column(item.attribute), Literal(None, item.attribute.type)) for item in op.items)

@@ -1,10 +1,11 @@
-"""Where data comes from: sensed and pushed streams, and stored tables."""
+"""Where data comes from: sensed and pushed streams, stored tables, and rows that a query says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transom.algebra.operator import Operator, Stream
+from transom.algebra.expressions import Column
+from transom.algebra.operator import Operator, Stream, Windows
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.model.types import Value
@@ -56,3 +57,26 @@ class StoredTable(Operator):
 
     extent: str
     schema: Schema = field()
+
+
+@dataclass(frozen=True, slots=True)
+class Values(Windows):
+    """A relation written down in the query.
+
+    Meaning  every row is a tuple, at every tick; None is NULL.
+    Bounds   equal rows add up.
+    Source   W3C 10.2; GRAPH ?g joins what it finds in a stream with the name of the stream (R10).
+    State    none.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def __post_init__(self) -> None:
+        width = len(self.schema)
+        if any(len(row) != width for row in self.rows):
+            raise PlanError("every row has as many terms as there are variables")
+
+    @property
+    def schema(self) -> Schema:
+        return Schema(tuple(column.attribute for column in self.columns))

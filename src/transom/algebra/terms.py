@@ -7,8 +7,11 @@ from transom.algebra.functions import FUNCTIONS
 from transom.algebra.term_functions import LOGIC, TERM_FUNCTIONS
 from transom.errors import PlanError
 from transom.model.rdf.terms import Term
-from transom.model.schema import Attribute
+from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
+
+STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o")))
+"""A statement as a row: subject, predicate and object."""
 
 
 def variable(name: str) -> Column:

@@ -6,10 +6,14 @@ A `match` over `closed(operator)` is checked by mypy to know every operator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TypeAlias, get_args, overload
 
+from transom.algebra.expressions import Call, Exists, Expression, parts
 from transom.algebra.operator import Operator, Stream, Windows
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.relations import (
     RelationExcept,
     RelationIntersect,
@@ -26,7 +30,8 @@ from transom.algebra.relations import (
     WindowProject,
     WindowSelect,
 )
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.sequences import OrderBy, Slice
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
 from transom.algebra.streams import (
     DStream,
     IStream,
@@ -38,6 +43,7 @@ from transom.algebra.streams import (
     WithoutJumps,
 )
 from transom.algebra.windows import Window
+from transom.errors import PlanError
 
 StreamOperator: TypeAlias = (
     StreamAcquire
@@ -56,6 +62,9 @@ StreamOperator: TypeAlias = (
 Relations: TypeAlias = RelationJoin | RelationUnion | RelationExcept | RelationIntersect
 """Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
 
+Patterns: TypeAlias = TriplePattern | PathPattern | BasicGraphPattern
+"""Operators from statements to solutions."""
+
 WindowsOperator: TypeAlias = (
     Window
     | WindowSelect
@@ -69,10 +78,41 @@ WindowsOperator: TypeAlias = (
     | WindowCrossProduct
     | WindowJoin
     | Relations
+    | Values
+    | OrderBy
+    | Slice
+    | StoredGraph
+    | Patterns
 )
 """Every operator that produces windows."""
 
-OPERATORS: tuple[type[Operator], ...] = (*get_args(StreamOperator), *get_args(WindowsOperator), StoredTable)
+EachWindow: TypeAlias = (
+    WindowSelect
+    | WindowProject
+    | WindowAggregation
+    | TrackAggregation
+    | WindowDistinct
+    | WindowFirst
+    | WindowGrown
+    | OrderBy
+    | Slice
+    | TriplePattern
+    | PathPattern
+)
+"""Operators that treat each window of their input by itself."""
+
+Form: TypeAlias = Construct | Describe | Ask
+"""Operators that end a query over RDF with something else than solutions."""
+
+Question: TypeAlias = Windows | Form
+"""What a query over RDF is."""
+
+OPERATORS: tuple[type[Operator], ...] = (
+    *get_args(StreamOperator),
+    *get_args(WindowsOperator),
+    StoredTable,
+    *get_args(Form),
+)
 
 
 @overload
@@ -80,7 +120,7 @@ def closed(operator: Stream) -> StreamOperator: ...
 @overload
 def closed(operator: Windows) -> WindowsOperator: ...
 @overload
-def closed(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable: ...
+def closed(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable | Form: ...
 def closed(operator: Operator) -> Operator:
     """The operator itself, as one of a closed union."""
     if not isinstance(operator, OPERATORS):
@@ -89,10 +129,27 @@ def closed(operator: Operator) -> Operator:
 
 
 def inputs(operator: Operator) -> tuple[Operator, ...]:
-    """The operators directly below one."""
-    values = (getattr(operator, field.name) for field in fields(operator))
-    several = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
-    return tuple(part for part in several if isinstance(part, Operator))
+    """The operators directly below one, those in the patterns of EXISTS included."""
+    return tuple(below for found in _inside(operator) for below in _operators(found))
+
+
+def _operators(found: Operator | Expression) -> list[Operator]:
+    return [found] if isinstance(found, Operator) else [e.pattern for e in parts(found) if isinstance(e, Exists)]
+
+
+def _inside(value: object) -> Iterator[Operator | Expression]:
+    """The nearest operators and expressions in the fields of a value, and in tuples."""
+    if isinstance(value, tuple):
+        members = value
+    elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):
+        members = tuple(getattr(value, field.name) for field in fields(value))
+    else:
+        return
+    for member in members:
+        if isinstance(member, Operator | Expression):
+            yield member
+        else:
+            yield from _inside(member)
 
 
 def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> Operator:
@@ -112,10 +169,42 @@ def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> O
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
-    """The operator and all below it, top first."""
+    """The operator and all below it, top first; patterns of EXISTS are entered."""
     yield operator
     for below in inputs(operator):
         yield from walk(below)
+
+
+def expressions_of(operator: Operator) -> Iterator[Expression]:
+    """The expressions of an operator and all that is below them."""
+    return (part for found in _inside(operator) if not isinstance(found, Operator) for part in parts(found))
+
+
+def calls(operator: Operator) -> Iterator[Call]:
+    """The calls of an operator and of all below it, top first; patterns of EXISTS are entered."""
+    return (part for found in walk(operator) for part in expressions_of(found) if isinstance(part, Call))
+
+
+def volatile_calls(operator: Operator) -> list[Call]:
+    """Calls that depend on more than their arguments, which have no meaning over streams (R28)."""
+    return [call for call in calls(operator) if call.function.volatile]
+
+
+def reads_streams(operator: Operator) -> bool:
+    """Whether an answer can change with time."""
+    return any(isinstance(found, StreamReceive) for found in walk(operator))
+
+
+def patterns_of(operator: Operator) -> list[Windows]:
+    """The patterns that the expressions of an operator ask for with EXISTS."""
+    return [pattern_of(part) for part in expressions_of(operator) if isinstance(part, Exists)]
+
+
+def pattern_of(exists: Exists) -> Windows:
+    """The pattern of an EXISTS."""
+    if not isinstance(exists.pattern, Windows):
+        raise PlanError("EXISTS asks for solutions")
+    return exists.pattern
 
 
 def is_stream(operator: Operator) -> bool:
@@ -128,17 +217,7 @@ def keyed(windows: Windows) -> bool:
     match windows:
         case Window(key=key):
             return bool(key)
-        case (
-            WindowSelect(input=below)
-            | WindowProject(input=below)
-            | WindowAggregation(input=below)
-            | TrackAggregation(input=below)
-            | WindowDistinct(input=below)
-            | WindowFirst(input=below)
-            | WindowGrown(input=below)
-        ):
-            return keyed(below)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
             return keyed(left) or keyed(right)
         case _:
-            return False
+            return isinstance(windows, EachWindow) and keyed(windows.input)

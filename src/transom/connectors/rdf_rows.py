@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from transom.algebra.composed_sources import SUBJECT, RowStatements
 from transom.algebra.rdf.forms import Construct, Template
-from transom.algebra.rdf.solutions import Values
+from transom.algebra.sources import Values
 from transom.algebra.terms import variable
 from transom.catalog.extents import Extent
 from transom.connectors.rows import Given, Origin, tagged

@@ -154,7 +154,7 @@ class _Queries:
     def statements(self, made: Extent, template: StatementTemplate) -> RowStatements:
         """The rows of an extent as statements."""
         from transom.algebra.composed_sources import RowStatements, iri_pattern
-        from transom.algebra.rdf.operator import STATEMENT
+        from transom.algebra.terms import STATEMENT
         from transom.languages.sql.select import Selecting
 
         extent = self.catalog.extents[template.extent]

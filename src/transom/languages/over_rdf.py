@@ -11,7 +11,7 @@ from transom.catalog.sources import FromQuery
 from transom.errors import CatalogError, LanguageRule, Span, TransomError
 
 if TYPE_CHECKING:
-    from transom.algebra.rdf.tree import Question
+    from transom.algebra.tree import Question
 
 ENDINGS = ("rq", "sparql")
 """The endings of files with such queries."""
@@ -51,7 +51,7 @@ def question_of(extent: Extent, catalog: Catalog, path: Path, text: str) -> Ques
     if isinstance(plan, Ask | Construct | Describe):
         told = ("rows", f"extents.{extent.name}.source.query")
         raise _other_form(extent, *told, text, "use SELECT").within(text, str(path))
-    names = [f"?{variable.name}" for variable in plan.variables]
+    names = [f"?{column.name}" for column in plan.schema]
     if len(names) != len(extent.schema):
         raise CatalogError(
             f"the query of {extent.name} gives {len(names)} variables, not {len(extent.schema)}",

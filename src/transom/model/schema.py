@@ -55,6 +55,11 @@ class Schema:
     def __str__(self) -> str:
         return "(" + ", ".join(map(str, self.attributes)) + ")"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the attributes."""
+        return tuple(attribute.name for attribute in self.attributes)
+
     def find(self, qualifier: str | None, name: str) -> list[Attribute]:
         """The attributes that a written name can mean; more than one makes the name ambiguous (S21)."""
         return [a for a in self.attributes if a.name == name and qualifier in (None, a.qualifier)]

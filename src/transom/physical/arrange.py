@@ -254,7 +254,7 @@ class Planner:
             case RelationUnion() | RelationExcept() | RelationIntersect():
                 return self._related(op, ordered)
             case _:
-                assert_never(op)
+                raise PlanError(f"{type(op).__name__} gives solutions, not windows")
 
     def _related(self, op: Relations | Rest, ordered: bool) -> Physical:
         """Operators on whole relations; only plans that have one import their nodes."""
@@ -331,12 +331,8 @@ class Planner:
             case RelationJoin(left=left, right=right) if routes.by_time(self, op):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
-            case WindowGrown() | WindowMerge() | RelationJoin():
-                return None
-            case RelationUnion() | RelationExcept() | RelationIntersect():
-                return None
             case _:
-                assert_never(op)
+                return None
 
     # --- relations ---------------------------------------------------------------------------------
 

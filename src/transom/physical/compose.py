@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from transom.algebra.composed import Composed
 from transom.algebra.composed_sources import SUBJECT, ConstructedStream, RowStatements, SolutionStream
 from transom.algebra.expressions import Item
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.forms import Construct, Describe, Template
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.tree import reads_streams, volatile_calls
 from transom.algebra.state import Number, times
 from transom.algebra.terms import variable
+from transom.algebra.tree import reads_streams, volatile_calls
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical import arrange, choices, gaps, rdf_arrange, rdf_choices
@@ -71,12 +71,12 @@ class Composer:
             raise PlanError(f"{type(op).__name__} is no answer of a query")
         return TypedRows(self._begun(op.question, op.question), op.extent, node.schema, _TYPED)
 
-    def _begun(self, question: Solutions | Construct | Describe, solved: Solutions) -> Physical:
+    def _begun(self, question: Windows | Construct | Describe, solved: Windows) -> Physical:
         """What begins to be valid: the changes of each tick added up, of which those above 0 stay."""
         if calls := volatile_calls(question):
             raise gaps.VOLATILE.refusal(calls[0].function.name)
         planner = rdf_arrange.Planner(self.slack, self.local, reads_streams(question))
-        plan = planner.solutions(question) if isinstance(question, Solutions) else planner.question(question)
+        plan = planner.solutions(question) if isinstance(question, Windows) else planner.question(question)
         changes = self.composed(planner.moving(plan))
         if self.start:
             changes = rewrite(changes, self._from_start)

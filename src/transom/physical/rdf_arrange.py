@@ -6,34 +6,28 @@ from collections.abc import Collection
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import assert_never
 
 from transom.algebra.expressions import Call, Column, Exists, Expression, Item, conjunction, conjuncts, parts, rewrite
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    Union,
-    Values,
-    ordered,
-)
+from transom.algebra.rdf.solutions import unextended
 from transom.algebra.rdf.statements import StoredGraph, element_count, range_and_slide
-from transom.algebra.rdf.tree import Question, closed, pattern_of, reads_streams, volatile_calls
-from transom.algebra.relations import JoinType, RelationUnion
-from transom.algebra.sources import StoredTable
+from transom.algebra.relations import (
+    JoinType,
+    RelationJoin,
+    RelationUnion,
+    WindowAggregation,
+    WindowDistinct,
+    WindowProject,
+    WindowSelect,
+    restricts,
+)
+from transom.algebra.sequences import OrderBy, Slice, ordered
+from transom.algebra.sources import StoredTable, Values
 from transom.algebra.streams import StreamUnion
 from transom.algebra.terms import variable
+from transom.algebra.tree import Question, pattern_of, reads_streams, volatile_calls
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.machines.lineage_spec import LineageSpec, Reach
@@ -48,7 +42,7 @@ from transom.physical.lines import Lines
 from transom.physical.node import Clock, Physical
 from transom.physical.plan import Choice, Form, UnionAll
 from transom.physical.rdf_closure import closure
-from transom.physical.rdf_known import asked, has_exists, is_outer, names
+from transom.physical.rdf_known import asked, has_exists, is_outer
 from transom.physical.rdf_paths import Repeated, as_patterns
 from transom.physical.rdf_plan import (
     STATEMENT,
@@ -111,7 +105,7 @@ class Planner:
 
     def describe(self, op: Describe) -> Physical:
         """Statements joined with the resources, each once."""
-        about: Solutions = Values((variable("s"),), tuple((r,) for r in op.resources if isinstance(r, IRI)))
+        about = Values((variable("s"),), tuple((r,) for r in op.resources if isinstance(r, IRI)))
         found: Physical = self.solutions(about)
         for one in op.resources:
             if isinstance(one, Column):
@@ -127,7 +121,7 @@ class Planner:
 
     def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
-        match op := closed(op):
+        match op:
             case StoredGraph(extents=extents):
                 return Graph(extents, rdf_choices.STORED) if extents else Written((), STATEMENT, rdf_choices.STORED)
             case RelationUnion(left=left, right=right):
@@ -135,7 +129,7 @@ class Planner:
             case Window():
                 return self.window(op)
             case _:
-                assert_never(op)
+                raise PlanError(f"{type(op).__name__} gives no statements")
 
     def window(self, op: Window) -> Physical:
         """A window over streams: of time, which needs no order, or of the last statements, which are counted (R5)."""
@@ -172,90 +166,79 @@ class Planner:
 
     # --- solutions ---------------------------------------------------------------------------------
 
-    def solutions(self, op: Solutions) -> Physical:
+    def solutions(self, op: Windows) -> Physical:
         """Solutions as they come and go, or as they follow from what is stored."""
-        schema = solutions(names(op.variables))
-        match op := closed(op):
+        match op:
             case TriplePattern(input=facts):
                 return self.match(op, self.statements(facts))
             case BasicGraphPattern():
                 return rdf_join.pattern(self, op)
-            case Filter(input=input, condition=condition):
-                return self.filter(input, condition)
-            case Union(left=left, right=right):
+            case WindowSelect(input=input, predicate=predicate):
+                return self.filter(input, predicate)
+            case RelationUnion(left=left, right=right):
                 return self.both(self.solutions(left), self.solutions(right))
-            case Join(left=left, right=right):
-                return rdf_join.join(self, left, right, JoinType.INNER, None)
-            case LeftJoin(condition=asking) if has_exists(asking):
+            case RelationJoin(join_type=JoinType.ANTI):
+                return rdf_join.minus(self, op)
+            case RelationJoin(predicate=predicate) if has_exists(predicate):
                 return rdf_join.left_join_asking(self, op)
-            case LeftJoin(left=left, right=right, condition=asking):
-                return rdf_join.join(self, left, right, JoinType.LEFT, asking)
-            case Minus(left=left, right=right):
-                return rdf_join.minus(self, left, right)
-            case Extend():
-                return self.extend(op)
+            case RelationJoin():
+                return rdf_join.join(self, op)
             case Values(rows=rows):
-                return Written(rows, schema, rdf_choices.STORED)
-            case Project() | Distinct() | Slice() if _counts_order(op):
+                return Written(rows, op.schema, rdf_choices.STORED)
+            case WindowProject() | WindowDistinct() | Slice() if _counts_order(op):
                 below = self.sequence(op)
                 form = Form.TABLE if below.form is Form.TABLE else Form.CHANGES
-                return Unfold(below, schema, form, rdf_choices.sequence(op, self.slack))
-            case Project(input=input):
+                return Unfold(below, op.schema, form, rdf_choices.sequence(op, self.slack))
+            case WindowProject(input=input) if restricts(op):
                 below = self.solutions(input)
-                return rdf_join.project(below, schema)
-            case Distinct(input=input):
+                return rdf_join.project(below, op.schema)
+            case WindowProject():
+                return self.extend(op)
+            case WindowDistinct(input=input):
                 below = self.solutions(input)
-                return lines.Distinct(below, schema, below.form, self._once(input, below.form))
+                return lines.Distinct(below, op.schema, below.form, self._once(input, below.form))
             case OrderBy(input=input):
                 return self.solutions(input)
             case PathPattern(path=path) if isinstance(path, Repeated):
                 return closure(self, op, path)
             case PathPattern():
                 return self.solutions(as_patterns(op))
-            case Aggregation():
+            case WindowAggregation():
                 return self.aggregation(op)
-            case Slice():
-                raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
             case _:
-                assert_never(op)
+                raise PlanError(f"{type(op).__name__} over something that it cannot be over", detail=str(op))
 
-    def extend(self, op: Extend) -> Physical:
+    def extend(self, op: WindowProject) -> Physical:
         """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
-        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.item.expression])
-        item = Item(made, op.item.attribute)
+        below, (made,) = self.marked(op.input, self.solutions(op.input), [op.items[-1].expression])
+        item = Item(made, op.items[-1].attribute)
         node = rdf_join.bound_to(below, [item])
         if any(isinstance(part, Call) and part.function.name == "BNODE" for part in parts(made)):
-            before: Solutions = op
-            while isinstance(before, Extend):
-                before = before.input
             choice = STATELESS if below.form is Form.TABLE else rdf_choices.numbered(op.input, self.slack)
-            node = BindNodes(below, item, names(before.variables), node.schema, node.form, choice)
-        wanted = solutions(names(op.variables))
-        return node if node.schema == wanted else rdf_join.project(node, wanted)
+            node = BindNodes(below, item, unextended(op).schema.names, node.schema, node.form, choice)
+        return node if node.schema == op.schema else rdf_join.project(node, op.schema)
 
-    def aggregation(self, op: Aggregation) -> Physical:
+    def aggregation(self, op: WindowAggregation) -> Physical:
         """Groups of solutions; the group of all solutions exists from tick 0 on."""
         asked = [one.argument for one in op.aggregates if one.argument is not None]
-        given = [*(key.expression for key in op.keys), *asked]
+        given = [*(key.expression for key in op.groups), *asked]
         below, made = self.marked(op.input, self.solutions(op.input), given)
         computed = iter(made)
-        keys = tuple(Item(next(computed), key.attribute) for key in op.keys)
+        keys = tuple(Item(next(computed), key.attribute) for key in op.groups)
         aggregates = tuple(
             one if one.argument is None else replace(one, argument=next(computed)) for one in op.aggregates
         )
-        start: Physical | None = Written(((),), solutions(()), rdf_choices.STORED) if op.whole else None
+        start: Physical | None = None if keys else Written(((),), solutions(()), rdf_choices.STORED)
         if self.streams:
             below, start = self.moving(below), None if start is None else self.moving(start)
         choice = rdf_choices.aggregate(op, self.slack)
-        schema = solutions(names(op.variables))
-        return ChangeAggregate(below, start, keys, aggregates, schema, choice, below.form)
+        return ChangeAggregate(below, start, keys, aggregates, op.schema, choice, below.form)
 
     def match(self, op: TriplePattern, below: Physical) -> Physical:
         """The solutions of a pattern."""
-        schema = solutions(names(op.variables))
-        return Match(below, op.places, schema, below.form, below.ordered, rdf_choices.MATCHED)
+        return Match(below, op.places, op.schema, below.form, below.ordered, rdf_choices.MATCHED)
 
-    def filter(self, input: Solutions, condition: Expression) -> Physical:
+    def filter(self, input: Windows, condition: Expression) -> Physical:
         """Conditions on solutions by themselves, and patterns that must be there or must not."""
         every = conjuncts(condition)
         plain = [one for one in every if not has_exists(one)]
@@ -277,7 +260,7 @@ class Planner:
         return rdf_join.project(kept, found.schema)
 
     def marked(
-        self, op: Solutions, node: Physical, expressions: SequenceOf[Expression]
+        self, op: Windows, node: Physical, expressions: SequenceOf[Expression]
     ) -> tuple[Physical, list[Expression]]:
         """Solutions with a column for every EXISTS in some expressions, and the expressions that read it."""
         marks: dict[Exists, Column] = {}
@@ -292,14 +275,14 @@ class Planner:
             node = rdf_join.with_pattern(self, (op, node), pattern_of(exists), JoinType.MARK, mark.attribute)
         return node, found
 
-    def sequence(self, op: Solutions) -> Physical:
+    def sequence(self, op: Windows) -> Physical:
         """An order and what is taken of it."""
         after: list[After] = []
         while not isinstance(op, OrderBy):
             match op:
-                case Project(input=input, variables=variables):
-                    after.append(Pick(names(variables)))
-                case Distinct(input=input):
+                case WindowProject(input=input):
+                    after.append(Pick(op.schema.names))
+                case WindowDistinct(input=input):
                     after.append(Single())
                 case Slice(input=input, offset=offset, limit=limit):
                     after.append(Cut(offset, limit))
@@ -308,21 +291,19 @@ class Planner:
             op = input
         below, order = self.marked(op.input, self.solutions(op.input), [key.expression for key in op.keys])
         keys = tuple(replace(key, expression=made) for key, made in zip(op.keys, order, strict=True))
-        kept = next((step.names for step in after if isinstance(step, Pick)), names(op.variables))
+        kept = next((step.names for step in after if isinstance(step, Pick)), op.schema.names)
         form = Form.TABLE if below.form is Form.TABLE else Form.WINDOWS
         choice = rdf_choices.STORED if form is Form.TABLE else rdf_choices.sequence(op, self.slack)
-        steps = (*([Pick(names(op.variables))] if keys != op.keys else []), *reversed(after))
-        per = tuple(name for name in names(op.variables) if is_outer(name))
-        return Sequence(below, keys, names(op.ties), steps, solutions(kept), choice, form, per=per)
+        steps = (*([Pick(op.schema.names)] if keys != op.keys else []), *reversed(after))
+        per = tuple(name for name in op.schema.names if is_outer(name))
+        return Sequence(below, keys, tuple(tie.name for tie in op.ties), steps, solutions(kept), choice, form, per=per)
 
-    def _once(self, op: Solutions, form: Form) -> Choice:
+    def _once(self, op: Windows, form: Form) -> Choice:
         return rdf_choices.STORED if form is Form.TABLE else rdf_choices.once(op, self.slack)
 
 
-def _counts_order(op: Solutions) -> bool:
+def _counts_order(op: Windows) -> bool:
     """Whether a part of a sequence is taken."""
-    while isinstance(op, Project | Distinct | Slice):
-        if isinstance(op, Slice):
-            return True
+    while isinstance(op, WindowProject | WindowDistinct) and ordered(op):
         op = op.input
-    return False
+    return isinstance(op, Slice)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from transom.algebra.bounds import arrivals
+from transom.algebra import bounds
 from transom.algebra.operator import Operator, Stream, Windows
-from transom.algebra.rdf import bounds
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.solutions import Aggregation
+from transom.algebra.relations import WindowAggregation
 from transom.algebra.state import NOTHING, ONE, Formula, Number, plus, times
 from transom.algebra.windows import Between, Bound, Coordinate, Window
 from transom.physical.forms import Choice, Path
@@ -31,7 +29,7 @@ def within_message(count: int) -> Choice:
     return Choice(Path.NATIVE, "subjects: local", why, NOTHING)
 
 
-def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack: int) -> Choice:
+def mate(how: str, sides: tuple[Windows, ...], spread: bool, asks: bool, slack: int) -> Choice:
     """Relations of one key."""
     where = "by key" if spread else "in one task, as no key says which solutions belong together"
     star = f"{len(sides)} patterns of one key are one operator" if len(sides) > 2 else f"the {how} is built in order"
@@ -42,34 +40,34 @@ def mate(how: str, sides: tuple[Solutions, ...], spread: bool, asks: bool, slack
     return Choice(Path.MACHINE, "solutions that come and go", f"{star}, {where}{again}", state)
 
 
-def aggregate(op: Aggregation, slack: int) -> Choice:
+def aggregate(op: WindowAggregation, slack: int) -> Choice:
     """Groups of solutions."""
-    where = "by group" if op.keys else "in one task, as there is one group"
+    where = "by group" if op.groups else "in one task, as there is one group"
     why = f"solutions go in any order: each changes the counts, sums and values of its group, {where}"
     return Choice(Path.MACHINE, "aggregates of changes", why, times(Number(3), plus(within(op.input, slack), ONE)))
 
 
-def once(op: Solutions, slack: int) -> Choice:
+def once(op: Windows, slack: int) -> Choice:
     """Every solution once."""
     state = times(Number(3), within(op, slack))
     return Choice(Path.MACHINE, "each once", "a solution is there as long as one of its copies", state)
 
 
-def numbered(op: Solutions, slack: int) -> Choice:
+def numbered(op: Windows, slack: int) -> Choice:
     """Copies of solutions, each with its number."""
     state = times(Number(3), within(op, slack))
     why = "new blank nodes are named by their solution and the number of its copy, so that a retraction repeats them"
     return Choice(Path.MACHINE, "blank nodes", why, state)
 
 
-def closure(edges: Solutions, statements: Windows, has_nodes: bool, slack: int) -> Choice:
+def closure(edges: Windows, statements: Windows, has_nodes: bool, slack: int) -> Choice:
     """Paths of any length."""
     why = "all edges are followed in one task; when some change, again from every term that leads to them"
     terms = times(Number(4), within(statements, slack)) if has_nodes else NOTHING
     return Choice(Path.MACHINE, "path of any length", why, plus(times(Number(2), within(edges, slack)), terms))
 
 
-def sequence(op: Solutions, slack: int) -> Choice:
+def sequence(op: Windows, slack: int) -> Choice:
     """The whole list of each tick."""
     state = times(Number(3), within(op, slack))
     return Choice(
@@ -79,13 +77,13 @@ def sequence(op: Solutions, slack: int) -> Choice:
 
 def elements(op: Window, stream: Stream, slack: int) -> Choice:
     """The last so many, in order."""
-    state = plus(bounds.remembered(op), arrivals(stream, 1 + slack))
+    state = plus(bounds.remembered(op), bounds.arrivals(stream, 1 + slack))
     return Choice(Path.MACHINE, "last elements", "an element goes when another comes: they are taken in order", state)
 
 
-def within(op: Solutions | Windows, slack: int) -> Formula:
+def within(op: Windows, slack: int) -> Formula:
     """The most that is valid at one instant, or within what may be open at once."""
-    return bounds.valid(_longer(op, slack))
+    return bounds.size(_longer(op, slack))
 
 
 def _longer(op: Any, slack: int) -> Any:

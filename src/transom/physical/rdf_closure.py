@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from transom.algebra.expressions import Column
 from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, ZeroOrOne
-from transom.algebra.rdf.solutions import Project
+from transom.algebra.rdf.solutions import project as select
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.physical import rdf_choices
 from transom.physical.node import Physical
 from transom.physical.rdf_context import RdfPlanning
 from transom.physical.rdf_join import kept, project
-from transom.physical.rdf_known import names
 from transom.physical.rdf_paths import Repeated, leads_nowhere
 from transom.physical.rdf_plan import PathClosure, Written, solutions
 
 START, END = variable("path start"), variable("path end")
-PAIR = solutions(names((START, END)))
+PAIR = solutions((START.name, END.name))
 
 
 def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
@@ -29,13 +28,13 @@ def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
     statement = variable("path subject"), variable("path link"), variable("path object")
     nodes = None
     if start is None and not isinstance(path, OneOrMore):
-        nodes = planner.solutions(Project(TriplePattern(op.input, *statement), statement[::2]))
+        nodes = planner.solutions(select(TriplePattern(op.input, *statement), statement[::2]))
     below = _chosen(planner.solutions(edges))
     if planner.streams:
         below, nodes = planner.moving(below), None if nodes is None else planner.moving(nodes)
     here = first if isinstance(first, Column) else START
     there = last if isinstance(last, Column) and last != first else END
-    schema = solutions(names((here, there)))
+    schema = solutions((here.name, there.name))
     choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.slack)
     found: Physical = PathClosure(below, nodes, not isinstance(path, ZeroOrOne), start, schema, choice, below.form)
     if start is not None and leads_nowhere(path, not backward, not isinstance(object, Column)):
@@ -45,7 +44,7 @@ def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
         found = kept(found, term_call("sameTerm", here, there))
     elif not isinstance(last, Column):
         found = kept(found, term_call("sameTerm", there, term_literal(last)))
-    return project(found, solutions(names(op.variables)))
+    return project(found, op.schema)
 
 
 def _chosen(node: Physical) -> Physical:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.physical.node import Physical
 
 
@@ -27,7 +26,7 @@ class RdfPlanning(Protocol):
     def statements(self, op: Windows) -> Physical:
         """Statements as they come and go, or as they are stored."""
 
-    def solutions(self, op: Solutions) -> Physical:
+    def solutions(self, op: Windows) -> Physical:
         """Solutions as they come and go, or as they follow from what is stored."""
 
     def moving(self, node: Physical) -> Physical:

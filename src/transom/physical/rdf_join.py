@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transom.algebra.expressions import Column, Expression, Item, Literal, conjunction
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern, of_places
-from transom.algebra.rdf.solutions import Filter, Join, LeftJoin
+from transom.algebra.expressions import TRUE, Column, Expression, Item, Literal, conjunction
+from transom.algebra.operator import Windows
+from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.statements import range_and_slide
-from transom.algebra.rdf.tree import reads_streams
-from transom.algebra.relations import JoinType
+from transom.algebra.relations import JoinType, RelationJoin, WindowSelect
 from transom.algebra.sources import StreamReceive
 from transom.algebra.terms import term_call, variable
+from transom.algebra.tree import reads_streams
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.schema import Attribute, Schema
@@ -22,7 +21,7 @@ from transom.physical.choices import STATELESS
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Read
 from transom.physical.rdf_context import RdfPlanning
-from transom.physical.rdf_known import bound, has_exists, is_outer, names, plain_pattern
+from transom.physical.rdf_known import bound, has_exists, is_outer, plain_pattern
 from transom.physical.rdf_plan import (
     MESSAGE,
     STATEMENT,
@@ -54,34 +53,33 @@ def only(node: Physical, name: str, called: str) -> Physical:
     return kept(there, term_call("BOUND", variable(called)))
 
 
-def join(
-    planner: RdfPlanning, left: Solutions, right: Solutions, how: JoinType, condition: Expression | None
-) -> Physical:
+def join(planner: RdfPlanning, op: RelationJoin) -> Physical:
     """Two sides: over one scan where both are patterns of one stream."""
-    both = _fanned((left, right))
-    equal, loose = _shared(left, right)
-    merged = solutions(tuple(dict.fromkeys((*names(left.variables), *names(right.variables)))))
+    ops, how = (op.left, op.right), op.join_type
+    condition = None if op.predicate == TRUE else op.predicate
+    both = _fanned(ops)
+    equal, loose = _shared(*ops)
     if both is not None:
-        choice = rdf_choices.mate(how.value, (left, right), bool(equal), _asks(how, loose, condition), planner.slack)
-        return ChangeJoin(both, None, how, equal, Compatible(loose, False, condition), merged, Form.CHANGES, choice)
-    sides = (planner.solutions(left), planner.solutions(right))
-    return mated(planner, sides, (left, right), how, equal, loose, condition, merged)
+        choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
+        return ChangeJoin(both, None, how, equal, Compatible(loose, False, condition), op.schema, Form.CHANGES, choice)
+    sides = (planner.solutions(op.left), planner.solutions(op.right))
+    return mated(planner, sides, ops, how, equal, loose, condition, op.schema)
 
 
-def minus(planner: RdfPlanning, left: Solutions, right: Solutions) -> Physical:
+def minus(planner: RdfPlanning, op: RelationJoin) -> Physical:
     """What nothing on the right speaks against; without a common variable nothing does, keys of EXISTS aside."""
-    equal, loose = _shared(left, right)
+    ops = op.left, op.right
+    equal, loose = _shared(*ops)
     own = [name for name in equal if not is_outer(name)]
-    sides = planner.solutions(left), planner.solutions(right)
+    sides = planner.solutions(op.left), planner.solutions(op.right)
     if not own and not loose:
         return sides[0]
-    schema = sides[0].schema
     overlap = not own
-    return mated(planner, sides, (left, right), JoinType.ANTI, equal, loose, None, schema, overlap)
+    return mated(planner, sides, ops, JoinType.ANTI, equal, loose, None, op.schema, overlap)
 
 
 def with_pattern(
-    planner: RdfPlanning, left: tuple[Solutions, Physical], pattern: Solutions, how: JoinType, *mark: Attribute
+    planner: RdfPlanning, left: tuple[Windows, Physical], pattern: Windows, how: JoinType, *mark: Attribute
 ) -> Physical:
     """The solutions for which a pattern is there, or is not; or all, with a column that says whether it is."""
     schema = left[1].schema + Schema(mark)
@@ -107,27 +105,25 @@ def bound_to(node: Physical, items: Iterable[Item]) -> Physical:
     return node
 
 
-def left_join_asking(planner: RdfPlanning, op: LeftJoin) -> Physical:
+def left_join_asking(planner: RdfPlanning, op: RelationJoin) -> Physical:
     """A left join whose condition asks for patterns: the pairs that fulfil it, and the left solutions without one."""
     sure = bound(op.left)
-    maybe = [name for name in names(op.left.variables) if name not in sure]
+    maybe = [name for name in op.left.schema.names if name not in sure]
     made = [rdf_exists.key_of(name, f"{name} left", sure) for name in maybe]
     left = rdf_exists.extended(op.left, made)
-    joined = Join(left, op.right)
-    pairs = joined if op.condition is None else Filter(joined, op.condition)
-    keys = (*(name for name in names(op.left.variables) if name in sure), *(key.attribute.name for key in made))
+    pairs = WindowSelect(RelationJoin(left, op.right, TRUE, natural=True), op.predicate)
+    keys = (*(name for name in op.left.schema.names if name in sure), *(key.attribute.name for key in made))
     some = planner.solutions(pairs)
     matched = project(some, solutions(keys))
     rows = planner.solutions(left)
     alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, (), None, rows.schema)
-    merged = solutions(names(op.variables))
-    return planner.both(*(project(side, merged) for side in (some, alone)))
+    return planner.both(*(project(side, op.schema) for side in (some, alone)))
 
 
 def mated(
     planner: RdfPlanning,
     nodes: tuple[Physical, Physical],
-    ops: tuple[Solutions, Solutions],
+    ops: tuple[Windows, Windows],
     how: JoinType,
     equal: tuple[str, ...],
     loose: tuple[str, ...],
@@ -154,9 +150,9 @@ def _asks(how: JoinType, loose: tuple[str, ...], condition: Expression | None) -
     return how is not JoinType.INNER and (bool(loose) or condition is not None)
 
 
-def _shared(left: Solutions, right: Solutions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _shared(left: Windows, right: Windows) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables of both sides: those that both always bind, and the others."""
-    common = [name for name in names(left.variables) if name in names(right.variables)]
+    common = [name for name in left.schema.names if name in right.schema.names]
     sure = bound(left) & bound(right)
     return tuple(n for n in common if n in sure), tuple(n for n in common if n not in sure)
 
@@ -166,11 +162,11 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
     if not op.parts:
         return Written(((),), solutions(()), rdf_choices.STORED)
     left = list(op.parts)
-    pieces: list[tuple[frozenset[str], Physical, tuple[Solutions, ...]]] = []
+    pieces: list[tuple[frozenset[str], Physical, tuple[Windows, ...]]] = []
     while star := _star(left):
         pieces.append(_mate_all(planner, star))
         left = [part for part in left if part not in star]
-    pieces += [(frozenset(names(part.variables)), planner.solutions(part), (part,)) for part in left]
+    pieces += [(frozenset(part.schema.names), planner.solutions(part), (part,)) for part in left]
     known, found, ops = pieces.pop(0)
     while pieces:
         at = max(range(len(pieces)), key=lambda place: (len(known & pieces[place][0]), -place))
@@ -180,17 +176,16 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
         sides = (BasicGraphPattern(ops), BasicGraphPattern(more))
         found = mated(planner, (found, node), sides, JoinType.INNER, equal, (), None, schema)
         known, ops = known | names_there, (*ops, *more)
-    wanted = solutions(names(op.variables))
-    return found if found.schema == wanted else project(found, wanted)
+    return found if found.schema == op.schema else project(found, op.schema)
 
 
-def _star(parts: list[Solutions]) -> list[TriplePattern]:
+def _star(parts: list[Windows]) -> list[TriplePattern]:
     """The patterns that share a variable and read the same moving statements: as many as there are, at least two."""
     best: list[TriplePattern] = []
     patterns = [part for part in parts if isinstance(part, TriplePattern) and _moves(part)]
     for one in patterns:
-        for name in names(one.variables):
-            star = [p for p in patterns if p.input == one.input and name in names(p.variables)]
+        for name in one.schema.names:
+            star = [p for p in patterns if p.input == one.input and name in p.schema.names]
             if len(star) > max(1, len(best)):
                 best = star
     return best
@@ -200,19 +195,17 @@ def _moves(part: TriplePattern) -> bool:
     return reads_streams(part.input)
 
 
-def _mate_all(
-    planner: RdfPlanning, star: list[TriplePattern]
-) -> tuple[frozenset[str], Physical, tuple[Solutions, ...]]:
+def _mate_all(planner: RdfPlanning, star: list[TriplePattern]) -> tuple[frozenset[str], Physical, tuple[Windows, ...]]:
     """A star as one operator over one scan."""
-    every = [frozenset(names(part.variables)) for part in star]
+    every = [frozenset(part.schema.names) for part in star]
     keys = frozenset.intersection(*every)
-    equal = tuple(name for name in names(star[0].variables) if name in keys)
-    loose = tuple(name for name in dict.fromkeys(n for part in star for n in names(part.variables)) if name not in keys)
+    equal = tuple(name for name in star[0].schema.names if name in keys)
+    loose = tuple(name for name in dict.fromkeys(n for part in star for n in part.schema.names) if name not in keys)
     twice = tuple(name for name in loose if sum(name in own for own in every) > 1)
-    found = tuple(dict.fromkeys(n for part in star for n in names(part.variables)))
+    found = tuple(dict.fromkeys(n for part in star for n in part.schema.names))
     stream, window = _source(star[0])
     below: Physical = planner.statements(star[0].input) if stream is None else _read(stream)
-    branches = tuple(_branch(part, window, None, names(part.variables)) for part in star)
+    branches = tuple(_branch(part, window, None, part.schema.names) for part in star)
     if stream is not None and stream in planner.local and window is not None and _of_one_subject(star):
         choice = rdf_choices.within_message(len(star))
         whole = Read(messages(stream), MESSAGE, False, choices.read(stream))
@@ -237,7 +230,7 @@ def _of_one_subject(star: list[TriplePattern]) -> bool:
     return len({part.places[0] for part in star}) == 1
 
 
-def _fanned(sides: tuple[Solutions, Solutions]) -> Fan | None:
+def _fanned(sides: tuple[Windows, Windows]) -> Fan | None:
     """Both sides as branches of one scan, where each is a pattern over a time window of the same stream."""
     branches: list[Branch] = []
     extents: set[str] = set()
@@ -250,20 +243,20 @@ def _fanned(sides: tuple[Solutions, Solutions]) -> Fan | None:
         if extent is None:
             return None
         extents.add(extent)
-        branches.append(_branch(part, window, conjunction(conditions) if conditions else None, names(side.variables)))
+        branches.append(_branch(part, window, conjunction(conditions) if conditions else None, side.schema.names))
     return _fan(_read(extents.pop()), tuple(branches)) if len(extents) == 1 else None
 
 
-def _simple(op: Solutions) -> tuple[TriplePattern, list[Expression]] | None:
+def _simple(op: Windows) -> tuple[TriplePattern, list[Expression]] | None:
     """A single pattern and its conditions."""
     match op:
         case TriplePattern():
             return op, []
         case BasicGraphPattern(parts=(part,)):
             return _simple(part)
-        case Filter(input=input, condition=condition) if not has_exists(condition):
+        case WindowSelect(input=input, predicate=predicate) if not has_exists(predicate):
             below = _simple(input)
-            return None if below is None else (below[0], [*below[1], condition])
+            return None if below is None else (below[0], [*below[1], predicate])
         case _:
             return None
 
@@ -280,6 +273,6 @@ def _source(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
 def _branch(
     part: TriplePattern, window: tuple[int, int] | None, condition: Expression | None, kept: tuple[str, ...]
 ) -> Branch:
-    if not set(kept) <= set(names(of_places(part.places))):
+    if not set(kept) <= set(part.schema.names):
         raise PlanError("a branch keeps what its pattern has not")
     return Branch(part.places, window, condition, solutions(kept))

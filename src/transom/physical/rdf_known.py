@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from transom.algebra.expressions import AggregateFunction, Call, Column, Exists, Expression, Literal, conjuncts, parts
 from transom.algebra.functions import Function
-from transom.algebra.rdf.operator import Solutions
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    Union,
-    Values,
+from transom.algebra.relations import (
+    JoinType,
+    RelationJoin,
+    RelationUnion,
+    WindowAggregation,
+    WindowDistinct,
+    WindowProject,
+    WindowSelect,
 )
-from transom.algebra.rdf.tree import closed, pattern_of
+from transom.algebra.sequences import OrderBy, Slice
+from transom.algebra.sources import Values
+from transom.algebra.tree import pattern_of
+from transom.errors import PlanError
 from transom.physical.rdf_paths import repeats
 
 OUTER = " outer "
@@ -34,39 +30,31 @@ def is_outer(name: str) -> bool:
     return OUTER in name
 
 
-def names(variables: tuple[Column, ...]) -> tuple[str, ...]:
-    """The names of variables."""
-    return tuple(variable.name for variable in variables)
-
-
-def bound(op: Solutions) -> frozenset[str]:
+def bound(op: Windows) -> frozenset[str]:
     """The variables that every solution binds."""
-    match op := closed(op):
+    match op:
         case TriplePattern() | PathPattern() | BasicGraphPattern():
-            return frozenset(names(op.variables))
-        case Join(left=left, right=right):
+            return frozenset(op.schema.names)
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return bound(left) | bound(right)
-        case LeftJoin(left=left) | Minus(left=left):
+        case RelationJoin(left=left):
             return bound(left)
-        case Union(left=left, right=right):
+        case RelationUnion(left=left, right=right):
             return bound(left) & bound(right)
-        case Values(variables=variables, rows=rows):
-            sure = (name for place, name in enumerate(names(variables)) if all(row[place] is not None for row in rows))
-            return frozenset(sure)
-        case Extend(input=input, item=item):
+        case Values(rows=rows):
+            return frozenset(n for n, *cells in zip(op.schema.names, *rows, strict=True) if None not in cells)
+        case WindowProject(input=input, items=items):
             known = bound(input)
-            return known | ({item.attribute.name} if _is_certain(item.expression, known) else set())
-        case Project(input=input, variables=variables):
-            return bound(input) & set(names(variables))
-        case Filter(input=input) | Distinct(input=input) | OrderBy(input=input) | Slice(input=input):
+            return frozenset(item.attribute.name for item in items if _is_certain(item.expression, known))
+        case WindowSelect(input=input) | WindowDistinct(input=input) | OrderBy(input=input) | Slice(input=input):
             return bound(input)
-        case Aggregation(input=input, keys=keys, aggregates=aggregates):
+        case WindowAggregation(input=input, groups=groups, aggregates=aggregates):
             known = bound(input)
-            found = [key.attribute for key in keys if _is_certain(key.expression, known)]
+            found = [key.attribute for key in groups if _is_certain(key.expression, known)]
             found += [one.attribute for one in aggregates if one.function is AggregateFunction.COUNT]
             return frozenset(attribute.name for attribute in found)
         case _:
-            assert_never(op)
+            raise PlanError(f"{type(op).__name__} gives no solutions")
 
 
 def _is_certain(expression: Expression, known: frozenset[str]) -> bool:
@@ -82,7 +70,7 @@ def _is_certain(expression: Expression, known: frozenset[str]) -> bool:
             return False
 
 
-def asked(condition: Expression) -> tuple[Solutions, bool] | None:
+def asked(condition: Expression) -> tuple[Windows, bool] | None:
     """The pattern of a condition that is EXISTS or NOT EXISTS and nothing else, and whether it must be there."""
     match condition:
         case Exists():
@@ -93,27 +81,27 @@ def asked(condition: Expression) -> tuple[Solutions, bool] | None:
             return None
 
 
-def has_exists(condition: Expression | None) -> bool:
+def has_exists(condition: Expression) -> bool:
     """Whether an expression asks for a pattern."""
-    return condition is not None and any(isinstance(part, Exists) for part in parts(condition))
+    return any(isinstance(part, Exists) for part in parts(condition))
 
 
-def plain_pattern(op: Solutions) -> tuple[Solutions, list[Expression]] | None:
+def plain_pattern(op: Windows) -> tuple[Windows, list[Expression]] | None:
     """A pattern without its own conditions, and these, where asking them of pairs means the same as inside EXISTS.
 
     Inside, variables of the solution around the pattern stand for their terms. Patterns and their joins and unions do
     not notice; what looks at whether a variable is bound does.
     """
     conditions: list[Expression] = []
-    while isinstance(op, Filter):
-        if has_exists(op.condition):
+    while isinstance(op, WindowSelect):
+        if has_exists(op.predicate):
             return None
-        conditions += conjuncts(op.condition)
+        conditions += conjuncts(op.predicate)
         op = op.input
     return (op, conditions) if _plain(op) else None
 
 
-def _plain(op: Solutions) -> bool:
+def _plain(op: Windows) -> bool:
     match op:
         case TriplePattern() | Values():
             return True
@@ -121,7 +109,7 @@ def _plain(op: Solutions) -> bool:
             return all(map(_plain, several))
         case PathPattern():
             return not repeats(op.path)
-        case Join(left=left, right=right) | Union(left=left, right=right):
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER) | RelationUnion(left=left, right=right):
             return _plain(left) and _plain(right)
         case _:
             return False

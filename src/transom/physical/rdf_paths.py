@@ -9,7 +9,6 @@ from itertools import count
 from typing import TypeAlias, assert_never
 
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import (
     Either,
     Inverse,
@@ -25,7 +24,8 @@ from transom.algebra.rdf.patterns import (
     ZeroOrOne,
     of_places,
 )
-from transom.algebra.rdf.solutions import Filter, Join, Project, Union
+from transom.algebra.rdf.solutions import join, project, union, variables
+from transom.algebra.relations import WindowSelect
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import IRI
 
@@ -66,13 +66,13 @@ def leads_nowhere(path: Path, start: bool, end: bool) -> int:
             assert_never(path)
 
 
-def as_patterns(op: PathPattern) -> Solutions:
+def as_patterns(op: PathPattern) -> Windows:
     """A path as patterns that find the same, each as often; what repeats in it is a path by itself."""
     subject, object = op.places
-    return Project(_ways(op.input, op.path, subject, object, count()), op.variables)
+    return project(_ways(op.input, op.path, subject, object, count()), variables(op))
 
 
-def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[int]) -> Solutions:
+def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[int]) -> Windows:
     match path:
         case Link(predicate=predicate):
             return TriplePattern(on, subject, predicate, object)
@@ -81,28 +81,28 @@ def _ways(on: Windows, path: Path, subject: Place, object: Place, fresh: count[i
         case Steps(first=first, second=second):
             between = variable(f"_:step {next(fresh)}")
             one, other = _ways(on, first, subject, between, fresh), _ways(on, second, between, object, fresh)
-            return Join(one, other)
+            return join(one, other)
         case Either(first=first, second=second):
             one, other = (_ways(on, way, subject, object, fresh) for way in (first, second))
-            return Union(_ends(one, subject, object), _ends(other, subject, object))
+            return union(_ends(one, subject, object), _ends(other, subject, object))
         case NoneOf(forward=forward, backward=backward):
             onward = _without(on, forward, subject, object, fresh) if forward or not backward else None
             back = _without(on, backward, object, subject, fresh) if backward else None
             sides = [_ends(side, subject, object) for side in (onward, back) if side is not None]
-            return sides[0] if len(sides) == 1 else Union(*sides)
+            return sides[0] if len(sides) == 1 else union(*sides)
         case ZeroOrOne() | ZeroOrMore() | OneOrMore():
             return PathPattern(on, subject, path, object)
         case _:
             assert_never(path)
 
 
-def _ends(op: Solutions, subject: Place, object: Place) -> Solutions:
+def _ends(op: Windows, subject: Place, object: Place) -> Windows:
     """Only the ends of a path."""
-    return Project(op, of_places((subject, object)))
+    return project(op, of_places((subject, object)))
 
 
-def _without(on: Windows, names: tuple[IRI, ...], subject: Place, object: Place, fresh: count[int]) -> Solutions:
+def _without(on: Windows, names: tuple[IRI, ...], subject: Place, object: Place, fresh: count[int]) -> Windows:
     """Statements whose predicate is none of some names."""
     predicate = variable(f"_:link {next(fresh)}")
     every = TriplePattern(on, subject, predicate, object)
-    return Filter(every, term_call("NOT IN", predicate, *map(term_literal, names))) if names else every
+    return WindowSelect(every, term_call("NOT IN", predicate, *map(term_literal, names))) if names else every

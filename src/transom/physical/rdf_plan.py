@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from transom.algebra.expressions import Expression, Item
 from transom.algebra.rdf.forms import Template
-from transom.algebra.rdf.operator import STATEMENT as STATEMENT
 from transom.algebra.rdf.patterns import Place
-from transom.algebra.rdf.solutions import SortKey
+from transom.algebra.sequences import SortKey
+from transom.algebra.terms import STATEMENT as STATEMENT
 from transom.model.rdf.terms import Term
 from transom.model.schema import Attribute, Schema
-from transom.model.types import Type
+from transom.model.types import Type, Value
 from transom.physical.forms import Choice, Form
 from transom.physical.node import Clock, Physical
 
@@ -50,7 +50,7 @@ class Graph(Physical):
 class Written(Physical):
     """Solutions that the query itself says."""
 
-    rows: tuple[tuple[Term | None, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
     schema: Schema
     choice: Choice
     form: Form = Form.TABLE

@@ -34,6 +34,7 @@ from transom.algebra.streams import (
 )
 from transom.algebra.tree import Relations, closed
 from transom.algebra.windows import Window
+from transom.errors import PlanError
 from transom.model.bag import Bag, Element
 from transom.reference import relations, sources, streams, windows
 from transom.reference.sources import Inputs
@@ -99,8 +100,10 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
         case WindowJoin():
             left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
             return relations.window_join(op, left, right)
-        case _:
+        case RelationJoin() | RelationUnion() | RelationExcept() | RelationIntersect():
             return evaluate_relation(op, (evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)))
+        case _:
+            raise PlanError(f"{type(op).__name__} gives solutions, not windows")
 
 
 def evaluate_relation(op: Relations, sides: relations.Sides) -> list[Bag]:

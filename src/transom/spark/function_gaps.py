@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from transom.algebra.composed import Composed
 from transom.algebra.composed_sources import ConstructedStream, SolutionStream
 from transom.algebra.expressions import Call
-from transom.algebra.rdf.tree import Question, calls
+from transom.algebra.tree import Question, calls
 from transom.errors import Unsupported
 from transom.physical import gaps
 from transom.spark.java_patterns import refused

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from transom.algebra import expressions
 from transom.algebra.rdf.patterns import Place
-from transom.model.rdf.terms import Term
+from transom.model.types import Value
 from transom.physical.rdf_plan import STATEMENT, Branch, Fan, Graph, Last, Match, Stand, Written
 from transom.spark import terms
 from transom.spark.frames import LoweringContext, carried, names
@@ -47,7 +47,7 @@ def _cells(row: tuple[str | None, ...]) -> list[Column]:
     return [F.lit(term).cast("string").alias(f"c{place}") for place, term in enumerate(row)]
 
 
-def spelled(term: Term | None) -> str | None:
+def spelled(term: Value) -> str | None:
     """A term as text."""
     return None if term is None else str(term)
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.rdf.operator import Solutions, check_statements
-from transom.algebra.rdf.patterns import Place
+from transom.algebra.rdf.patterns import Place, check_statements
 from transom.model.rdf.terms import IRI
 
 
@@ -34,7 +33,7 @@ class Construct(Operator):
     State    none.
     """
 
-    input: Solutions
+    input: Windows
     template: tuple[Template, ...]
 
 
@@ -49,7 +48,7 @@ class Describe(Operator):
     State    what is valid of the statements and of the solutions.
     """
 
-    input: Solutions
+    input: Windows
     resources: tuple[Column | IRI, ...]
     statements: Windows
 
@@ -67,4 +66,4 @@ class Ask(Operator):
     State    how many solutions are valid.
     """
 
-    input: Solutions
+    input: Windows

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.rdf.operator import Solutions, check_statements
-from transom.algebra.terms import variable
+from transom.algebra.state import ONE, Formula, Number, plus, times
+from transom.algebra.terms import STATEMENT, variable
+from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
+from transom.model.schema import Attribute, Schema
 
 Place: TypeAlias = Term | Column
 """What stands in a pattern: a term that must be there, a variable, or a blank node, which is a hidden variable."""
@@ -28,13 +30,19 @@ def of_places(places: Iterable[Place]) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(place for place in found if isinstance(place, Column)))
 
 
-def visible(variables: Iterable[Column]) -> tuple[Column, ...]:
-    """Variables without those of blank nodes."""
-    return tuple(v for v in variables if not v.name.startswith("_:"))
+def visible(columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
+    """The columns of variables without those of blank nodes."""
+    return tuple(one for one in columns if not one.name.startswith("_:"))
+
+
+def check_statements(op: Operator) -> None:
+    """A pattern reads windows of statements."""
+    if not isinstance(op, Windows) or op.schema != STATEMENT:
+        raise PlanError(f"a pattern matches windows of statements, not a {type(op).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
-class TriplePattern(Solutions):
+class TriplePattern(Windows):
     """The statements that fit a triple pattern, as solutions.
 
     Meaning  one solution per statement that fits, with the interval of the statement; a variable that stands twice must
@@ -58,8 +66,8 @@ class TriplePattern(Solutions):
         return (hidden(self.subject), hidden(self.predicate), hidden(self.object))
 
     @property
-    def variables(self) -> tuple[Column, ...]:
-        return of_places(self.places)
+    def schema(self) -> Schema:
+        return Schema(tuple(column.attribute for column in of_places(self.places)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +160,30 @@ class NoneOf:
 Path: TypeAlias = Link | Inverse | Steps | Either | ZeroOrMore | OneOrMore | ZeroOrOne | NoneOf
 
 
+def ways(path: Path, statements: Formula) -> Formula:
+    """The most pairs, each as often as there are ways, that a path finds in so many statements."""
+    nodes = plus(times(Number(2), statements), ONE)
+    match path:
+        case Link():
+            return statements
+        case NoneOf(forward=forward, backward=backward):
+            return times(Number(2), statements) if forward and backward else statements
+        case Inverse(path=inner):
+            return ways(inner, statements)
+        case Steps(first=first, second=second):
+            return times(ways(first, statements), ways(second, statements))
+        case Either(first=first, second=second):
+            return plus(ways(first, statements), ways(second, statements))
+        case ZeroOrOne(path=inner):
+            return plus(ways(inner, statements), nodes)
+        case ZeroOrMore() | OneOrMore():
+            return times(nodes, nodes)
+        case _:
+            assert_never(path)
+
+
 @dataclass(frozen=True, slots=True)
-class PathPattern(Solutions):
+class PathPattern(Windows):
     """Pairs of terms between which a path leads.
 
     Meaning  at each instant, the ends of the paths through the statements valid then; one solution per way for links,
@@ -178,12 +208,12 @@ class PathPattern(Solutions):
         return (hidden(self.subject), hidden(self.object))
 
     @property
-    def variables(self) -> tuple[Column, ...]:
-        return of_places(self.places)
+    def schema(self) -> Schema:
+        return Schema(tuple(column.attribute for column in of_places(self.places)))
 
 
 @dataclass(frozen=True, slots=True)
-class BasicGraphPattern(Solutions):
+class BasicGraphPattern(Windows):
     """Patterns that are matched together, with one meaning for each of their blank nodes.
 
     Meaning  the join of the parts, where blank nodes join as variables do, and are gone from the result; the number of
@@ -193,17 +223,12 @@ class BasicGraphPattern(Solutions):
     State    what is valid of each part.
     """
 
-    parts: tuple[Solutions, ...]
+    parts: tuple[Windows, ...]
 
     def __post_init__(self) -> None:
-        for part in self.parts:
-            if _holds_statements(part):
-                raise PlanError("a basic graph pattern joins patterns, not statements")
+        if any(isinstance(part, Window) for part in self.parts):
+            raise PlanError("a basic graph pattern joins patterns, not statements")
 
     @property
-    def variables(self) -> tuple[Column, ...]:
-        return visible(dict.fromkeys(v for part in self.parts for v in part.variables))
-
-
-def _holds_statements(op: Operator) -> bool:
-    return isinstance(op, Windows)
+    def schema(self) -> Schema:
+        return Schema(visible(dict.fromkeys(column for part in self.parts for column in part.schema)))

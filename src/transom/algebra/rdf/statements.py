@@ -8,12 +8,11 @@ from functools import reduce
 
 from transom.algebra.expressions import Column, Expression, conjunction
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.operator import STATEMENT
 from transom.algebra.rdf.patterns import Place, hidden
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
-from transom.algebra.terms import term_call, term_literal
+from transom.algebra.terms import STATEMENT, term_call, term_literal
 from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window
 from transom.errors import PlanError
 from transom.model.schema import Schema

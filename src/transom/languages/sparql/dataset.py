@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import Place, TriplePattern
-from transom.algebra.rdf.solutions import Union
+from transom.algebra.rdf.solutions import union
 from transom.algebra.rdf.statements import (
     StoredGraph,
     element_window,
@@ -59,7 +58,7 @@ class Target:
         """All statements, streams through another window of time."""
         return Target(tuple((name, window) for name, _ in self.streams), self.graphs).statements
 
-    def pattern(self, window: Size | None, subject: Place, predicate: Place, object: Place) -> Solutions:
+    def pattern(self, window: Size | None, subject: Place, predicate: Place, object: Place) -> Windows:
         """A triple pattern: above the windows of FROM, or below the window of its group (002 Alg. 1; R8, R9)."""
         if window is None or not self.streams:
             return TriplePattern(self.statements, subject, predicate, object)
@@ -68,7 +67,7 @@ class Target:
         live = TriplePattern(window.over(counted), subject, predicate, object)
         if not self.graphs:
             return live
-        return Union(live, TriplePattern(StoredGraph(self.graphs), subject, predicate, object))
+        return union(live, TriplePattern(StoredGraph(self.graphs), subject, predicate, object))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,27 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
 
-from transom.algebra.expressions import Column, Expression, Item, conjunction
+from transom.algebra.expressions import TRUE, Column, Expression, Item, conjunction
+from transom.algebra.operator import Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    SortKey,
-    Union,
-    Values,
-)
-from transom.algebra.rdf.tree import Question
+from transom.algebra.rdf.solutions import extend, join, left_join, minus, project, union, variables
+from transom.algebra.relations import WindowAggregation, WindowDistinct, WindowSelect
+from transom.algebra.sequences import OrderBy, Slice, SortKey
+from transom.algebra.sources import Values
 from transom.algebra.terms import variable
+from transom.algebra.tree import Question
 from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
@@ -135,21 +124,21 @@ class _Translator:
         place: Place = verb if isinstance(verb, IRI | Column) else self.names.iri(verb)  # type: ignore[arg-type]
         return Template(row.subject, place, row.object)
 
-    def select(self, query: syntax.Select, around: _Around) -> Solutions:
+    def select(self, query: syntax.Select, around: _Around) -> Windows:
         """SELECT, of a query or of a subquery."""
         kept = tuple(dict.fromkeys(variable(name) for name in columns(query)))
-        solutions: Solutions = Project(self.solved(query, around, kept), kept)
+        solutions: Windows = project(self.solved(query, around, kept), kept)
         if query.kind is not None:
-            solutions = Distinct(solutions)
+            solutions = WindowDistinct(solutions)
         return self.sliced(solutions, query.modifiers)
 
-    def sliced(self, solutions: Solutions, modifiers: syntax.Modifiers) -> Solutions:
+    def sliced(self, solutions: Windows, modifiers: syntax.Modifiers) -> Windows:
         """LIMIT and OFFSET; `solved` has put what they count in order."""
         if modifiers.limit is None and modifiers.offset is None:
             return solutions
         return Slice(solutions, modifiers.offset or 0, modifiers.limit)
 
-    def solved(self, form: syntax.Form, around: _Around, kept: tuple[Column, ...] = ()) -> Solutions:
+    def solved(self, form: syntax.Form, around: _Around, kept: tuple[Column, ...] = ()) -> Windows:
         """The pattern of a query, grouped, with the expressions of its SELECT, and in order (W3C 18.2.4)."""
         modifiers = form.modifiers
         solutions = UNIT if form.where is None else self.group(form.where, around)
@@ -161,44 +150,44 @@ class _Translator:
         if is_aggregated(form):
             solutions = self.grouped(form, solutions, words)
         if having:
-            solutions = Filter(solutions, conjunction(having))
+            solutions = WindowSelect(solutions, conjunction(having))
         if modifiers.values is not None:
             solutions = joined(solutions, self.values(modifiers.values))
         for name, expression in named:
-            solutions = Extend(solutions, Item(expression, variable(name).attribute))
+            solutions = extend(solutions, Item(expression, variable(name).attribute))
         if order or modifiers.limit is not None or modifiers.offset is not None:
-            solutions = OrderBy(solutions, order, kept or solutions.variables)
+            solutions = OrderBy(solutions, order, kept or variables(solutions))
         return solutions
 
-    def grouped(self, form: syntax.Form, below: Solutions, words: Expressions) -> Solutions:
+    def grouped(self, form: syntax.Form, below: Windows, words: Expressions) -> Windows:
         """GROUP BY and the aggregates that the expressions of a query ask for; those see a key that has a name."""
         keys: dict[Column, Item] = {}
         for place, key in enumerate(form.modifiers.group_by):
             if isinstance(key, syntax.Named):
                 column = variable(key.variable.name)
                 expression: Expression = column
-                below = Extend(below, Item(words.term(key.expression), column.attribute))
+                below = extend(below, Item(words.term(key.expression), column.attribute))
             else:
                 expression = words.term(key)
                 column = expression if isinstance(expression, Column) else variable(f".key{place}")
             keys[column] = Item(expression, column.attribute)
         aggregates = tuple(words.aggregate(one, column) for one, column in tuple(words.collected.items()))
-        return Aggregation(below, tuple(keys.values()), aggregates, whole=not keys)
+        return WindowAggregation(below, tuple(keys.values()), aggregates)
 
     def expressions(self, around: _Around) -> Expressions:
         """What translates expressions at a place."""
         return Expressions(self.names, lambda group: self.group(group, around), {})
 
-    def group(self, group: syntax.Group, around: _Around) -> Solutions:
+    def group(self, group: syntax.Group, around: _Around) -> Windows:
         """A group, with its filters on top of everything else in it (R12)."""
         solutions, condition = self.parts(group, around)
-        return solutions if condition is None else Filter(solutions, condition)
+        return solutions if condition == TRUE else WindowSelect(solutions, condition)
 
-    def parts(self, group: syntax.Group, around: _Around) -> tuple[Solutions, Expression | None]:
+    def parts(self, group: syntax.Group, around: _Around) -> tuple[Windows, Expression]:
         """What a group matches, and its filters (W3C 18.2.2)."""
         here = around if group.window is None else replace(around, window=group.window)
         words = self.expressions(here)
-        solutions: Solutions = UNIT
+        solutions: Windows = UNIT
         statements: list[terms.Statement] = []
         conditions: list[Expression] = []
         for element in group.elements:
@@ -213,13 +202,13 @@ class _Translator:
             match element:
                 case syntax.Optional(group=inner):
                     right, condition = self.parts(inner, here)
-                    solutions = LeftJoin(solutions, right, condition)
+                    solutions = left_join(solutions, right, condition)
                 case syntax.Minus(group=inner):
-                    solutions = Minus(solutions, self.group(inner, here))
+                    solutions = minus(solutions, self.group(inner, here))
                 case syntax.Bind(expression=expression, variable=bound):
-                    solutions = Extend(solutions, Item(words.term(expression), variable(bound.name).attribute))
+                    solutions = extend(solutions, Item(words.term(expression), variable(bound.name).attribute))
                 case syntax.Union(groups=groups):
-                    solutions = joined(solutions, reduce(Union, (self.group(one, here) for one in groups)))
+                    solutions = joined(solutions, reduce(union, (self.group(one, here) for one in groups)))
                 case syntax.Graph():
                     solutions = joined(solutions, self.graph(element, here))
                 case syntax.Values():
@@ -235,20 +224,20 @@ class _Translator:
                 case _:
                     assert_never(element)
         solutions = joined(solutions, self.basic(statements, here))
-        return solutions, conjunction(conditions) if conditions else None
+        return solutions, conjunction(conditions)
 
-    def graph(self, pattern: syntax.Graph, around: _Around) -> Solutions:
+    def graph(self, pattern: syntax.Graph, around: _Around) -> Windows:
         """GRAPH: one source by its name, or the union of all, with their names (R10)."""
         if not isinstance(pattern.name, terms.Variable):
             target = self.dataset.named.get(self.names.iri(pattern.name).value)
             solutions = self.group(pattern.group, replace(around, target=target or Target()))
             return NOTHING if target is None else solutions
         column = variable(pattern.name.name)
-        found: Solutions | None = None
+        found: Windows | None = None
         for iri, target in self.dataset.named.items():
             inside = self.group(pattern.group, replace(around, target=target))
             one = joined(inside, Values((column,), ((IRI(iri),),)))
-            found = one if found is None else Union(found, one)
+            found = one if found is None else union(found, one)
         return Values((column,), ()) if found is None else found
 
     def values(self, values: syntax.Values) -> Values:
@@ -259,12 +248,12 @@ class _Translator:
     def basic(self, statements: Sequence[terms.Statement], around: _Around) -> BasicGraphPattern:
         """A basic graph pattern; each triple pattern has its window (002 Alg. 1, Triple)."""
         triples = Triples(self.names)
-        parts: list[Solutions] = []
+        parts: list[Windows] = []
         for row in triples.rows(statements):
             self.match(row, around, triples, parts)
         return BasicGraphPattern(tuple(parts))
 
-    def match(self, row: Row, around: _Around, triples: Triples, parts: list[Solutions]) -> None:
+    def match(self, row: Row, around: _Around, triples: Triples, parts: list[Windows]) -> None:
         """One triple of a pattern; a path of steps is a chain of them (W3C 18.2.2.4)."""
         match row.verb:
             case IRI() | Column() as predicate:
@@ -280,7 +269,7 @@ class _Translator:
             case way:
                 parts.append(self.walk(row, way, around))
 
-    def walk(self, row: Row, way: terms.Path, around: _Around) -> Solutions:
+    def walk(self, row: Row, way: terms.Path, around: _Around) -> Windows:
         """A path that is more than a chain: it is walked through the statements that are valid."""
         size = self.size(around)
         if size is not None and size.count and around.target.streams:
@@ -301,8 +290,8 @@ class _Translator:
         return size_of(around.window, self.calendar)
 
 
-def joined(left: Solutions, right: Solutions) -> Solutions:
+def joined(left: Windows, right: Windows) -> Windows:
     """A join; what is joined with an empty group stays as it is."""
     if left == UNIT:
         return right
-    return left if right == UNIT else Join(left, right)
+    return left if right == UNIT else join(left, right)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import assert_never
 
 from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Exists, Expression
-from transom.algebra.rdf.operator import Solutions
+from transom.algebra.operator import Windows
 from transom.algebra.term_functions import TERM_FUNCTIONS
 from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.catalog.wording import did_you_mean
@@ -30,7 +30,7 @@ class Expressions:
     """Translates expressions; `pattern` translates the group of an EXISTS, `collected` takes aggregates out."""
 
     names: Names
-    pattern: Callable[[syntax.Group], Solutions]
+    pattern: Callable[[syntax.Group], Windows]
     collected: Collected
 
     def all(self, nodes: Iterable[syntax.Expression]) -> tuple[Expression, ...]:

@@ -9,28 +9,24 @@ from typing import TypeAlias, assert_never
 from transom.algebra.expressions import Expression
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.operator import Solutions
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
-from transom.algebra.rdf.solutions import (
-    Aggregation,
-    Distinct,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Project,
-    Slice,
-    Union,
-    Values,
-    ordered,
-)
+from transom.algebra.rdf.solutions import unextended
 from transom.algebra.rdf.statements import StoredGraph
-from transom.algebra.rdf.tree import Question, closed, reads_streams, volatile_calls, walk
-from transom.algebra.relations import RelationUnion
+from transom.algebra.relations import (
+    JoinType,
+    RelationJoin,
+    RelationUnion,
+    WindowAggregation,
+    WindowDistinct,
+    WindowProject,
+    WindowSelect,
+    restricts,
+)
+from transom.algebra.sequences import OrderBy, Slice, ordered
+from transom.algebra.sources import Values
+from transom.algebra.tree import Question, reads_streams, volatile_calls, walk
 from transom.algebra.windows import Window
-from transom.errors import Unsupported
+from transom.errors import PlanError, Unsupported
 from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple, in_order
@@ -60,7 +56,7 @@ def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
             found = intervals(points, lambda t: at(t).triples(op), _triple_order)
             return RdfAnswer("triples", ("s", "p", "o"), triples=found)
         case _:
-            columns = tuple(variable.name for variable in op.variables)
+            columns = tuple(column.name for column in op.schema)
             if ordered(op):
                 lists = runs(points, [tuple(at(t).solutions(op)) for t in points])
                 return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
@@ -74,7 +70,10 @@ Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]
 
 def timed(op: Operator, inputs: Inputs) -> Known:
     """The elements with intervals on which all snapshots of a question stand."""
-    return {part: elements(part, inputs) for part in walk(op) if isinstance(part, Windows | TriplePattern)}
+    patterns = [part for part in walk(op) if isinstance(part, TriplePattern)]
+    read = [part.input for part in walk(op) if isinstance(part, PathPattern)]
+    read += [part.statements for part in walk(op) if isinstance(part, Describe)]
+    return {part: elements(part, inputs) for part in (*patterns, *read)}
 
 
 def changes(known: Known) -> list[int]:
@@ -83,7 +82,7 @@ def changes(known: Known) -> list[int]:
     return sorted({0, *ends})
 
 
-def elements(op: Windows | TriplePattern, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
+def elements(op: Windows, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
     """Windows and triple patterns: elements with their intervals, in order of their start."""
     if isinstance(op, TriplePattern):
         return patterns.triple_pattern(op, facts(op.input, inputs))
@@ -92,7 +91,7 @@ def elements(op: Windows | TriplePattern, inputs: Inputs) -> list[Valid[Triple]]
 
 def facts(op: Windows, inputs: Inputs) -> list[Valid[Triple]]:
     """Statements with their intervals, in order of their start."""
-    match op := closed(op):
+    match op:
         case Window():
             return statements.window(op, inputs)
         case StoredGraph():
@@ -100,7 +99,7 @@ def facts(op: Windows, inputs: Inputs) -> list[Valid[Triple]]:
         case RelationUnion(left=left, right=right):
             return statements.relation_union(facts(left, inputs), facts(right, inputs))
         case _:
-            assert_never(op)
+            raise PlanError(f"{type(op).__name__} gives no statements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +125,9 @@ class Moment:
             case _:
                 assert_never(op)
 
-    def solutions(self, op: Solutions) -> list[Solution]:
+    def solutions(self, op: Windows) -> list[Solution]:
         """The solutions that are valid, as a sequence where the operator gives one."""
-        match op := closed(op):
+        match op:
             case TriplePattern():
                 valid = [e.payload for e in self.known[op] if e.at(self.t)]
                 return self._inside([one for one in valid if isinstance(one, Solution)])
@@ -136,41 +135,43 @@ class Moment:
                 return patterns.path_pattern(op, self.statements(below), self.outer)
             case BasicGraphPattern(parts=parts):
                 return patterns.basic_graph_pattern([self.solutions(part) for part in parts])
-            case Filter(input=input, condition=condition):
-                return solutions.filter(self.solutions(input), lambda s: self._holds(condition, s))
-            case Union(left=left, right=right):
+            case WindowSelect(input=input, predicate=predicate):
+                return solutions.filter(self.solutions(input), lambda s: self._holds(predicate, s))
+            case RelationUnion(left=left, right=right):
                 return solutions.union(self.solutions(left), self.solutions(right))
-            case Join(left=left, right=right):
-                return solutions.join(self.solutions(left), self.solutions(right))
-            case LeftJoin(left=left, right=right, condition=condition):
+            case RelationJoin(left=left, right=right, predicate=predicate, join_type=join_type):
                 sides = self.solutions(left), self.solutions(right)
-                return solutions.left_join(*sides, lambda s: self._holds(condition, s))
-            case Minus(left=left, right=right):
-                return solutions.minus(self.solutions(left), self.solutions(right))
-            case Extend():
-                return self._extend(op)
+                match join_type:
+                    case JoinType.INNER:
+                        return solutions.join(*sides)
+                    case JoinType.LEFT:
+                        return solutions.left_join(*sides, lambda s: self._holds(predicate, s))
+                    case _:
+                        return solutions.minus(*sides)
             case Values():
                 return self._inside(solutions.values(op))
-            case Aggregation(input=input):
+            case WindowAggregation(input=input):
                 return solutions.aggregation(op, self.solutions(input), self._value)
-            case Project(input=input, variables=kept):
-                inner = replace(self, outer=self.outer.only(v.name for v in kept))
+            case WindowProject(input=input) if restricts(op):
+                inner = replace(self, outer=self.outer.only(a.name for a in op.schema))
                 return solutions.project(op, inner.solutions(input))
-            case Distinct(input=input):
+            case WindowProject():
+                return self._extend(op)
+            case WindowDistinct(input=input):
                 return solutions.distinct(self.solutions(input))
             case OrderBy(input=input):
                 return solutions.order_by(op, self.solutions(input), self._value)
             case Slice(input=input):
                 return solutions.slice(op, self.solutions(input))
             case _:
-                assert_never(op)
+                raise PlanError(f"{type(op).__name__} gives no solutions")
 
     def _inside(self, found: Sequence[Solution]) -> list[Solution]:
         """Solutions of a pattern in which variables of the solution around it stand for their terms (W3C 18.6)."""
         fitting = [solution for solution in found if solution.compatible(self.outer)]
         return [solution.only(set(solution) - set(self.outer)) for solution in fitting]
 
-    def _exists(self, pattern: Solutions, outer: Solution) -> bool:
+    def _exists(self, pattern: Windows, outer: Solution) -> bool:
         """Whether a pattern has a solution that fits the one around it."""
         inner = replace(self, outer=outer)
         return any(solution.compatible(outer) for solution in inner.solutions(pattern))
@@ -184,16 +185,14 @@ class Moment:
     def _value(self, expression: Expression, solution: Solution) -> Term | None:
         return term_of(expression, self._scope(solution))
 
-    def _extend(self, op: Extend) -> list[Solution]:
+    def _extend(self, op: WindowProject) -> list[Solution]:
         """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
-        before: Solutions = op
-        while isinstance(before, Extend):
-            before = before.input
-        names = [variable.name for variable in before.variables]
+        names = [column.name for column in unextended(op).schema]
         below = self.solutions(op.input)
-        name = op.item.attribute.name
+        item = op.items[-1]
+        name = item.attribute.name
         found = [
-            term_of(op.item.expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
+            term_of(item.expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
             for one, copy in forms.numbered(below)
         ]
         return solutions.extend(below, name, found)

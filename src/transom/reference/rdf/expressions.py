@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any
 
 from transom.algebra.expressions import Exists
-from transom.algebra.rdf.operator import Solutions
-from transom.algebra.rdf.tree import pattern_of
+from transom.algebra.operator import Windows
+from transom.algebra.tree import pattern_of
 from transom.errors import UsageError
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import BlankNode, Literal, Term
@@ -20,7 +20,7 @@ from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 from transom.reference.rdf.strings import simple
 
 
-def _nothing(pattern: Solutions, solution: Solution) -> bool:
+def _nothing(pattern: Windows, solution: Solution) -> bool:
     return False
 
 
@@ -33,7 +33,7 @@ class SolutionScope(Scope):
 
     solution: Solution
     outer: Solution = field(default_factory=Solution)
-    asked: Callable[[Solutions, Solution], bool] = _nothing
+    asked: Callable[[Windows, Solution], bool] = _nothing
     time: Literal | None = None
     origin: Solution = field(default_factory=Solution)
     copy: int = 0

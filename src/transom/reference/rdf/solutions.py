@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from transom.algebra.expressions import Expression
-from transom.algebra.rdf.solutions import Aggregation, OrderBy, Project, Slice, Values
+from transom.algebra.relations import WindowAggregation, WindowProject
+from transom.algebra.sequences import OrderBy, Slice
+from transom.algebra.sources import Values
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Term
@@ -55,28 +57,28 @@ def extend(solutions: Sequence[Solution], name: str, computed: Sequence[Term | N
 def values(op: Values) -> list[Solution]:
     """Every row as a solution."""
     return [
-        Solution.of({v.name: term for v, term in zip(op.variables, row, strict=True) if term is not None})
+        Solution.of({v.name: term for v, term in zip(op.columns, row, strict=True) if isinstance(term, Term)})
         for row in op.rows
     ]
 
 
-def aggregation(op: Aggregation, solutions: Sequence[Solution], value: Computation) -> list[Solution]:
+def aggregation(op: WindowAggregation, solutions: Sequence[Solution], value: Computation) -> list[Solution]:
     """W3C 18.5.1: solutions with equal keys are one group; everything is one where there are no keys."""
-    groups: dict[tuple[Term | None, ...], list[Solution]] = {(): []} if op.whole else {}
+    groups: dict[tuple[Term | None, ...], list[Solution]] = {(): []} if not op.groups else {}
     for solution in solutions:
-        key = tuple(value(item.expression, solution) for item in op.keys)
+        key = tuple(value(item.expression, solution) for item in op.groups)
         groups.setdefault(key, []).append(solution)
     found: list[Solution] = []
     for key, members in groups.items():
         given = (members if a.argument is None else [value(a.argument, m) for m in members] for a in op.aggregates)
         row = (*key, *map(aggregated, op.aggregates, given))
-        found.append(Solution.of({v.name: term for v, term in zip(op.variables, row) if isinstance(term, Term)}))
+        found.append(Solution.of({v.name: term for v, term in zip(op.schema, row) if isinstance(term, Term)}))
     return found
 
 
-def project(op: Project, solutions: Sequence[Solution]) -> list[Solution]:
+def project(op: WindowProject, solutions: Sequence[Solution]) -> list[Solution]:
     """Only some variables; what becomes equal adds up (R7)."""
-    return [solution.only(v.name for v in op.variables) for solution in solutions]
+    return [solution.only(v.name for v in op.schema) for solution in solutions]
 
 
 def distinct(solutions: Sequence[Solution]) -> list[Solution]:

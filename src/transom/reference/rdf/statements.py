@@ -7,8 +7,8 @@ from dataclasses import replace
 from operator import attrgetter
 
 from transom.algebra.rdf.statements import StoredGraph
-from transom.algebra.rdf.tree import walk
 from transom.algebra.sources import StoredTable, StreamReceive
+from transom.algebra.tree import walk
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.model.bag import Row
