@@ -11,7 +11,6 @@ import pytest
 
 import transom.reference.rdf.forms
 import transom.reference.rdf.patterns
-import transom.reference.rdf.solutions
 import transom.reference.rdf.statements
 import transom.reference.relations
 import transom.reference.sources
@@ -55,12 +54,12 @@ FAMILIES = {
     "windows": transom.reference.windows,
     "relations": transom.reference.relations,
     "streams": transom.reference.streams,
-    "sequences": transom.reference.rdf.solutions,
+    "sequences": transom.reference.relations,
     "rdf.statements": transom.reference.rdf.statements,
     "rdf.patterns": transom.reference.rdf.patterns,
     "rdf.forms": transom.reference.rdf.forms,
 }
-ELSEWHERE = {"StoredTable": ("sources", "scan_table"), "Values": ("sequences", "values")}
+ELSEWHERE = {"StoredTable": ("sources", "scan_table")}
 """A table is no stream: it is read by a scan."""
 
 ROAD = StreamReceive("cars", Schema((Attribute("id", Type.STRING, "cars"), Attribute("km", Type.FLOAT, "cars"))))

@@ -64,7 +64,7 @@ FAULTS = [
     Fault("shared ticks twice", relations, "sorted({w.tick for w in left} | {w.tick for w in right})", "sorted([*{w.tick for w in left}, *{w.tick for w in right}])"),
     Fault("right-major pairs", relations, "for one in current(tick, left) for other in current(tick, right)]", "for other in current(tick, right) for one in current(tick, left)]"),
     Fault("no tuple over an empty window", relations, "if not op.groups:", "if not op.groups and not rows:\n        return ()\n    if not op.groups:"),
-    Fault("NULL group dropped", relations, "key = project(op.groups, RowScope(schema, row))\n", "key = project(op.groups, RowScope(schema, row))\n        if None in key:\n            continue\n"),
+    Fault("NULL group dropped", relations, "key = project(op.groups, scope(row))\n", "key = project(op.groups, scope(row))\n        if None in key:\n            continue\n"),
     Fault("groups in order of arrival", relations, "sorted(groups.values(), key=lambda group: row_key(group[0]))", "groups.values()"),
     Fault("unknown counts as true", expressions, "return value(predicate, scope) is True", "return value(predicate, scope) is not False"),
     Fault("COUNT counts NULL", expressions, "case AggregateFunction.COUNT:\n            return len(values)", "case AggregateFunction.COUNT:\n            return len(members)"),

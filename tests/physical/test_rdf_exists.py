@@ -7,7 +7,9 @@ every solution. Both must say the same of the drawn texts, which Oxigraph has ju
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -26,12 +28,14 @@ from transom.algebra.sequences import Slice
 from transom.algebra.tree import patterns_of
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
+from transom.model.bag import Row
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Term, in_order
 from transom.physical import rdf_exists
 from transom.physical.rdf_known import is_outer
 from transom.reference.rdf import evaluate
 from transom.reference.rdf.evaluate import Moment, elements
+from transom.reference.relations import Rows
 
 TEXTS = 120
 SMALL = [*EXISTS.values(), PATHS["path-in-exists"]]
@@ -79,26 +83,29 @@ class Keyed(Moment):
         if not isinstance(self.known, Elements):
             object.__setattr__(self, "known", Elements(self.inputs))
 
-    def solutions(self, op: Windows) -> list[Solution]:
+    def rows(self, op: Windows) -> Rows:
         match op:
             case RelationJoin(left=left, right=right, join_type=JoinType.ANTI):
-                others = self.solutions(right)
-                return [one for one in self.solutions(left) if not any(_speaks_against(one, o) for o in others)]
+                others = self.rows(right)
+                return tuple(one for one in self.rows(left) if not any(_speaks_against(op, one, o) for o in others))
             case Slice(input=input, offset=offset, limit=limit):
-                below = sorted(self.solutions(input), key=_key)
-                return [s for _, each in groupby(below, _key) for s in list(each)[offset:][:limit]]
+                key = partial(_key, op.schema.names)
+                below = sorted(self.rows(input), key=key)
+                return tuple(s for _, each in groupby(below, key) for s in list(each)[offset:][:limit])
             case RelationJoin(left=left, right=right) if patterns_of(op):
-                return Moment.solutions(replace(self, around=RelationJoin(left, right, TRUE, natural=True)), op)
+                return Moment.rows(replace(self, around=RelationJoin(left, right, TRUE, natural=True)), op)
             case _:
                 below = getattr(op, "input", None) if patterns_of(op) else None
-                return Moment.solutions(replace(self, around=below), op)
+                return Moment.rows(replace(self, around=below), op)
 
-    def _exists(self, pattern: Windows, outer: Solution) -> bool:
+    def _exists(self, pattern: Windows, outer: Mapping[str, Term]) -> bool:
         assert self.around is not None
         asked = (self.around, pattern)
         if asked not in self.seen:
             found = rdf_exists.correlated(*asked)
-            have = {tuple(one.get(key) for key in found.keys) for one in self.solutions(found.pattern)}
+            names = found.pattern.schema.names
+            rows = [dict(zip(names, row, strict=True)) for row in self.rows(found.pattern)]
+            have = {tuple(one[key] for key in found.keys) for one in rows}
             self.seen[asked] = (found, have)
             self.asked["joins"] = self.asked.get("joins", 0) + 1
         found, have = self.seen[asked]
@@ -106,18 +113,20 @@ class Keyed(Moment):
         return tuple(_value(outer, key, made) for key in found.keys) in have
 
 
-def _value(outer: Solution, key: str, made: dict[str, str]) -> Term | None:
+def _value(outer: Mapping[str, Term], key: str, made: dict[str, str]) -> Term | None:
     if key not in made:
         assert outer.get(key) is not None
         return outer.get(key)
     return outer.get(made[key]) or rdf_exists.UNBOUND.value  # type: ignore[return-value]
 
 
-def _speaks_against(one: Solution, other: Solution) -> bool:
-    return one.compatible(other) and any(name in set(other) and not is_outer(name) for name in one)
+def _speaks_against(op: RelationJoin, one: Row, other: Row) -> bool:
+    left, right = Solution.row(op.left.schema.names, one), Solution.row(op.right.schema.names, other)
+    return left.compatible(right) and any(name in set(right) and not is_outer(name) for name in left)
 
 
-def _key(solution: Solution) -> list[Any]:
+def _key(names: tuple[str, ...], row: Row) -> list[Any]:
+    solution = Solution.row(names, row)
     return [(name, in_order(solution.get(name))) for name in solution if is_outer(name)]
 
 

@@ -81,7 +81,7 @@ def test_no_more_is_valid_at_once_than_the_bound_says() -> None:
         for part in walk(case.plan):
             if isinstance(part, Windows) and part.schema != STATEMENT:
                 most = rows_of(size(part), known)
-                held = max(len(Moment(case.inputs, lists, t).solutions(part)) for t in changes(lists))
+                held = max(len(Moment(case.inputs, lists, t).rows(part)) for t in changes(lists))
                 assert most is not None
                 assert held <= most, (seed, part)
                 tight += held == most > 0

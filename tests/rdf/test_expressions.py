@@ -12,7 +12,6 @@ from transom.algebra.expressions import Expression
 from transom.algebra.term_functions import TERM_FUNCTIONS
 from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.errors import Unsupported, UsageError
-from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import FLOAT, IRI, XSD, BlankNode, Literal, Term
 from transom.model.types import Type
 from transom.reference.expressions import aggregated, value
@@ -65,7 +64,7 @@ def read(written: str) -> Expression:
 
 
 def answer(written: str) -> Term | None:
-    bound = Solution.of({"x": lit("7i"), "s": lit('"abc"'), "iri": IRI("http://ex/a"), "node": BlankNode("n")})
+    bound = {"x": lit("7i"), "s": lit('"abc"'), "iri": IRI("http://ex/a"), "node": BlankNode("n")}
     now = lit("2024-06-01T06:00:00Zt")
     assert isinstance(now, Literal)
     return value(read(written), SolutionScope(bound, time=now))
@@ -143,8 +142,8 @@ def test_the_table_has_every_function() -> None:
 
 
 def test_blank_nodes_belong_to_their_solution() -> None:
-    scope = SolutionScope(Solution(), Solution(), origin=Solution.of({"x": lit("1i")}), site="v")
-    other = SolutionScope(Solution(), Solution(), origin=Solution.of({"x": lit("2i")}), site="v")
+    scope = SolutionScope({"x": lit("1i")}, site="v")
+    other = SolutionScope({"x": lit("2i")}, site="v")
     named = read('(BNODE "a")')
     assert value(named, scope) == value(named, scope)
     assert len({value(named, scope), value(named, other), value(read('(BNODE "b")'), scope)}) == 3
@@ -161,7 +160,7 @@ def test_what_is_new_every_time() -> None:
     assert isinstance(characters, Literal)
     assert len(characters.lexical) == 36
     with pytest.raises(UsageError, match="what time"):
-        value(read("(NOW)"), SolutionScope(Solution()))
+        value(read("(NOW)"), SolutionScope({}))
 
 
 def test_a_regular_expression_that_is_not_built_is_refused() -> None:

@@ -8,15 +8,16 @@ from collections import Counter
 
 import pytest
 
-from tests.rdf.build import bgp, inputs, rows, select, statement, term
+from tests.rdf.build import bgp, call, inputs, rows, select, statement, term, v
 from transom.algebra.rdf.solutions import left_join, union
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
+from transom.algebra.sources import Values
 from transom.model.bag import Element
 from transom.model.rdf.answer import intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple, integer
-from transom.reference.rdf import solutions
-from transom.reference.rdf.evaluate import evaluate, facts
+from transom.reference.rdf.evaluate import Moment, elements, evaluate
+from transom.reference.relations import snapshot
 from transom.reference.sources import Inputs
 from transom.reference.windows import validity, window
 
@@ -32,19 +33,19 @@ def test_range_windows_are_definition_3(width: int) -> None:
     arrivals = [0, 1, 1, 4, 6, 7, 11]
     given = inputs({"s": [(c, ":a", ":p", c) for c in arrivals]})
     for slide in range(1, width + 1):
-        elements = facts(range_window(rdf_stream("s"), width, slide), given)
+        held = elements(range_window(rdf_stream("s"), width, slide), given)
         for t in range(24):
-            found = Counter(e.start for e in elements if e.at(t))
+            found = Counter(e.start for e in held if e.at(t))
             assert found == definition_3(arrivals, width, slide, t), (width, slide, t)
 
 
 @pytest.mark.parametrize("count", range(1, 6))
 def test_element_windows_hold_the_last_ones(count: int) -> None:
     arrivals = [(3, 1), (0, 2), (3, 3), (3, 4), (5, 5), (9, 6), (9, 7)]
-    elements = facts(element_window(rdf_stream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]}))
+    held = elements(element_window(rdf_stream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]}))
     for t in range(12):
         seen = [n for c, n in sorted(arrivals, key=lambda arrival: arrival[0]) if c <= t]
-        assert [e.payload.object for e in elements if e.at(t)] == [term(n) for n in seen[-count:]]
+        assert [e.payload[2] for e in held if e.at(t)] == [term(n) for n in seen[-count:]]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -80,6 +81,9 @@ def drawn(chance: random.Random, names: str, count: int) -> list[Interval]:
 def holds(pair: Solution) -> bool:
     """A condition that needs both sides: z is not y, and both are bound."""
     return pair.get("z") is not None and pair.get("z") != pair.get("y")
+
+
+CONDITION = call("&&", call("BOUND", "?z"), call("!", call("COALESCE", call("sameTerm", "?z", "?y"), call("=", 1, 2))))
 
 
 class Swept:
@@ -146,8 +150,12 @@ def test_left_join_is_the_corrected_algorithm() -> None:
         points = sorted({0, *(t for _, start, end in left + right for t in (start, end))})
 
         def at(t: int, left: list[Interval] = left, right: list[Interval] = right) -> list[Solution]:
-            sides = ([s for s, a, b in side if a <= t < b] for side in (left, right))
-            return solutions.left_join(*sides, holds)
+            sides = [
+                tuple(tuple(map(s.get, names)) for s, a, b in side if a <= t < b)
+                for side, names in ((left, "xy"), (right, "xz"))
+            ]
+            plan = left_join(Values(v("x y"), ()), Values(v("x z"), ()), CONDITION)
+            return [Solution.row("xyz", row) for row in snapshot(plan, sides, Moment(inputs(), {}, t).scopes)]
 
         swept = Swept().run(left, right, chance)
         assert [start for _, start, _ in swept] == sorted(start for _, start, _ in swept)

@@ -22,7 +22,6 @@ from transom.algebra.expressions import AggregateFunction, Column, Item
 from transom.algebra.relations import WindowAggregation
 from transom.algebra.sources import Values
 from transom.algebra.terms import variable
-from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Literal, Term
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
@@ -32,7 +31,7 @@ from transom.physical.choices import STATELESS
 from transom.physical.plan import Read
 from transom.physical.rdf_plan import solutions
 from transom.reference.expressions import aggregate
-from transom.reference.rdf.solutions import aggregation
+from transom.reference.relations import aggregate_over_window
 from transom.spark import kernel
 from transom.spark.change_aggregate import change_aggregate
 from transom.spark.frames import LoweringContext, names
@@ -107,26 +106,20 @@ def frame(spark: Any, run: LoweringContext, given: list[Change], rows: list[tupl
     )
 
 
-def solution(group: str, term: Term | None) -> Solution:
-    return Solution.of({"g": Literal(group)} if term is None else {"g": Literal(group), "x": term})
-
-
 def check_terms(spark: Any, run: LoweringContext, whole: bool) -> None:
     terms: list[tuple[str, Term | None]] = [(g, t) for g, mix in zip("abcdefghij", MIXES, strict=True) for t in mix]
     given = list(changes(len(terms), f"terms {whole}"))
     keys = () if whole else (item(G, G),)
     op = WindowAggregation(Values((G, X), ()), keys, AGGREGATES)
-    schema = op.schema
     spelled = [(f'"{g}"', None if t is None else str(t)) for g, t in terms]
     rows = frame(spark, run, given, spelled, "c0 string, c1 string")
     start = spark.createDataFrame([(0, 1)], "t bigint, n int").select(run.time.marked(F.col("t")), "n")
-    node = ChangeAggregate(BELOW, BELOW if whole else None, keys, AGGREGATES, schema, STATELESS)
+    node = ChangeAggregate(BELOW, BELOW if whole else None, keys, AGGREGATES, op.schema, STATELESS)
     found = added_up(change_aggregate(node, rows, start if whole else None, run), node, run)
     for tick in range(TICKS):
-        there = [solution(*terms[row]) for row in at(tick, given)]
-        wanted = aggregation(op, there, lambda expression, s: s.get(expression.name))
-        spelled_terms = [[s.get(name) for name in op.schema.names] for s in wanted]
-        expected = Counter(tuple(None if t is None else str(t) for t in row) for row in spelled_terms)
+        there = [(Literal(group), term) for group, term in (terms[row] for row in at(tick, given))]
+        wanted = aggregate_over_window(op, there)
+        expected = Counter(tuple(None if t is None else str(t) for t in row) for row in wanted)
         assert found[tick] == expected, (tick, whole)
 
 

@@ -16,7 +16,6 @@ from transom.algebra.terms import as_type, term_call, term_literal, variable
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.compare import truth as truth_of
-from transom.model.rdf.solutions import Solution
 from transom.model.rdf.spelling import decode, encode
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term
 from transom.model.schema import Attribute
@@ -45,8 +44,7 @@ def interpreted(spark: Any) -> Iterator[Any]:
 
 
 def scope(row: Row) -> SolutionScope:
-    bindings = {name: term for name, term in zip("ab", row, strict=True) if term is not None}
-    return SolutionScope(Solution.of(bindings))
+    return SolutionScope(dict(zip("ab", row, strict=True)))
 
 
 def check(spark: Any, given: Sequence[Row], expressions: Sequence[Expression], portion: int = 25) -> None:

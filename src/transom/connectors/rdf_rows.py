@@ -52,23 +52,18 @@ def row_statements(op: RowStatements, elements: list[Element]) -> list[Element]:
     """The rows of a stream as statements with their ticks, row by row, then in the order of the predicates."""
     names = [attribute.name for attribute in op.rows.schema]
     template = tuple(Template(SUBJECT, IRI(iri), variable(column)) for column, iri in op.predicates)
-    made = Construct(Values((), ()), template)
+    made = Construct(Values((SUBJECT, *map(variable, names)), ()), template)
     found: list[tuple[int, Triple]] = []
     for element in elements:
-        terms = {name: term_of(cell) for name, cell in zip(names, element.row, strict=True) if cell is not None}
-        row = Solution.of(terms)
-        subject = evaluated(op.subject, SolutionScope(row))
+        terms = tuple(None if cell is None else term_of(cell) for cell in element.row)
+        subject = evaluated(op.subject, SolutionScope(dict(zip(names, terms, strict=True))))
         if subject is not None:
-            found += [(element.tick, triple) for triple in construct(made, [row.merge(_subject(subject))])]
+            found += [(element.tick, Triple(*row)) for row in construct(made, ((subject, *terms),))]  # type: ignore[arg-type]
     return _stream(found)
 
 
 def _stream(statements: Sequence[tuple[int, Triple]]) -> list[Element]:
     return [Element(tick, number, statement_row(one)) for number, (tick, one) in enumerate(statements, 1)]
-
-
-def _subject(term: Term) -> Solution:
-    return Solution.of({SUBJECT.name: term})
 
 
 def term_of(given: Value) -> Term:

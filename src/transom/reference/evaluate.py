@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from transom.algebra.operator import Stream, Windows
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
+from transom.algebra.rdf.statements import StoredGraph
 from transom.algebra.relations import (
     RelationExcept,
     RelationIntersect,
     RelationJoin,
     RelationUnion,
-    TrackAggregation,
-    WindowAggregation,
     WindowCrossProduct,
-    WindowDistinct,
-    WindowFirst,
     WindowGrown,
     WindowJoin,
     WindowMerge,
-    WindowProject,
-    WindowSelect,
 )
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
 from transom.algebra.streams import (
     DStream,
     IStream,
@@ -32,7 +29,7 @@ from transom.algebra.streams import (
     StreamUnion,
     WithoutJumps,
 )
-from transom.algebra.tree import Relations, closed
+from transom.algebra.tree import closed
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.bag import Bag, Element
@@ -78,18 +75,6 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
             return windows.scan(op, table, inputs)
         case Window():
             return windows.window(op, evaluate_stream(_stream(op), inputs), inputs)
-        case WindowSelect():
-            return relations.window_select(op, evaluate_window(op.input, inputs))
-        case WindowProject():
-            return relations.window_project(op, evaluate_window(op.input, inputs))
-        case WindowAggregation():
-            return relations.window_aggregation(op, evaluate_window(op.input, inputs))
-        case TrackAggregation():
-            return relations.track_aggregation(op, evaluate_window(op.input, inputs))
-        case WindowDistinct():
-            return relations.window_distinct(op, evaluate_window(op.input, inputs))
-        case WindowFirst():
-            return relations.window_first(op, evaluate_window(op.input, inputs))
         case WindowGrown():
             return relations.window_grown(op, evaluate_window(op.input, inputs))
         case WindowMerge():
@@ -101,24 +86,13 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
             left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
             return relations.window_join(op, left, right)
         case RelationJoin() | RelationUnion() | RelationExcept() | RelationIntersect():
-            return evaluate_relation(op, (evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)))
-        case _:
+            left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
+            return relations.at_every_instant(op, left, right)
+        case StoredGraph() | TriplePattern() | PathPattern() | BasicGraphPattern() | Values():
             raise PlanError(f"{type(op).__name__} gives solutions, not windows")
-
-
-def evaluate_relation(op: Relations, sides: relations.Sides) -> list[Bag]:
-    """What an operator gives on two relations, at the union of their instants."""
-    match op:
-        case RelationJoin():
-            return relations.relation_join(op, sides)
-        case RelationUnion():
-            return relations.relation_union(op, sides)
-        case RelationExcept():
-            return relations.relation_except(op, sides)
-        case RelationIntersect():
-            return relations.relation_intersect(op, sides)
         case _:
-            assert_never(op)
+            below = evaluate_window(op.input, inputs)
+            return [w if w.over else replace(w, rows=relations.snapshot(op, (w.rows,))) for w in below]
 
 
 def _stream(op: Window) -> Stream:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, assert_never
+from functools import partial
+from typing import Any, TypeAlias, assert_never
 
 from transom.algebra.expressions import (
     Aggregate,
@@ -80,6 +81,15 @@ class RowScope(Scope):
         if tag is None:
             raise PlanError("the tuples of a window carry no tags")
         return tag
+
+
+Scopes: TypeAlias = Callable[[Schema], Callable[[Row], Scope]]
+"""What expressions see of the rows of a schema."""
+
+
+def of_tuples(schema: Schema) -> Callable[[Row], Scope]:
+    """Expressions that see a tuple and nothing else."""
+    return partial(RowScope, schema)
 
 
 def constant(expression: Expression) -> Value:
@@ -157,10 +167,10 @@ def cast(given: Value, kind: Type) -> Value:
         return None
 
 
-def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row]) -> Value:
+def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: Scopes = of_tuples) -> Value:
     """An aggregate over the tuples of a window or group."""
-    argument = column.argument
-    return aggregated(column, rows if argument is None else [value(argument, RowScope(schema, row)) for row in rows])
+    argument, scope = column.argument, scopes(schema)
+    return aggregated(column, rows if argument is None else [value(argument, scope(row)) for row in rows])
 
 
 def aggregated(column: Aggregate, given: Sequence[Any]) -> Value:

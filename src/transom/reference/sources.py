@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transom.algebra.operator import Operator
-from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
+from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
 from transom.model.bag import Element, Row, Version
 from transom.model.rdf.answer import Aside
 from transom.model.rdf.terms import Literal
@@ -55,3 +55,8 @@ def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
         if version.tick <= now:
             content = version.rows
     return content
+
+
+def values(op: Values) -> tuple[Row, ...]:
+    """The rows that the query says, at every tick."""
+    return op.rows

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from transom.model.rdf.terms import Term, Triple, in_order
+from transom.model.rdf.terms import Term, in_order
+from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,11 @@ class Solution:
     def of(cls, bindings: Mapping[str, Term]) -> Solution:
         """The solution with these bindings."""
         return cls(tuple(sorted(bindings.items())))
+
+    @classmethod
+    def row(cls, names: Iterable[str], cells: Iterable[Value]) -> Solution:
+        """The solution of a row of terms; NULL is unbound."""
+        return cls.of({name: term for name, term in zip(names, cells) if isinstance(term, Term)})
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self.bindings)
@@ -59,7 +65,7 @@ class Solution:
         return tuple(in_order(self.get(name)) for name in names)
 
 
-Payload = TypeVar("Payload", bound=Triple | Solution)
+Payload = TypeVar("Payload", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from transom.algebra.expressions import Expression
 from transom.algebra.operator import Operator, Windows
@@ -12,28 +13,22 @@ from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import unextended
 from transom.algebra.rdf.statements import StoredGraph
-from transom.algebra.relations import (
-    JoinType,
-    RelationJoin,
-    RelationUnion,
-    WindowAggregation,
-    WindowDistinct,
-    WindowProject,
-    WindowSelect,
-    restricts,
-)
-from transom.algebra.sequences import OrderBy, Slice, ordered
+from transom.algebra.relations import RelationUnion, WindowProject, restricts
+from transom.algebra.sequences import ordered
 from transom.algebra.sources import Values
-from transom.algebra.tree import Question, reads_streams, volatile_calls, walk
+from transom.algebra.tree import Question, Relations, reads_streams, volatile_calls, walk
 from transom.algebra.windows import Window
 from transom.errors import PlanError, Unsupported
+from transom.model.bag import Row
 from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Term, Triple, in_order
-from transom.reference.expressions import holds, value
-from transom.reference.rdf import forms, patterns, solutions, statements
+from transom.model.schema import Schema
+from transom.reference.expressions import Scopes, value
+from transom.reference.rdf import forms, patterns, statements
 from transom.reference.rdf.expressions import SolutionScope
-from transom.reference.sources import Inputs
+from transom.reference.relations import Rows, Snapshot, snapshot, term_in
+from transom.reference.sources import Inputs, values
 
 
 def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
@@ -50,30 +45,33 @@ def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
 
     match op:
         case Ask(input=input):
-            told = runs(points, [forms.ask(at(t).solutions(input)) for t in points])
+            told = runs(points, [forms.ask(at(t).rows(input)) for t in points])
             return RdfAnswer("boolean", ("ask",), truth=tuple(Truth(*run) for run in told))
         case Construct() | Describe():
-            found = intervals(points, lambda t: at(t).triples(op), _triple_order)
-            return RdfAnswer("triples", ("s", "p", "o"), triples=found)
+            made = intervals(points, lambda t: at(t).statements_of(op), _in_order)
+            triples = tuple(Valid(Triple(*one.payload), one.start, one.end, one.n) for one in made)  # type: ignore[arg-type]
+            return RdfAnswer("triples", ("s", "p", "o"), triples=triples)
         case _:
-            columns = tuple(column.name for column in op.schema)
+            columns = op.schema.names
             if ordered(op):
-                lists = runs(points, [tuple(at(t).solutions(op)) for t in points])
+                lists = runs(points, [tuple(Solution.row(columns, row) for row in at(t).rows(op)) for t in points])
                 return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
-            bags = intervals(points, lambda t: at(t).solutions(op), lambda s: s.in_order(columns))
-            return RdfAnswer("solutions", columns, solutions=bags)
+            bags = intervals(points, lambda t: at(t).rows(op), _in_order)
+            found = tuple(Valid(Solution.row(columns, one.payload), one.start, one.end, one.n) for one in bags)
+            return RdfAnswer("solutions", columns, solutions=found)
 
 
-Known: TypeAlias = Mapping[Operator, list[Valid[Triple]] | list[Valid[Solution]]]
-"""For every window and triple pattern of a question, its elements with their intervals."""
+Known: TypeAlias = Mapping[Operator, list[Valid[Row]]]
+"""For every triple pattern its solutions with their intervals, and for what paths and DESCRIBE read its statements."""
 
 
 def timed(op: Operator, inputs: Inputs) -> Known:
     """The elements with intervals on which all snapshots of a question stand."""
-    patterns = [part for part in walk(op) if isinstance(part, TriplePattern)]
-    read = [part.input for part in walk(op) if isinstance(part, PathPattern)]
-    read += [part.statements for part in walk(op) if isinstance(part, Describe)]
-    return {part: elements(part, inputs) for part in (*patterns, *read)}
+    parts = list(walk(op))
+    found = [part for part in parts if isinstance(part, TriplePattern)]
+    read = [part.input for part in parts if isinstance(part, PathPattern)]
+    read += [part.statements for part in parts if isinstance(part, Describe)]
+    return {part: elements(part, inputs) for part in (*found, *read)}
 
 
 def changes(known: Known) -> list[int]:
@@ -82,128 +80,107 @@ def changes(known: Known) -> list[int]:
     return sorted({0, *ends})
 
 
-def elements(op: Windows, inputs: Inputs) -> list[Valid[Triple]] | list[Valid[Solution]]:
-    """Windows and triple patterns: elements with their intervals, in order of their start."""
-    if isinstance(op, TriplePattern):
-        return patterns.triple_pattern(op, facts(op.input, inputs))
-    return facts(op, inputs)
-
-
-def facts(op: Windows, inputs: Inputs) -> list[Valid[Triple]]:
-    """Statements with their intervals, in order of their start."""
+def elements(op: Windows, inputs: Inputs) -> list[Valid[Row]]:
+    """Statements, or the solutions of a triple pattern, with their intervals, in order of their start."""
     match op:
+        case TriplePattern(input=below):
+            return patterns.triple_pattern(op, elements(below, inputs))
         case Window():
             return statements.window(op, inputs)
         case StoredGraph():
             return statements.stored_graph(op, inputs)
         case RelationUnion(left=left, right=right):
-            return statements.relation_union(facts(left, inputs), facts(right, inputs))
+            return statements.relation_union(elements(left, inputs), elements(right, inputs))
         case _:
             raise PlanError(f"{type(op).__name__} gives no statements")
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One instant: what every operator gives then. `outer` is the solution around the pattern of an EXISTS."""
+    """One instant: what every operator gives then. `outer` are the bindings around the pattern of an EXISTS."""
 
     inputs: Inputs
     known: Known
     t: int
-    outer: Solution = field(default_factory=Solution)
+    outer: Mapping[str, Term] = field(default_factory=dict)
 
-    def statements(self, op: Windows) -> list[Triple]:
-        """The statements that are valid."""
-        return [e.payload for e in self.known[op] if e.at(self.t) and isinstance(e.payload, Triple)]
+    def valid(self, op: Windows) -> Rows:
+        """The statements that are valid, or the solutions of a triple pattern."""
+        return tuple(e.payload for e in self.known[op] if e.at(self.t))
 
-    def triples(self, op: Construct | Describe) -> list[Triple]:
+    def statements_of(self, op: Construct | Describe) -> Rows:
         """The statements that a form makes or finds."""
-        match op:
-            case Construct(input=input):
-                return forms.construct(op, self.solutions(input))
-            case Describe(input=input, statements=about):
-                return forms.describe(op, self.solutions(input), self.statements(about))
-            case _:
-                assert_never(op)
+        if isinstance(op, Construct):
+            return forms.construct(op, self.rows(op.input))
+        return forms.describe(op, self.rows(op.input), self.valid(op.statements))
 
-    def solutions(self, op: Windows) -> list[Solution]:
+    def rows(self, op: Windows) -> Rows:
         """The solutions that are valid, as a sequence where the operator gives one."""
         match op:
             case TriplePattern():
-                valid = [e.payload for e in self.known[op] if e.at(self.t)]
-                return self._inside([one for one in valid if isinstance(one, Solution)])
+                return self._inside(op.schema, self.valid(op))
             case PathPattern(input=below):
-                return patterns.path_pattern(op, self.statements(below), self.outer)
+                return patterns.path_pattern(op, self.valid(below), self.outer)
             case BasicGraphPattern(parts=parts):
-                return patterns.basic_graph_pattern([self.solutions(part) for part in parts])
-            case WindowSelect(input=input, predicate=predicate):
-                return solutions.filter(self.solutions(input), lambda s: self._holds(predicate, s))
-            case RelationUnion(left=left, right=right):
-                return solutions.union(self.solutions(left), self.solutions(right))
-            case RelationJoin(left=left, right=right, predicate=predicate, join_type=join_type):
-                sides = self.solutions(left), self.solutions(right)
-                match join_type:
-                    case JoinType.INNER:
-                        return solutions.join(*sides)
-                    case JoinType.LEFT:
-                        return solutions.left_join(*sides, lambda s: self._holds(predicate, s))
-                    case _:
-                        return solutions.minus(*sides)
+                return patterns.basic_graph_pattern(op, [self.rows(part) for part in parts])
             case Values():
-                return self._inside(solutions.values(op))
-            case WindowAggregation(input=input):
-                return solutions.aggregation(op, self.solutions(input), self._value)
+                return self._inside(op.schema, values(op))
             case WindowProject(input=input) if restricts(op):
-                inner = replace(self, outer=self.outer.only(a.name for a in op.schema))
-                return solutions.project(op, inner.solutions(input))
-            case WindowProject():
-                return self._extend(op)
-            case WindowDistinct(input=input):
-                return solutions.distinct(self.solutions(input))
-            case OrderBy(input=input):
-                return solutions.order_by(op, self.solutions(input), self._value)
-            case Slice(input=input):
-                return solutions.slice(op, self.solutions(input))
+                kept = {name: term for name, term in self.outer.items() if name in op.schema.names}
+                return snapshot(op, (replace(self, outer=kept).rows(input),), self.scopes)
+            case WindowProject(input=input):
+                return snapshot(op, (self.rows(input),), self._extending(op))
+            case _ if isinstance(op, Snapshot):
+                sides = (op.left, op.right) if isinstance(op, Relations) else (op.input,)
+                return snapshot(op, [self.rows(side) for side in sides], self.scopes)
             case _:
                 raise PlanError(f"{type(op).__name__} gives no solutions")
 
-    def _inside(self, found: Sequence[Solution]) -> list[Solution]:
+    def _inside(self, schema: Schema, rows: Rows) -> Rows:
         """Solutions of a pattern in which variables of the solution around it stand for their terms (W3C 18.6)."""
-        fitting = [solution for solution in found if solution.compatible(self.outer)]
-        return [solution.only(set(solution) - set(self.outer)) for solution in fitting]
+        if not self.outer:
+            return rows
+        places = [name in self.outer for name in schema.names]
+        fitting = (row for row in rows if _fits(schema.names, row, self.outer))
+        return tuple(tuple(None if hidden else cell for cell, hidden in zip(row, places)) for row in fitting)
 
-    def _exists(self, pattern: Windows, outer: Solution) -> bool:
+    def _exists(self, pattern: Windows, outer: Mapping[str, Term]) -> bool:
         """Whether a pattern has a solution that fits the one around it."""
         inner = replace(self, outer=outer)
-        return any(solution.compatible(outer) for solution in inner.solutions(pattern))
+        return any(_fits(pattern.schema.names, row, outer) for row in inner.rows(pattern))
 
-    def _scope(self, solution: Solution) -> SolutionScope:
-        return SolutionScope(solution, self.outer, self._exists, self.inputs.now, solution)
+    def scopes(self, schema: Schema) -> Callable[[Row], SolutionScope]:
+        """What expressions see of solutions."""
+        names = schema.names
+        return lambda row: SolutionScope(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
 
-    def _holds(self, condition: Expression | None, solution: Solution) -> bool:
-        return condition is None or holds(condition, self._scope(solution))
+    def _extending(self, op: WindowProject) -> Scopes:
+        """What BIND sees: blank nodes are new for what the solution was before the first of several extensions."""
+        copies: Counter[Row] = Counter()
+        owner, site = unextended(op).schema.names, op.items[-1].attribute.name
 
-    def _value(self, expression: Expression, solution: Solution) -> Term | None:
-        return term_of(expression, self._scope(solution))
+        def scopes(schema: Schema) -> Callable[[Row], SolutionScope]:
+            below = self.scopes(schema)
 
-    def _extend(self, op: WindowProject) -> list[Solution]:
-        """One more variable; blank nodes are new for what the solution was before the first of several extensions."""
-        names = [column.name for column in unextended(op).schema]
-        below = self.solutions(op.input)
-        item = op.items[-1]
-        name = item.attribute.name
-        found = [
-            term_of(item.expression, replace(self._scope(one), origin=one.only(names), copy=copy, site=name))
-            for one, copy in forms.numbered(below)
-        ]
-        return solutions.extend(below, name, found)
+            def scope(row: Row) -> SolutionScope:
+                copies[row] += 1
+                return replace(below(row), owner=owner, copy=copies[row] - 1, site=site)
+
+            return scope
+
+        return scopes
+
+
+def _fits(names: tuple[str, ...], row: Row, outer: Mapping[str, Term]) -> bool:
+    """Whether a solution gives no variable another term than the one around it."""
+    return all(cell is None or outer.get(name, cell) == cell for name, cell in zip(names, row))
 
 
 def term_of(expression: Expression, scope: SolutionScope) -> Term | None:
     """The term that an expression over terms gives."""
-    found = value(expression, scope)
-    assert found is None or isinstance(found, Term)  # noqa: S101 - the expression is of type TERM
-    return found
+    return term_in(value(expression, scope))
 
 
-def _triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
-    return (in_order(triple.subject), in_order(triple.predicate), in_order(triple.object))
+def _in_order(row: Row) -> tuple[tuple[int, str, str, str], ...]:
+    """A key that puts rows of terms in one fixed order, column by column."""
+    return tuple(in_order(term_in(cell)) for cell in row)

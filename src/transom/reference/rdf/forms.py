@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from hashlib import sha256
 
 from transom.algebra.expressions import Column
 from transom.algebra.rdf.forms import Construct, Describe
 from transom.algebra.rdf.patterns import Place
+from transom.algebra.terms import variable
+from transom.model.bag import Row
 from transom.model.rdf.solutions import Solution
-from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from transom.model.rdf.terms import IRI, BlankNode, Literal, Term
+from transom.model.types import Value
+from transom.reference.relations import Rows
 
 
-def construct(op: Construct, solutions: Sequence[Solution]) -> list[Triple]:
+def construct(op: Construct, rows: Rows) -> Rows:
     """The statements of the template for each solution; what is unbound or no statement is left out (R18)."""
-    found: list[Triple] = []
-    for solution, copy in numbered(solutions):
+    found: list[Row] = []
+    copies: Counter[Row] = Counter()
+    names = op.input.schema.names
+    for row in rows:
+        solution = Solution.row(names, row)
         for line in op.template:
             places = (line.subject, line.predicate, line.object)
-            subject, predicate, object = (made(place, solution, copy) for place in places)
+            subject, predicate, object = (made(place, solution, copies[row]) for place in places)
             if isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and object is not None:
-                found.append(Triple(subject, predicate, object))
-    return found
-
-
-def numbered(solutions: Sequence[Solution]) -> list[tuple[Solution, int]]:
-    """Every solution with its number among those that equal it, from 0."""
-    seen: Counter[Solution] = Counter()
-    found: list[tuple[Solution, int]] = []
-    for solution in solutions:
-        found.append((solution, seen[solution]))
-        seen[solution] += 1
-    return found
+                found.append((subject, predicate, object))
+        copies[row] += 1
+    return tuple(found)
 
 
 def made(place: Place, solution: Solution, copy: int) -> Term | None:
@@ -52,15 +49,15 @@ def new_node(solution: Solution, copy: int, label: str) -> BlankNode:
     return BlankNode(f"n{digest[:20]}")
 
 
-def describe(op: Describe, solutions: Sequence[Solution], statements: Sequence[Triple]) -> list[Triple]:
+def describe(op: Describe, rows: Rows, statements: Rows) -> Rows:
     """The statements about the resources that are valid (R19)."""
-    about: set[Term | None] = {one for one in op.resources if isinstance(one, IRI)}
-    for one in op.resources:
-        if isinstance(one, Column):
-            about |= {solution.get(one.name) for solution in solutions}
-    return [s for s in statements if s.subject in about and not isinstance(s.subject, Literal)]
+    about: set[Value] = {one for one in op.resources if isinstance(one, IRI)}
+    for place, name in enumerate(op.input.schema.names):
+        if variable(name) in op.resources:
+            about |= {row[place] for row in rows}
+    return tuple(s for s in statements if s[0] in about and not isinstance(s[0], Literal))
 
 
-def ask(solutions: Sequence[Solution]) -> bool:
+def ask(rows: Rows) -> bool:
     """Whether there is a solution (R17)."""
-    return bool(solutions)
+    return bool(rows)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from transom.algebra.expressions import Column
 from transom.algebra.rdf.patterns import (
+    BasicGraphPattern,
     Either,
     Inverse,
     Link,
@@ -21,44 +21,56 @@ from transom.algebra.rdf.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from transom.model.rdf.solutions import Solution, Valid
+from transom.algebra.relations import merged
+from transom.model.bag import Row
+from transom.model.rdf.solutions import Valid
 from transom.model.rdf.terms import Term, Triple
-from transom.reference.rdf.solutions import join
+from transom.model.schema import Schema
+from transom.model.types import Value
+from transom.reference.relations import Rows, aligned, compatible
 
 Pair: TypeAlias = tuple[Term, Term]
 
 
-def fit(places: Iterable[Place], terms: Iterable[Term]) -> Solution | None:
+def fit(names: Iterable[str], places: Iterable[Place], terms: Iterable[Value]) -> Row | None:
     """Definition 7: the solution that makes a pattern these terms, or None; a variable has one term only (R11)."""
-    found: dict[str, Term] = {}
+    found: dict[str, Value] = {}
     for place, term in zip(places, terms, strict=True):
         wanted = found.setdefault(place.name, term) if isinstance(place, Column) else place
         if wanted != term:
             return None
-    return Solution.of(found)
+    return tuple(map(found.get, names))
 
 
-def triple_pattern(op: TriplePattern, statements: Sequence[Valid[Triple]]) -> list[Valid[Solution]]:
+def triple_pattern(op: TriplePattern, statements: Sequence[Valid[Row]]) -> list[Valid[Row]]:
     """Definition 7: one solution per statement that fits, valid as long as the statement."""
-    fitting = ((fit(op.places, (e.payload.subject, e.payload.predicate, e.payload.object)), e) for e in statements)
+    names = op.schema.names
+    fitting = ((fit(names, op.places, e.payload), e) for e in statements)
     return [Valid(solution, e.start, e.end) for solution, e in fitting if solution is not None]
 
 
-def basic_graph_pattern(parts: Sequence[Sequence[Solution]]) -> list[Solution]:
+def basic_graph_pattern(op: BasicGraphPattern, parts: Sequence[Rows]) -> Rows:
     """Definition 11: a join in which blank nodes are variables, and then they are forgotten."""
-    joined = reduce(join, parts, [Solution()])
-    return [solution.without_hidden() for solution in joined]
+    schema = Schema(())
+    joined: list[Row] = [()]
+    for part, found in zip(op.parts, parts, strict=True):
+        pair = compatible(schema, part.schema)
+        pairs = (pair(one, other) for one in joined for other in found)
+        schema, joined = merged(schema, part.schema), [both for both in pairs if both is not None]
+    return aligned(tuple(joined), schema, op.schema)
 
 
-def path_pattern(op: PathPattern, statements: Sequence[Triple], outer: Solution) -> list[Solution]:
+def path_pattern(op: PathPattern, statements: Rows, outer: Mapping[str, Term]) -> Rows:
     """W3C 18.4: the ends of all paths, one solution per way or per pair."""
+    names = op.schema.names
     places = [_known(place, outer) for place in op.places]
     fixed = [None if isinstance(place, Column) else place for place in places]
-    found = (fit(places, pair) for pair in ways(op.path, fixed[0], fixed[1], statements))
-    return [solution for solution in found if solution is not None]
+    triples = [Triple(*statement) for statement in statements]  # type: ignore[arg-type]
+    found = (fit(names, places, pair) for pair in ways(op.path, fixed[0], fixed[1], triples))
+    return tuple(solution for solution in found if solution is not None)
 
 
-def _known(place: Place, outer: Solution) -> Place:
+def _known(place: Place, outer: Mapping[str, Term]) -> Place:
     """A place, or the term that a solution around this pattern gives to its variable."""
     return (outer.get(place.name) or place) if isinstance(place, Column) else place
 

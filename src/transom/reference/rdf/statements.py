@@ -14,7 +14,7 @@ from transom.errors import Unsupported
 from transom.model.bag import Row
 from transom.model.rdf.solutions import Valid
 from transom.model.rdf.spelling import decode
-from transom.model.rdf.terms import Term, Triple
+from transom.model.rdf.terms import Term
 from transom.model.types import Value
 from transom.reference import windows
 from transom.reference.evaluate import evaluate_stream
@@ -37,20 +37,20 @@ class _Reader:
         return found
 
 
-def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Triple]]:
+def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Row]]:
     """Every statement once, valid for ever (R13)."""
     held = (version.rows for extent in op.extents for version in inputs.tables.get(extent, ()))
     rows = dict.fromkeys(row for rows in held for row in rows)
     read = _Reader()
-    return [Valid(Triple(*read(row)), 0, None) for row in rows]  # type: ignore[arg-type]
+    return [Valid(read(row), 0, None) for row in rows]
 
 
-def relation_union(left: Sequence[Valid[Triple]], right: Sequence[Valid[Triple]]) -> list[Valid[Triple]]:
+def relation_union(left: Sequence[Valid[Row]], right: Sequence[Valid[Row]]) -> list[Valid[Row]]:
     """Both sides in order of start; sorting keeps the left first where starts are equal (R10, R24)."""
     return sorted((*left, *right), key=lambda element: element.start)
 
 
-def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
+def window(op: Window, inputs: Inputs) -> list[Valid[Row]]:
     """The statements of streams with the instants at which the window holds them (R3 to R6)."""
     if isinstance(op.input, StoredTable):
         raise Unsupported("Window", "statements are not read from tables", "never")
@@ -63,4 +63,4 @@ def window(op: Window, inputs: Inputs) -> list[Valid[Triple]]:
     until = max((elements[-1].tick for elements in arrived.values() if elements), default=0)
     elements = evaluate_stream(op.input, Inputs(until, arrived))
     held = windows.validity(op, elements)
-    return [Valid(Triple(*element.row), start, end) for element, start, end in held]  # type: ignore[arg-type]
+    return [Valid(element.row, start, end) for element, start, end in held]
