@@ -22,9 +22,7 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
 from transom.model.rdf.spelling import decode
 from transom.model.rdf.terms import IRI
-from transom.physical.node import Clock, Physical
-from transom.physical.rdf_arrange import arrange
-from transom.physical.walk import rewrite
+from transom.physical.node import Physical
 from transom.reference.rdf.evaluate import evaluate
 from transom.semantics import Semantics
 from transom.shown import Engine, Map
@@ -104,16 +102,9 @@ class RdfSemantics(Semantics):
 
     def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
         """The plan for Spark; what is stored is there from `start` on."""
-        local = [extent.name for extent in self.sources if extent.local]
-        plan = arrange(self.query.algebra, slack=self.open_ticks(slack), kernel=kernel, local=local)
+        plan = super().arrange(start=start, index=index, slack=slack, kernel=kernel, growing=growing)
         refuse_functions(self.query.algebra)
-        if not start:
-            return plan
-
-        def later(node: Physical) -> Physical:
-            return replace(node, schedule=replace(node.schedule, first=start)) if isinstance(node, Clock) else node
-
-        return rewrite(plan, later)
+        return plan
 
     def results(self, plan: Physical) -> RdfResults:
         """How the runtime reports the results of a plan."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,21 +57,6 @@ class RowSemantics(Semantics):
         from transom.languages.places import place_of
 
         return place_of(self.query.syntax, operator, extents)
-
-    def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
-        """The plan for Spark; by default one tick may be open beyond the lateness of the sources."""
-        from transom.physical.arrange import arrange
-
-        keys = {extent.name: extent.keys for extent in self.sources if extent.keys is not None}
-        return arrange(
-            self.query.plan,
-            start=start,
-            index=index,
-            slack=self.open_ticks(slack),
-            kernel=kernel,
-            keys=keys,
-            growing=growing,
-        )
 
     def results(self, plan: Physical) -> RowResults:
         """How the runtime reports the results of a plan."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +16,7 @@ from transom.shown import Engine
 
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
+    from transom.physical.node import Physical
     from transom.reference.sources import Inputs
 
 
@@ -57,6 +58,21 @@ class Semantics:
     def open_ticks(self, slack: int | None) -> int:
         """How many ticks may be open at once: by default one beyond the lateness of the sources."""
         return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
+
+    def arrange(self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]) -> Physical:
+        """The plan for Spark; by default one tick may be open beyond the lateness of the sources."""
+        from transom.physical.arrange import arrange
+
+        return arrange(
+            self.query.plan,
+            start=start,
+            index=index,
+            slack=self.open_ticks(slack),
+            kernel=kernel,
+            keys={extent.name: extent.keys for extent in self.sources if extent.keys is not None},
+            growing=growing,
+            local=[extent.name for extent in self.sources if extent.local],
+        )
 
     def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
         """What the tree of a plan says of an operator, and the rows that it holds."""

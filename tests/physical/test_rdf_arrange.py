@@ -19,11 +19,11 @@ from transom.algebra.tree import Question
 from transom.errors import Unsupported
 from transom.model.rdf.terms import IRI
 from transom.physical import lines
+from transom.physical.arrange import arrange
 from transom.physical.change_aggregate import ChangeAggregate
 from transom.physical.change_join import ChangeJoin
 from transom.physical.node import Physical
 from transom.physical.plan import Form, Path, Read
-from transom.physical.rdf_arrange import arrange
 from transom.physical.rdf_known import bound
 from transom.physical.rdf_plan import Fan, Graph, Match, PathClosure, Stand, Unfold, Within, Written
 from transom.physical.walk import walk

@@ -36,7 +36,8 @@ from transom.algebra.tree import OPERATORS, inputs, patterns_of, reads_streams, 
 from transom.algebra.windows import Window
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI, integer
-from transom.physical.rdf_arrange import Planner, arrange
+from transom.physical import rdf_arrange
+from transom.physical.arrange import arrange
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 
@@ -50,7 +51,7 @@ SPARQL = (
 @pytest.mark.parametrize("operator", SPARQL, ids=lambda o: o.__name__)
 def test_is_arranged_for_spark_or_is_a_declared_gap(operator: type) -> None:
     assert operator in OPERATORS
-    assert operator.__name__ in inspect.getsource(Planner)
+    assert operator.__name__ in inspect.getsource(rdf_arrange)
 
 
 def test_gaps_are_named() -> None:

@@ -107,16 +107,16 @@ SOWN = [
     sow(
         "a filter outside its optional",
         rdf_arrange,
-        "return rdf_join.join(self, op)",
-        "found = rdf_join.join(self, replace(op, predicate=conjunction([])))\n"
-        "                return rdf_join.kept(found, op.predicate) if op.join_type is JoinType.LEFT else found",
+        "return rdf_join.join(planner, op)",
+        "found = rdf_join.join(planner, replace(op, predicate=conjunction([])))\n"
+        "            return rdf_join.kept(found, op.predicate) if op.join_type is JoinType.LEFT else found",
         ("r40", "replay"),
     ),
     sow(
         "ELEMS of a pattern counts statements",
         rdf_arrange,
-        "below = self.stream(op.input, order=True)",
-        "below = self.stream(getattr(getattr(op.input, 'input', op.input), 'input', op.input), order=True)",
+        "below = planner.in_order(op.input, index=False)",
+        "below = planner.in_order(getattr(getattr(op.input, 'input', op.input), 'input', op.input), index=False)",
         ("r07", "replay"),
     ),
     sow(

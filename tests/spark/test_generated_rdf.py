@@ -28,8 +28,8 @@ from transom.errors import Unsupported
 from transom.languages.sparql.parse import parse
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.time import Calendar
+from transom.physical.arrange import arrange
 from transom.physical.plan import Kernel
-from transom.physical.rdf_arrange import arrange
 from transom.query import Query
 from transom.reference.rdf.evaluate import changes, evaluate, timed
 from transom.runtime.harness import replay_answer

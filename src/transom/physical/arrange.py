@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from transom.algebra import bounds
 from transom.algebra.expressions import Expression, Tag, conjuncts, parts
-from transom.algebra.operator import Plan, Stream, Windows
+from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     RelationExcept,
     RelationIntersect,
@@ -25,6 +25,7 @@ from transom.algebra.relations import (
     WindowMerge,
     WindowProject,
     WindowSelect,
+    of_terms,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import (
@@ -37,7 +38,7 @@ from transom.algebra.streams import (
     StreamUnion,
     WithoutJumps,
 )
-from transom.algebra.tree import Relations, closed, is_stream, keyed
+from transom.algebra.tree import Question, Relations, closed, keyed, reads_streams
 from transom.algebra.windows import Between, Change, Coordinate, Every, Once, Window
 from transom.errors import PlanError
 from transom.machines.window import WindowSpec
@@ -89,7 +90,7 @@ class Want:
 
 
 def arrange(
-    plan: Plan,
+    plan: Stream | Question,
     *,
     start: int = 0,
     index: bool = False,
@@ -97,19 +98,21 @@ def arrange(
     kernel: bool = False,
     keys: Mapping[str, int] | None = None,
     growing: Collection[str] = (),
+    local: Collection[str] = (),
 ) -> Physical:
     """The plan for Spark of an optimised query.
 
     `index` asks for the running index of a tagged stream (E4); `slack` is the event time in ticks that may be open at
     once, for the bounds on state. With `kernel` machines run in the JVM, and there are more of them. `keys` says how
-    many keys an extent has, where that is declared; `growing` are the tables whose logs are followed.
+    many keys an extent has, where that is declared; `growing` are the tables whose logs are followed, `local` the
+    streams whose messages hold all statements about their subjects.
     """
     refuse_long_decimals(plan)
-    planner = Planner(start, Span(slack), kernel, keys or {}, frozenset(growing))
-    if is_stream(plan):
-        found = planner.stream(plan, Want(index=index, last=not index))  # type: ignore[arg-type]
+    planner = Planner(start, Span(slack), kernel, keys or {}, frozenset(growing), frozenset(local), reads_streams(plan))
+    if isinstance(plan, Stream):
+        found = planner.stream(plan, Want(index=index, last=not index))
     else:
-        found = planner.answer(plan)  # type: ignore[arg-type]
+        found = planner.answer(plan)
     return rewrite(found, lambda node: replace(node, choice=choices.in_kernel(node.choice))) if kernel else found
 
 
@@ -122,6 +125,8 @@ class Planner:
     kernel: bool
     keys: Mapping[str, int]
     growing: frozenset[str] = frozenset()
+    local: frozenset[str] = frozenset()
+    streams: bool = True
 
     # --- streams -----------------------------------------------------------------------------------
 
@@ -208,8 +213,12 @@ class Planner:
 
     # --- windows -----------------------------------------------------------------------------------
 
-    def answer(self, op: Windows) -> Physical:
-        """A window query as it is asked for: rows with their windows, the empty ones flagged."""
+    def answer(self, op: Question) -> Physical:
+        """A window query as it is asked for: rows with their windows, the empty ones flagged; over RDF changes."""
+        if not isinstance(op, Windows) or of_terms(op):
+            from transom.physical import rdf_arrange
+
+            return rdf_arrange.question(self, op)
         if keyed(op):
             raise PlanError("windows of keys are merged before they are an answer (C14)")
         rows = self.windows(op, ordered=False)
@@ -220,8 +229,12 @@ class Planner:
                 rows = self.spread(op, rows)
         return Collect(rows, clock, rows.schema, choices.collect(op, self.span))
 
-    def windows(self, op: Windows, ordered: bool, last: bool = False) -> Physical:
+    def windows(self, op: Windows, ordered: bool = False, last: bool = False) -> Physical:
         """A relation, in the form that it takes by itself."""
+        if of_terms(op):
+            from transom.physical import rdf_arrange
+
+            return rdf_arrange.relation(self, op)
         match op := closed(op):
             case Window(input=StoredTable(), slide=Change()):
                 return self._related(WindowMerge(op), ordered)
@@ -254,7 +267,7 @@ class Planner:
             case RelationUnion() | RelationExcept() | RelationIntersect():
                 return self._related(op, ordered)
             case _:
-                raise PlanError(f"{type(op).__name__} gives solutions, not windows")
+                raise PlanError(f"{type(op).__name__} is an operator on terms", detail=str(op))
 
     def _related(self, op: Relations | Rest, ordered: bool) -> Physical:
         """Operators on whole relations; only plans that have one import their nodes."""
@@ -307,6 +320,10 @@ class Planner:
         schedule = self.schedule(op)
         assert schedule is not None  # noqa: S101 - only windows have none
         return Clock(schedule, choices.clock(why))
+
+    def unordered(self, op: Stream) -> Physical:
+        """A stream of rows with their ticks."""
+        return self.stream(op, Want())
 
     def in_order(self, op: Stream, *, index: bool) -> Physical:
         """A stream of which rows say what puts them in order, and perhaps their index."""

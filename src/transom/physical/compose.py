@@ -20,11 +20,10 @@ from transom.physical.bridges import TermRows, TypedRows
 from transom.physical.choices import STATELESS, Span
 from transom.physical.forms import Choice, Form, Path
 from transom.physical.lines import Net
-from transom.physical.node import Clock, Physical
+from transom.physical.node import Physical
 from transom.physical.plan import Read
-from transom.physical.rdf_join import bound_to
-from transom.physical.rdf_plan import Make, Stand, solutions
-from transom.physical.schedule import Schedule
+from transom.physical.rdf_join import bound_to, moving
+from transom.physical.rdf_plan import Make, solutions
 from transom.physical.walk import rewrite
 
 _TYPED = Choice(Path.NATIVE, "terms as values", "each row by itself", STATELESS.state)
@@ -75,24 +74,19 @@ class Composer:
         """What begins to be valid: the changes of each tick added up, of which those above 0 stay."""
         if calls := volatile_calls(question):
             raise gaps.VOLATILE.refusal(calls[0].function.name)
-        planner = rdf_arrange.Planner(self.slack, self.local, reads_streams(question))
-        plan = planner.solutions(question) if isinstance(question, Windows) else planner.question(question)
-        changes = self.composed(planner.moving(plan))
-        if self.start:
-            changes = rewrite(changes, self._from_start)
+        planner = replace(self._planner, streams=reads_streams(question))
+        plan = planner.windows(question) if isinstance(question, Windows) else rdf_arrange.question(planner, question)
+        changes = self.composed(moving(planner, plan))
         state = times(Number(2), rdf_choices.within(solved, self.slack))
         why = "a row for each solution that begins: comings and goings of equal ones add up per tick"
         return Net(changes, "came", changes.schema, Choice(Path.NATIVE, "beginnings", why, state))
 
-    def _from_start(self, node: Physical) -> Physical:
-        """What is stored holds from the first tick of the run on."""
-        if not isinstance(node, Stand):
-            return node
-        return replace(node, clock=Clock(Schedule((), self.start), node.clock.choice))
+    @property
+    def _planner(self) -> arrange.Planner:
+        return arrange.Planner(self.start, Span(self.slack), self.kernel, self.keys, self.growing, self.local)
 
     def _statements(self, op: RowStatements) -> Physical:
-        planner = arrange.Planner(self.start, Span(self.slack), self.kernel, self.keys, self.growing)
-        rows = self.composed(planner.stream(op.rows, arrange.Want()))
+        rows = self.composed(self._planner.unordered(op.rows))
         names = tuple(attribute.name for attribute in op.rows.schema)
         terms = TermRows(rows, solutions(names), _TERMS)
         subject = bound_to(terms, [Item(op.subject, SUBJECT.attribute)])

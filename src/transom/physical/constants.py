@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 
 from transom.algebra.expressions import Literal
-from transom.algebra.operator import Plan
+from transom.algebra.operator import Operator
 from transom.physical import gaps
 
 BEFORE, AFTER = 19, 18
@@ -20,7 +20,7 @@ def fits(value: Decimal) -> bool:
     return value.adjusted() < BEFORE and not (isinstance(exponent, int) and exponent < -AFTER)
 
 
-def refuse_long_decimals(plan: Plan) -> None:
+def refuse_long_decimals(plan: Operator) -> None:
     """Refuse a plan with a decimal constant that Spark cannot hold."""
     for literal in _literals(plan):
         if isinstance(literal.value, Decimal) and not fits(literal.value):

@@ -11,7 +11,7 @@ from transom.physical.schedule import Schedule
 
 
 class Planning(Protocol):
-    """The planner of queries over tuples."""
+    """The planner of queries."""
 
     @property
     def start(self) -> int:
@@ -29,7 +29,15 @@ class Planning(Protocol):
     def growing(self) -> frozenset[str]:
         """The tables whose logs are followed."""
 
-    def windows(self, op: Windows, ordered: bool, last: bool = False) -> Physical:
+    @property
+    def local(self) -> frozenset[str]:
+        """The streams whose messages hold all statements about their subjects."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether an answer can change with time."""
+
+    def windows(self, op: Windows, ordered: bool = False, last: bool = False) -> Physical:
         """A relation, in the form that it takes by itself."""
 
     def spread(self, op: Windows, rows: Physical) -> Physical:
@@ -40,6 +48,9 @@ class Planning(Protocol):
 
     def clock(self, op: Windows, why: str) -> Clock:
         """The ticks at which a relation has windows."""
+
+    def unordered(self, op: Stream) -> Physical:
+        """A stream of rows with their ticks."""
 
     def in_order(self, op: Stream, *, index: bool) -> Physical:
         """A stream of which rows say what puts them in order, and perhaps their index."""

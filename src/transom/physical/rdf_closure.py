@@ -7,9 +7,9 @@ from transom.algebra.rdf.patterns import OneOrMore, PathPattern, TriplePattern, 
 from transom.algebra.rdf.solutions import project as select
 from transom.algebra.terms import term_call, term_literal, variable
 from transom.physical import rdf_choices
+from transom.physical.context import Planning
 from transom.physical.node import Physical
-from transom.physical.rdf_context import RdfPlanning
-from transom.physical.rdf_join import kept, project
+from transom.physical.rdf_join import both, kept, moving, project
 from transom.physical.rdf_paths import Repeated, leads_nowhere
 from transom.physical.rdf_plan import PathClosure, Written, solutions
 
@@ -17,7 +17,7 @@ START, END = variable("path start"), variable("path end")
 PAIR = solutions((START.name, END.name))
 
 
-def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
+def closure(planner: Planning, op: PathPattern, path: Repeated) -> Physical:
     """The ends of a path, each pair once; from the end where only that is given."""
     subject, object = op.places
     backward = isinstance(subject, Column) and not isinstance(object, Column)
@@ -28,18 +28,18 @@ def closure(planner: RdfPlanning, op: PathPattern, path: Repeated) -> Physical:
     statement = variable("path subject"), variable("path link"), variable("path object")
     nodes = None
     if start is None and not isinstance(path, OneOrMore):
-        nodes = planner.solutions(select(TriplePattern(op.input, *statement), statement[::2]))
-    below = _chosen(planner.solutions(edges))
+        nodes = planner.windows(select(TriplePattern(op.input, *statement), statement[::2]))
+    below = _chosen(planner.windows(edges))
     if planner.streams:
-        below, nodes = planner.moving(below), None if nodes is None else planner.moving(nodes)
+        below, nodes = moving(planner, below), None if nodes is None else moving(planner, nodes)
     here = first if isinstance(first, Column) else START
     there = last if isinstance(last, Column) and last != first else END
     schema = solutions((here.name, there.name))
-    choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.slack)
+    choice = rdf_choices.closure(edges, op.input, nodes is not None, planner.span.slack)
     found: Physical = PathClosure(below, nodes, not isinstance(path, ZeroOrOne), start, schema, choice, below.form)
     if start is not None and leads_nowhere(path, not backward, not isinstance(object, Column)):
         others = kept(found, term_call("!", term_call("sameTerm", there, term_literal(start))))
-        found = planner.both(others, Written(((start, start),), schema, rdf_choices.STORED))
+        found = both(planner, others, Written(((start, start),), schema, rdf_choices.STORED))
     if last == first:
         found = kept(found, term_call("sameTerm", here, there))
     elif not isinstance(last, Column):

@@ -8,7 +8,7 @@ from transom.algebra.expressions import TRUE, Column, Expression, Item, Literal,
 from transom.algebra.operator import Windows
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.statements import range_and_slide
-from transom.algebra.relations import JoinType, RelationJoin, WindowSelect
+from transom.algebra.relations import JoinType, RelationJoin, WindowSelect, merged
 from transom.algebra.sources import StreamReceive
 from transom.algebra.terms import term_call, variable
 from transom.algebra.tree import reads_streams
@@ -18,20 +18,22 @@ from transom.model.schema import Attribute, Schema
 from transom.physical import choices, plan, rdf_choices, rdf_exists
 from transom.physical.change_join import ChangeJoin, Compatible
 from transom.physical.choices import STATELESS
-from transom.physical.node import Physical
+from transom.physical.context import Planning
+from transom.physical.node import Clock, Physical
 from transom.physical.plan import Form, Read
-from transom.physical.rdf_context import RdfPlanning
 from transom.physical.rdf_known import bound, has_exists, is_outer, plain_pattern
 from transom.physical.rdf_plan import (
     MESSAGE,
     STATEMENT,
     Branch,
     Fan,
+    Stand,
     Within,
     Written,
     messages,
     solutions,
 )
+from transom.physical.schedule import Schedule
 
 
 def kept(node: Physical, condition: Expression) -> Physical:
@@ -53,25 +55,40 @@ def only(node: Physical, name: str, called: str) -> Physical:
     return kept(there, term_call("BOUND", variable(called)))
 
 
-def join(planner: RdfPlanning, op: RelationJoin) -> Physical:
+def both(planner: Planning, left: Physical, right: Physical) -> Physical:
+    """The rows of two sides, both stored or both as changes."""
+    if left.form is not right.form:
+        left, right = moving(planner, left), moving(planner, right)
+    return plan.UnionAll(left, right, merged(left.schema, right.schema), left.form, False, STATELESS)
+
+
+def moving(planner: Planning, node: Physical) -> Physical:
+    """Something stored as changes, from the first tick on."""
+    if node.form is not Form.TABLE:
+        return node
+    clock = Clock(Schedule((), planner.start), choices.clock("what is stored holds from tick 0"))
+    return Stand(node, clock, node.schema, rdf_choices.STORED)
+
+
+def join(planner: Planning, op: RelationJoin) -> Physical:
     """Two sides: over one scan where both are patterns of one stream."""
     ops, how = (op.left, op.right), op.join_type
     condition = None if op.predicate == TRUE else op.predicate
     both = _fanned(ops)
     equal, loose = _shared(*ops)
     if both is not None:
-        choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
+        choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.span.slack)
         return ChangeJoin(both, None, how, equal, Compatible(loose, False, condition), op.schema, Form.CHANGES, choice)
-    sides = (planner.solutions(op.left), planner.solutions(op.right))
+    sides = (planner.windows(op.left), planner.windows(op.right))
     return mated(planner, sides, ops, how, equal, loose, condition, op.schema)
 
 
-def minus(planner: RdfPlanning, op: RelationJoin) -> Physical:
+def minus(planner: Planning, op: RelationJoin) -> Physical:
     """What nothing on the right speaks against; without a common variable nothing does, keys of EXISTS aside."""
     ops = op.left, op.right
     equal, loose = _shared(*ops)
     own = [name for name in equal if not is_outer(name)]
-    sides = planner.solutions(op.left), planner.solutions(op.right)
+    sides = planner.windows(op.left), planner.windows(op.right)
     if not own and not loose:
         return sides[0]
     overlap = not own
@@ -79,7 +96,7 @@ def minus(planner: RdfPlanning, op: RelationJoin) -> Physical:
 
 
 def with_pattern(
-    planner: RdfPlanning, left: tuple[Windows, Physical], pattern: Windows, how: JoinType, *mark: Attribute
+    planner: Planning, left: tuple[Windows, Physical], pattern: Windows, how: JoinType, *mark: Attribute
 ) -> Physical:
     """The solutions for which a pattern is there, or is not; or all, with a column that says whether it is."""
     schema = left[1].schema + Schema(mark)
@@ -87,11 +104,11 @@ def with_pattern(
     if inner is not None:
         right, condition = inner[0], conjunction(inner[1]) if inner[1] else None
         equal, loose = _shared(left[0], right)
-        sides = (left[1], planner.solutions(right))
+        sides = (left[1], planner.windows(right))
         return mated(planner, sides, (left[0], right), how, equal, loose, condition, schema)
     found = rdf_exists.correlated(left[0], pattern)
     keyed = bound_to(left[1], found.made)
-    sides, ops = (keyed, planner.solutions(found.pattern)), (left[0], found.pattern)
+    sides, ops = (keyed, planner.windows(found.pattern)), (left[0], found.pattern)
     joined = mated(planner, sides, ops, how, found.keys, (), None, keyed.schema + Schema(mark))
     return project(joined, schema) if found.made else joined
 
@@ -105,7 +122,7 @@ def bound_to(node: Physical, items: Iterable[Item]) -> Physical:
     return node
 
 
-def left_join_asking(planner: RdfPlanning, op: RelationJoin) -> Physical:
+def left_join_asking(planner: Planning, op: RelationJoin) -> Physical:
     """A left join whose condition asks for patterns: the pairs that fulfil it, and the left solutions without one."""
     sure = bound(op.left)
     maybe = [name for name in op.left.schema.names if name not in sure]
@@ -113,15 +130,15 @@ def left_join_asking(planner: RdfPlanning, op: RelationJoin) -> Physical:
     left = rdf_exists.extended(op.left, made)
     pairs = WindowSelect(RelationJoin(left, op.right, TRUE, natural=True), op.predicate)
     keys = (*(name for name in op.left.schema.names if name in sure), *(key.attribute.name for key in made))
-    some = planner.solutions(pairs)
+    some = planner.windows(pairs)
     matched = project(some, solutions(keys))
-    rows = planner.solutions(left)
+    rows = planner.windows(left)
     alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, (), None, rows.schema)
-    return planner.both(*(project(side, op.schema) for side in (some, alone)))
+    return both(planner, *(project(side, op.schema) for side in (some, alone)))
 
 
 def mated(
-    planner: RdfPlanning,
+    planner: Planning,
     nodes: tuple[Physical, Physical],
     ops: tuple[Windows, Windows],
     how: JoinType,
@@ -141,8 +158,8 @@ def mated(
         return ChangeJoin(right, left, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
     if forms == (Form.CHANGES, Form.TABLE) and how not in (JoinType.SEMI, JoinType.MARK):
         return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
-    left, right = planner.moving(left), planner.moving(right)
-    choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.slack)
+    left, right = moving(planner, left), moving(planner, right)
+    choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.span.slack)
     return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, choice)
 
 
@@ -157,7 +174,7 @@ def _shared(left: Windows, right: Windows) -> tuple[tuple[str, ...], tuple[str, 
     return tuple(n for n in common if n in sure), tuple(n for n in common if n not in sure)
 
 
-def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
+def pattern(planner: Planning, op: BasicGraphPattern) -> Physical:
     """The parts of a basic graph pattern: stars first, then what shares variables with what is there."""
     if not op.parts:
         return Written(((),), solutions(()), rdf_choices.STORED)
@@ -166,7 +183,7 @@ def pattern(planner: RdfPlanning, op: BasicGraphPattern) -> Physical:
     while star := _star(left):
         pieces.append(_mate_all(planner, star))
         left = [part for part in left if part not in star]
-    pieces += [(frozenset(part.schema.names), planner.solutions(part), (part,)) for part in left]
+    pieces += [(frozenset(part.schema.names), planner.windows(part), (part,)) for part in left]
     known, found, ops = pieces.pop(0)
     while pieces:
         at = max(range(len(pieces)), key=lambda place: (len(known & pieces[place][0]), -place))
@@ -195,7 +212,7 @@ def _moves(part: TriplePattern) -> bool:
     return reads_streams(part.input)
 
 
-def _mate_all(planner: RdfPlanning, star: list[TriplePattern]) -> tuple[frozenset[str], Physical, tuple[Windows, ...]]:
+def _mate_all(planner: Planning, star: list[TriplePattern]) -> tuple[frozenset[str], Physical, tuple[Windows, ...]]:
     """A star as one operator over one scan."""
     every = [frozenset(part.schema.names) for part in star]
     keys = frozenset.intersection(*every)
@@ -204,14 +221,14 @@ def _mate_all(planner: RdfPlanning, star: list[TriplePattern]) -> tuple[frozense
     twice = tuple(name for name in loose if sum(name in own for own in every) > 1)
     found = tuple(dict.fromkeys(n for part in star for n in part.schema.names))
     stream, window = _source(star[0])
-    below: Physical = planner.statements(star[0].input) if stream is None else _read(stream)
+    below: Physical = planner.windows(star[0].input) if stream is None else _read(stream)
     branches = tuple(_branch(part, window, None, part.schema.names) for part in star)
     if stream is not None and stream in planner.local and window is not None and _of_one_subject(star):
         choice = rdf_choices.within_message(len(star))
         whole = Read(messages(stream), MESSAGE, False, choices.read(stream))
         return frozenset(found), Within(whole, branches, window, solutions(found), choice), tuple(star)
     fan = _fan(below, branches)
-    choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.slack)
+    choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.span.slack)
     node = ChangeJoin(fan, None, JoinType.INNER, equal, Compatible(twice), solutions(found), Form.CHANGES, choice)
     return frozenset(found), node, tuple(star)
 
