@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transom.algebra import bounds
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.sequences import ordered
-from transom.algebra.state import Formula
 from transom.algebra.term_functions import TERM_FUNCTIONS
 from transom.algebra.tree import calls
 from transom.compiled import ResultKind
@@ -79,11 +77,6 @@ class RdfSemantics(Semantics):
     @property
     def _names(self) -> Names:
         return Names.of(self.query.syntax, self.query.catalog.rdf.prefixes)
-
-    @property
-    def state(self) -> Formula:
-        """The statements and solutions of all operators together (E8)."""
-        return bounds.total(self.query.algebra)
 
     def place_of(self, operator: str, extents: Collection[str]) -> Span | None:
         """Where the text has an operator or a function."""

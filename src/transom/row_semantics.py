@@ -41,11 +41,6 @@ class RowSemantics(Semantics):
         stream = LANGUAGES[self.query.language].stream
         return stream if stream is not None and is_stream(self.query.plan) else "windows"
 
-    @property
-    def state(self) -> Formula:
-        """The rows of all operators together (E8)."""
-        return bounds.total(self.query.plan)
-
     def remark(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
         """The columns of an operator, and the rows that it holds."""
         if not isinstance(op, OPERATORS):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from transom.algebra import bounds
 from transom.algebra.composed import composed_in
 from transom.algebra.state import Formula
 from transom.catalog.extents import Extent
@@ -54,6 +55,11 @@ class Semantics:
     def title(self) -> str:
         """What a picture is called."""
         return Path(self.query.name or "").name
+
+    @property
+    def state(self) -> Formula:
+        """What all operators together hold (E8)."""
+        return bounds.total(self.query.plan)
 
     def open_ticks(self, slack: int | None) -> int:
         """How many ticks may be open at once: by default one beyond the lateness of the sources."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions import TRUE, Expression
 from transom.algebra.relations import JoinType
 from transom.model.schema import Schema
 from transom.physical.forms import Choice, Form
@@ -21,15 +21,15 @@ class Compatible:
 
     variables: tuple[str, ...] = ()
     overlap: bool = False
-    condition: Expression | None = None
+    condition: Expression = TRUE
 
     def __bool__(self) -> bool:
-        return bool(self.variables) or self.condition is not None
+        return bool(self.variables) or self.condition != TRUE
 
     def __str__(self) -> str:
         parts = [f"?{name} may be unbound" for name in self.variables]
         parts += ["both sides bind one of them"] if self.overlap else []
-        return ", ".join([*parts, *([] if self.condition is None else [str(self.condition)])])
+        return ", ".join([*parts, *([] if self.condition == TRUE else [str(self.condition)])])
 
 
 JoinKey: TypeAlias = tuple[Expression, Expression] | str

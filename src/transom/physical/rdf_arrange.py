@@ -35,6 +35,7 @@ from transom.model.schema import Attribute
 from transom.model.types import Type
 from transom.physical import gaps, lines, rdf_choices, rdf_join
 from transom.physical.change_aggregate import ChangeAggregate
+from transom.physical.change_join import Compatible
 from transom.physical.choices import STATELESS
 from transom.physical.context import Planning
 from transom.physical.lines import Lines
@@ -97,7 +98,7 @@ def describe(planner: Planning, op: Describe) -> Physical:
     each = lines.Distinct(found, found.schema, found.form, _once(planner, op.input, found.form))
     facts = planner.windows(op.statements)
     sides = (TriplePattern(op.statements, *map(variable, "spo")), op.input)
-    return rdf_join.mated(planner, (facts, each), sides, JoinType.INNER, ("s",), (), None, STATEMENT)
+    return rdf_join.mated(planner, (facts, each), sides, JoinType.INNER, ("s",), Compatible(), STATEMENT)
 
 
 def relation(planner: Planning, op: Windows) -> Physical:

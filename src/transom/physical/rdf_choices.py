@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from transom.algebra import bounds
+from transom.algebra.composed import rewritten
 from transom.algebra.operator import Operator, Stream, Windows
-from transom.algebra.relations import WindowAggregation
+from transom.algebra.relations import JoinType, WindowAggregation
 from transom.algebra.state import NOTHING, ONE, Formula, Number, plus, times
 from transom.algebra.windows import Between, Bound, Coordinate, Window
+from transom.physical.change_join import Compatible
 from transom.physical.forms import Choice, Path
 
 MATCHED = Choice(Path.NATIVE, "pattern", "each statement by itself", NOTHING)
@@ -29,8 +30,9 @@ def within_message(count: int) -> Choice:
     return Choice(Path.NATIVE, "subjects: local", why, NOTHING)
 
 
-def mate(how: str, sides: tuple[Windows, ...], spread: bool, asks: bool, slack: int) -> Choice:
+def mate(how: JoinType, sides: tuple[Windows, ...], spread: bool, residual: Compatible, slack: int) -> Choice:
     """Relations of one key."""
+    asks = how is not JoinType.INNER and bool(residual)
     where = "by key" if spread else "in one task, as no key says which solutions belong together"
     star = f"{len(sides)} patterns of one key are one operator" if len(sides) > 2 else f"the {how} is built in order"
     again = "; a condition is asked of pairs before it is known which solutions have none" if asks else ""
@@ -82,21 +84,13 @@ def elements(op: Window, stream: Stream, slack: int) -> Choice:
 
 
 def within(op: Windows, slack: int) -> Formula:
-    """The most that is valid at one instant, or within what may be open at once."""
-    return bounds.size(_longer(op, slack))
+    """The most that is valid at one instant, with time windows that are longer by what may be open at once."""
 
+    def longer(part: Operator) -> Operator:
+        match part:
+            case Window(range=Between(coordinate=Coordinate.TICK, low=low) as reach):
+                return replace(part, range=replace(reach, low=Bound(low.step, low.offset - slack)))
+            case _:
+                return part
 
-def _longer(op: Any, slack: int) -> Any:
-    """An operator whose time windows are longer by some ticks."""
-    if isinstance(op, tuple):
-        return tuple(_longer(part, slack) for part in op)
-    if not is_dataclass(op):
-        return op
-    below = {field.name: getattr(op, field.name) for field in fields(op)}
-    changed: dict[str, Any] = {
-        name: _longer(value, slack) for name, value in below.items() if isinstance(value, tuple | Operator)
-    }
-    match op:
-        case Window(range=Between(coordinate=Coordinate.TICK, low=low) as reach):
-            changed["range"] = replace(reach, low=Bound(low.step, low.offset - slack))
-    return replace(op, **changed)  # type: ignore[type-var]
+    return bounds.size(rewritten(op, longer))

@@ -250,13 +250,12 @@ class Around:
                 one, other = self.inside(left), self.inside(right)
                 both = dict.fromkeys((*self.present(one), *self.present(other)))
                 return union(self.with_keys(one, both), self.with_keys(other, both))
-            case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
-                return join(self.inside(left), self.inside(right))
-            case RelationJoin(left=left, right=right, join_type=JoinType.LEFT, predicate=predicate):
-                return self._left_join(self.inside(left), self.inside(right), predicate)
-            case RelationJoin(left=left, right=right):
-                other = self.inside(right)
-                return minus(self.with_keys(self.inside(left), self.present(other)), other)
+            case RelationJoin(left=left, right=right, predicate=predicate):
+                one, other = self.inside(left), self.inside(right)
+                asked = self.expression(predicate, (*one.schema.names, *other.schema.names))
+                if op.join_type is not JoinType.INNER:
+                    one = self.with_keys(one, [*self.present(other), *self._needed(asked)])
+                return replace(op, left=one, right=other, predicate=asked)
             case WindowAggregation():
                 return self._aggregation(op)
             case WindowProject(input=input) if restricts(op):
@@ -269,15 +268,13 @@ class Around:
                 below = self.inside(input)
                 made = self.expression(item.expression, below.schema.names)
                 return extend(self.with_keys(below, self._needed(made)), Item(made, item.attribute))
-            case WindowDistinct(input=input):
-                return WindowDistinct(self.inside(input))
+            case WindowDistinct(input=input) | Slice(input=input):
+                return replace(op, input=self.inside(input))
             case OrderBy(input=input, keys=keys, ties=ties):
                 below = self.inside(input)
                 own = below.schema.names
                 order = tuple(replace(key, expression=self.expression(key.expression, own)) for key in keys)
                 return OrderBy(self.with_keys(below, self._needed(*(key.expression for key in order))), order, ties)
-            case Slice(input=input, offset=offset, limit=limit):
-                return Slice(self.inside(input), offset, limit)
             case _:
                 raise PlanError(f"{type(op).__name__} gives no solutions")
 
@@ -300,10 +297,6 @@ class Around:
         free = [name for name in found.schema.names if name not in columns]
         elsewhere_too = extended(elsewhere, [_item(name, variable(columns[0])) for name in free])
         return union(found, project(elsewhere_too, variables(found)))
-
-    def _left_join(self, left: Windows, right: Windows, condition: Expression) -> Windows:
-        asked = self.expression(condition, (*left.schema.names, *right.schema.names))
-        return left_join(self.with_keys(left, [*self.present(right), *self._needed(asked)]), right, asked)
 
     def _aggregation(self, op: WindowAggregation) -> Windows:
         """Groups of each solution around them; the group of all solutions exists for each, also without any."""

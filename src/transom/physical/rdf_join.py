@@ -73,14 +73,14 @@ def moving(planner: Planning, node: Physical) -> Physical:
 def join(planner: Planning, op: RelationJoin) -> Physical:
     """Two sides: over one scan where both are patterns of one stream."""
     ops, how = (op.left, op.right), op.join_type
-    condition = None if op.predicate == TRUE else op.predicate
-    both = _fanned(ops)
     equal, loose = _shared(*ops)
-    if both is not None:
-        choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.span.slack)
-        return ChangeJoin(both, None, how, equal, Compatible(loose, False, condition), op.schema, Form.CHANGES, choice)
+    residual = Compatible(loose, False, op.predicate)
+    scan = _fanned(ops)
+    if scan is not None:
+        choice = rdf_choices.mate(how, ops, bool(equal), residual, planner.span.slack)
+        return ChangeJoin(scan, None, how, equal, residual, op.schema, Form.CHANGES, choice)
     sides = (planner.windows(op.left), planner.windows(op.right))
-    return mated(planner, sides, ops, how, equal, loose, condition, op.schema)
+    return mated(planner, sides, ops, how, equal, residual, op.schema)
 
 
 def minus(planner: Planning, op: RelationJoin) -> Physical:
@@ -92,7 +92,7 @@ def minus(planner: Planning, op: RelationJoin) -> Physical:
     if not own and not loose:
         return sides[0]
     overlap = not own
-    return mated(planner, sides, ops, JoinType.ANTI, equal, loose, None, op.schema, overlap)
+    return mated(planner, sides, ops, JoinType.ANTI, equal, Compatible(loose, overlap), op.schema)
 
 
 def with_pattern(
@@ -102,14 +102,15 @@ def with_pattern(
     schema = left[1].schema + Schema(mark)
     inner = plain_pattern(pattern)
     if inner is not None:
-        right, condition = inner[0], conjunction(inner[1]) if inner[1] else None
+        right, conditions = inner
         equal, loose = _shared(left[0], right)
         sides = (left[1], planner.windows(right))
-        return mated(planner, sides, (left[0], right), how, equal, loose, condition, schema)
+        residual = Compatible(loose, False, conjunction(conditions))
+        return mated(planner, sides, (left[0], right), how, equal, residual, schema)
     found = rdf_exists.correlated(left[0], pattern)
     keyed = bound_to(left[1], found.made)
     sides, ops = (keyed, planner.windows(found.pattern)), (left[0], found.pattern)
-    joined = mated(planner, sides, ops, how, found.keys, (), None, keyed.schema + Schema(mark))
+    joined = mated(planner, sides, ops, how, found.keys, Compatible(), keyed.schema + Schema(mark))
     return project(joined, schema) if found.made else joined
 
 
@@ -133,7 +134,7 @@ def left_join_asking(planner: Planning, op: RelationJoin) -> Physical:
     some = planner.windows(pairs)
     matched = project(some, solutions(keys))
     rows = planner.windows(left)
-    alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, (), None, rows.schema)
+    alone = mated(planner, (rows, matched), (left, pairs), JoinType.ANTI, keys, Compatible(), rows.schema)
     return both(planner, *(project(side, op.schema) for side in (some, alone)))
 
 
@@ -143,15 +144,12 @@ def mated(
     ops: tuple[Windows, Windows],
     how: JoinType,
     equal: tuple[str, ...],
-    loose: tuple[str, ...],
-    condition: Expression | None,
+    residual: Compatible,
     schema: Schema,
-    overlap: bool = False,
 ) -> Physical:
     """Two sides of which each is stored or comes and goes."""
     left, right = nodes
     forms = (left.form, right.form)
-    residual = Compatible(loose, overlap, condition)
     if forms == (Form.TABLE, Form.TABLE):
         return ChangeJoin(left, right, how, equal, residual, schema, Form.TABLE, rdf_choices.STATIC)
     if forms == (Form.TABLE, Form.CHANGES) and how is JoinType.INNER:
@@ -159,12 +157,8 @@ def mated(
     if forms == (Form.CHANGES, Form.TABLE) and how not in (JoinType.SEMI, JoinType.MARK):
         return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, rdf_choices.STATIC)
     left, right = moving(planner, left), moving(planner, right)
-    choice = rdf_choices.mate(how.value, ops, bool(equal), _asks(how, loose, condition), planner.span.slack)
+    choice = rdf_choices.mate(how, ops, bool(equal), residual, planner.span.slack)
     return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, choice)
-
-
-def _asks(how: JoinType, loose: tuple[str, ...], condition: Expression | None) -> bool:
-    return how is not JoinType.INNER and (bool(loose) or condition is not None)
 
 
 def _shared(left: Windows, right: Windows) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -191,7 +185,7 @@ def pattern(planner: Planning, op: BasicGraphPattern) -> Physical:
         equal = tuple(sorted(known & names_there))
         schema = solutions(tuple(dict.fromkeys(a.name for side in (found, node) for a in side.schema)))
         sides = (BasicGraphPattern(ops), BasicGraphPattern(more))
-        found = mated(planner, (found, node), sides, JoinType.INNER, equal, (), None, schema)
+        found = mated(planner, (found, node), sides, JoinType.INNER, equal, Compatible(), schema)
         known, ops = known | names_there, (*ops, *more)
     return found if found.schema == op.schema else project(found, op.schema)
 
@@ -222,13 +216,13 @@ def _mate_all(planner: Planning, star: list[TriplePattern]) -> tuple[frozenset[s
     found = tuple(dict.fromkeys(n for part in star for n in part.schema.names))
     stream, window = _source(star[0])
     below: Physical = planner.windows(star[0].input) if stream is None else _read(stream)
-    branches = tuple(_branch(part, window, None, part.schema.names) for part in star)
+    branches = tuple(_branch(part, window, TRUE, part.schema.names) for part in star)
     if stream is not None and stream in planner.local and window is not None and _of_one_subject(star):
         choice = rdf_choices.within_message(len(star))
         whole = Read(messages(stream), MESSAGE, False, choices.read(stream))
         return frozenset(found), Within(whole, branches, window, solutions(found), choice), tuple(star)
     fan = _fan(below, branches)
-    choice = rdf_choices.mate("join", tuple(star), bool(equal), False, planner.span.slack)
+    choice = rdf_choices.mate(JoinType.INNER, tuple(star), bool(equal), Compatible(twice), planner.span.slack)
     node = ChangeJoin(fan, None, JoinType.INNER, equal, Compatible(twice), solutions(found), Form.CHANGES, choice)
     return frozenset(found), node, tuple(star)
 
@@ -260,7 +254,7 @@ def _fanned(sides: tuple[Windows, Windows]) -> Fan | None:
         if extent is None:
             return None
         extents.add(extent)
-        branches.append(_branch(part, window, conjunction(conditions) if conditions else None, side.schema.names))
+        branches.append(_branch(part, window, conjunction(conditions), side.schema.names))
     return _fan(_read(extents.pop()), tuple(branches)) if len(extents) == 1 else None
 
 
@@ -288,7 +282,7 @@ def _source(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
 
 
 def _branch(
-    part: TriplePattern, window: tuple[int, int] | None, condition: Expression | None, kept: tuple[str, ...]
+    part: TriplePattern, window: tuple[int, int] | None, condition: Expression, kept: tuple[str, ...]
 ) -> Branch:
     if not set(kept) <= set(part.schema.names):
         raise PlanError("a branch keeps what its pattern has not")

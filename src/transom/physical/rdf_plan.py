@@ -100,7 +100,7 @@ class Branch:
 
     places: tuple[Place, ...]
     window: tuple[int, int] | None
-    condition: Expression | None
+    condition: Expression
     schema: Schema
 
     def __str__(self) -> str:

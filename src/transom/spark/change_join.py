@@ -166,7 +166,7 @@ def _compatible(residual: Compatible, sides: Sequence[Mapping[str, Column]]) -> 
             overlap = overlap | (found[0].isNotNull() & other.isNotNull())
     if residual.overlap:
         wanted = wanted & overlap
-    if residual.condition is not None:
+    if residual.condition != TRUE:
         every = dict.fromkeys(name for side in sides for name in side)
         wanted = wanted & terms.holds(residual.condition, {name: _either(name, sides) for name in every})
     return F.coalesce(wanted, F.lit(False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from pyspark.sql import DataFrame
 
 from transom.physical.bridges import TermRows, TypedRows
@@ -32,13 +34,40 @@ from transom.physical.plan import (
     Stay,
     UnionAll,
 )
+from transom.physical.rdf_plan import (
+    BindNodes,
+    Fan,
+    Graph,
+    Last,
+    Make,
+    Match,
+    PathClosure,
+    Sequence,
+    Stand,
+    Unfold,
+    Within,
+    Written,
+)
 from transom.physical.tree import closed
-from transom.spark import bridges, lines, rdf_solutions, relate, relations, scans, sources, streams, windows
+from transom.spark import (
+    bridges,
+    lines,
+    rdf_patterns,
+    rdf_sequences,
+    rdf_solutions,
+    relate,
+    relations,
+    scans,
+    sources,
+    streams,
+    windows,
+)
 from transom.spark.change_aggregate import change_aggregate
 from transom.spark.change_join import change_join
 from transom.spark.frames import LoweringContext, without_markers
 from transom.spark.pairs import pairs
-from transom.spark.rdf_lower import lower_rdf
+from transom.spark.rdf_closure import path_closure
+from transom.spark.rdf_messages import within
 from transom.spark.tally import tally
 
 
@@ -60,8 +89,7 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
         case Map():
             return relations.project(node, lower(node.input, run), run)
         case UnionAll():
-            left, right = (without_markers(lower(side, run)) for side in (node.left, node.right))
-            return rdf_solutions.union_all(node, left, right)
+            return rdf_solutions.union_all(node, _rows(node.left, run), _rows(node.right, run))
         case Stay():
             return windows.stay(node, lower(node.input, run), run)
         case Cut():
@@ -111,7 +139,7 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
             other = None if node.right is None else lower(node.right, run)
             return relate.relate(node, lower(node.left, run), other, run)
         case Distinct(form=Form.TABLE | Form.CHANGES):
-            return rdf_solutions.distinct(node, without_markers(lower(node.input, run)), run)
+            return rdf_solutions.distinct(node, _rows(node.input, run), run)
         case Distinct():
             return relate.distinct(node, lower(node.input, run), run)
         case First():
@@ -125,11 +153,42 @@ def lower(node: Physical, run: LoweringContext) -> DataFrame:
         case Net():
             return relate.net(node, lower(node.input, run), run)
         case TypedRows():
-            return bridges.typed_rows(node, without_markers(lower(node.input, run)), run)
+            return bridges.typed_rows(node, _rows(node.input, run), run)
         case TermRows():
             return bridges.term_rows(node, lower(node.input, run.for_rows()))
+        case Graph():
+            return rdf_patterns.graph(node, run)
+        case Written():
+            return rdf_patterns.written(node, run)
+        case Stand():
+            at = lower(node.clock, run) if run.live else None
+            return rdf_patterns.stand(node, _rows(node.input, run), at, run)
+        case Last():
+            return rdf_patterns.last(node, lower(node.input, run), run)
+        case Match():
+            return rdf_patterns.match(node, _rows(node.input, run), run)
+        case Fan():
+            return rdf_patterns.fan(node, _rows(node.input, run), run)
+        case Within():
+            return within(node, run)
+        case BindNodes():
+            return rdf_solutions.bind_nodes(node, _rows(node.input, run), run)
+        case PathClosure():
+            nodes = None if node.nodes is None else _rows(node.nodes, run)
+            return path_closure(node, _rows(node.edges, run), nodes, run)
+        case Sequence():
+            return rdf_sequences.sequence(node, _rows(node.input, run), run)
+        case Unfold():
+            return rdf_sequences.unfold(node, lower(node.input, run), run)
+        case Make():
+            return rdf_solutions.make(node, _rows(node.input, run), run)
         case _:
-            return lower_rdf(node, lambda below: lower(below, run), run)
+            assert_never(node)
+
+
+def _rows(node: Physical, run: LoweringContext) -> DataFrame:
+    """The frame of a node without the rows that say of a window that it exists."""
+    return without_markers(lower(node, run))
 
 
 def _clock(clock: Clock | None, run: LoweringContext) -> DataFrame | None:

@@ -133,7 +133,7 @@ def _moment(tick: Column, count: int) -> Column:
 
 
 def _holds(branch: Branch) -> Column:
-    if branch.condition is None:
+    if branch.condition == expressions.TRUE:
         return F.lit(True)
     columns = {name: F.col(f"c{at}") for name, at in first_places(branch.places).items()}
     return terms.holds(branch.condition, columns)
