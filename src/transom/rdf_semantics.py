@@ -47,18 +47,6 @@ class RdfSemantics(Semantics):
     }
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The variables of a SELECT, the terms of a statement, or `ask`."""
-        match self.query.algebra:
-            case Ask():
-                return ("ask",)
-            case Construct() | Describe():
-                return ("s", "p", "o")
-            case solutions:
-                names: tuple[str, ...] = solutions.schema.names
-                return names
-
-    @property
     def result_kind(self) -> ResultKind:
         """What the form of the query asks for."""
         match self.query.algebra:

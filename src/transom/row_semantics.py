@@ -31,11 +31,6 @@ class RowSemantics(Semantics):
         return sum(1 for _ in walk(self.query.plan))
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The labels of the plan's attributes."""
-        return tuple(attribute.label for attribute in self.query.plan.schema)
-
-    @property
     def result_kind(self) -> ResultKind:
         """A stream as the language calls it, or windows."""
         stream = LANGUAGES[self.query.language].stream

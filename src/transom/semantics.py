@@ -42,6 +42,11 @@ class Semantics:
         return 0
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The labels of the plan's attributes: of SPARQL variables, the terms of a statement, or `ask`."""
+        return tuple(attribute.label for attribute in self.query.plan.schema)
+
+    @property
     def prefixes(self) -> Mapping[str, str]:
         """The prefixes that shorten IRIs in an answer."""
         return {}

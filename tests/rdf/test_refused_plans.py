@@ -7,17 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from tests.rdf.build import aggregate_of, bgp, item, v
+from transom.algebra.expressions import TRUE
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import extend, left_join, project
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
-from transom.algebra.relations import WindowAggregation, WindowSelect
+from transom.algebra.relations import RelationJoin, RelationUnion, WindowAggregation, WindowSelect
 from transom.algebra.sequences import OrderBy, Slice
 from transom.algebra.sources import StreamReceive, Values
 from transom.algebra.streams import StreamUnion
 from transom.algebra.terms import term_call, variable
+from transom.algebra.windows import time_window
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI
-from transom.model.schema import Schema
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
 
 X, Y = v("x y")
 PATTERN = bgp("?x :p ?y")
@@ -25,6 +28,7 @@ STREAM = rdf_stream("s")
 WINDOW = range_window(STREAM, 1, 1)
 TRIPLE = TriplePattern(WINDOW, X, IRI("http://ex/p"), Y)
 SORTED = OrderBy(PATTERN, (), (X, Y))
+ROWS = time_window(StreamReceive("t", Schema((Attribute("n", Type.INTEGER),))), 1, 0, 1)
 COUNT = aggregate_of(variable("n"), "COUNT", None)
 
 
@@ -58,6 +62,8 @@ COUNT = aggregate_of(variable("n"), "COUNT", None)
         (lambda: WindowSelect(PATTERN, X), "a predicate is boolean, not term"),
         (lambda: left_join(PATTERN, PATTERN, X), "a predicate is boolean, not term"),
         (lambda: aggregate_of(X, "SUM", None), "SUM needs an argument"),
+        (lambda: RelationJoin(PATTERN, ROWS, TRUE, natural=True), "only relations of terms have a natural join"),
+        (lambda: RelationUnion(ROWS, ROWS, by_name=True), "only relations of terms have a union by name"),
     ],
 )
 def test_refused_plan(build: Callable[[], object], message: str) -> None:

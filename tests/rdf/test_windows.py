@@ -69,7 +69,7 @@ Interval = tuple[Solution, int, int]
 
 
 def drawn(chance: random.Random, names: str, count: int) -> list[Interval]:
-    """Windows with intervals of any length."""
+    """Solutions with intervals of any length."""
     found: list[Interval] = []
     for _ in range(chance.randint(0, count)):
         bound = {name: integer(chance.randint(0, 1)) for name in names if chance.random() < 0.8}

@@ -280,6 +280,8 @@ class RelationJoin(Windows):
     def __post_init__(self) -> None:
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
+        if self.natural and not (of_terms(self.left) and of_terms(self.right)):
+            raise PlanError("only relations of terms have a natural join")
         check_predicate(self.predicate, self.pair, on_stream=False)
 
     @property
@@ -312,6 +314,8 @@ class RelationUnion(Windows):
     def __post_init__(self) -> None:
         if not self.by_name:
             _check_alike(self.left.schema, self.right.schema)
+        elif not (of_terms(self.left) and of_terms(self.right)):
+            raise PlanError("only relations of terms have a union by name")
 
     @property
     def schema(self) -> Schema:

@@ -123,11 +123,11 @@ def relation(planner: Planning, op: Windows) -> Physical:
             return Written(rows, op.schema, rdf_choices.STORED)
         case WindowSelect(input=input, predicate=predicate):
             return select(planner, input, predicate)
-        case RelationJoin(join_type=JoinType.ANTI):
+        case RelationJoin(natural=True, join_type=JoinType.ANTI):
             return rdf_join.minus(planner, op)
-        case RelationJoin(predicate=predicate) if has_exists(predicate):
+        case RelationJoin(natural=True, predicate=predicate) if has_exists(predicate):
             return rdf_join.left_join_asking(planner, op)
-        case RelationJoin():
+        case RelationJoin(natural=True):
             return rdf_join.join(planner, op)
         case WindowProject() | WindowDistinct() | Slice() if _counts_order(op):
             below = sequence(planner, op)

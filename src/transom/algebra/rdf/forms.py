@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from transom.algebra.expressions import Column
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.patterns import Place, check_statements
+from transom.algebra.terms import STATEMENT
 from transom.model.rdf.terms import IRI
+from transom.model.schema import Attribute, Schema
+from transom.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,10 @@ class Construct(Operator):
     input: Windows
     template: tuple[Template, ...]
 
+    @property
+    def schema(self) -> Schema:
+        return STATEMENT
+
 
 @dataclass(frozen=True, slots=True)
 class Describe(Operator):
@@ -55,6 +62,10 @@ class Describe(Operator):
     def __post_init__(self) -> None:
         check_statements(self.statements)
 
+    @property
+    def schema(self) -> Schema:
+        return STATEMENT
+
 
 @dataclass(frozen=True, slots=True)
 class Ask(Operator):
@@ -67,3 +78,7 @@ class Ask(Operator):
     """
 
     input: Windows
+
+    @property
+    def schema(self) -> Schema:
+        return Schema((Attribute("ask", Type.BOOLEAN),))

@@ -43,19 +43,19 @@ def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
     def at(t: int) -> Moment:
         return Moment(inputs, known, t)
 
+    columns = op.schema.names
     match op:
         case Ask(input=input):
             told = runs(points, [forms.ask(at(t).rows(input)) for t in points])
-            return RdfAnswer("boolean", ("ask",), truth=tuple(Truth(*run) for run in told))
+            return RdfAnswer("boolean", columns, truth=tuple(Truth(*run) for run in told))
         case Construct() | Describe():
             made = intervals(points, lambda t: at(t).statements_of(op), _in_order)
             triples = tuple(Valid(Triple(*one.payload), one.start, one.end, one.n) for one in made)  # type: ignore[arg-type]
-            return RdfAnswer("triples", ("s", "p", "o"), triples=triples)
+            return RdfAnswer("triples", columns, triples=triples)
+        case _ if ordered(op):
+            lists = runs(points, [tuple(Solution.row(columns, row) for row in at(t).rows(op)) for t in points])
+            return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
         case _:
-            columns = op.schema.names
-            if ordered(op):
-                lists = runs(points, [tuple(Solution.row(columns, row) for row in at(t).rows(op)) for t in points])
-                return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
             bags = intervals(points, lambda t: at(t).rows(op), _in_order)
             found = tuple(Valid(Solution.row(columns, one.payload), one.start, one.end, one.n) for one in bags)
             return RdfAnswer("solutions", columns, solutions=found)
