@@ -24,9 +24,9 @@ kernel-check:
 golden:
     TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py tests/spark/test_forgetting.py
 
-# thousands of generated streams through Spark, with the kernel and without, against the reference engine; other seeds, other queries
+# thousands of generated streams and of drawn texts of SPARQL through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
+    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_drawn_texts.py tests/spark/test_soaked_texts.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
 
 # the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
 servers:

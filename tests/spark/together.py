@@ -104,20 +104,24 @@ def differences(
     split: Split | None,
     kernel: Kernel,
     differs: Callable[[str, Any], str | None],
+    together: int = TOGETHER,
 ) -> dict[str, str]:
     """What is wrong with the answers of cases, by name: `differs` compares the answer of a name."""
-    found = found_answers(spark, cases, split, kernel)
+    found = found_answers(spark, cases, split, kernel, together)
     seen = {name: answer if isinstance(answer, str) else differs(name, answer) for name, answer in found.items()}
     return {name: what for name, what in seen.items() if what is not None}
 
 
 def found_answers(
-    spark: SparkSession, cases: Sequence[Asked], split: Split | None, kernel: Kernel
+    spark: SparkSession, cases: Sequence[Asked], split: Split | None, kernel: Kernel, together: int = TOGETHER
 ) -> Mapping[str, Found]:
-    """The answer of every case by its name, as a stream, or without a split as a replay; or why there is none."""
+    """The answer of every case by its name, as a stream, or without a split as a replay; or why there is none.
+
+    So many replays go together in one job.
+    """
     jobs: list[Callable[[], dict[str, Found]]]
     if split is None:
-        jobs = [partial(_replays, spark, group, kernel) for group in groups(cases)]
+        jobs = [partial(_replays, spark, group, kernel) for group in groups(cases, together)]
     else:
         jobs = [partial(_streamed, spark, case, split, kernel) for case in cases]
     found = {name: answer for some in side_by_side(jobs) for name, answer in some.items()}
