@@ -115,7 +115,7 @@ def test_what_is_not_committed_is_not_there(kafka, spark, tmp_path):
         assert run() == [1, 2]
         log._producer.begin_transaction()
         for number in range(10, 20):
-            log._send(log.next, row(number), None, 0)
+            log._send(row(number), log._encoded(log.next, row(number)), None, 0)
         log._producer.flush(10)
         assert run() == [1, 2]
     with TopicLog(place, power) as log:
