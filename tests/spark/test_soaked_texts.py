@@ -22,6 +22,8 @@ from transom.physical.plan import Kernel
 
 SEED = int(os.environ.get("TRANSOM_SOAK_SEED", "1"))
 PARTS, TEXTS = 128, 32
+COUNTED = 8
+"""Parts whose features are counted."""
 TOGETHER = int(os.environ.get("TRANSOM_SOAK_TOGETHER", "4"))
 SEEDS = 100_000
 """As many seeds as a part has to itself."""
@@ -86,9 +88,10 @@ def test_soaked_texts(spark: Any, capfd: Any, part: int) -> None:
 
 @pytest.mark.soak
 def test_the_texts_meet_everything() -> None:
-    found = counted([one for part in range(16) for one in texts_of(part)])
-    assert found["texts"] == 16 * TEXTS
+    found = counted([one for part in range(COUNTED) for one in texts_of(part)])
+    count = COUNTED * TEXTS
+    assert found["texts"] == count
     for kernel in ("on", "off"):
-        assert found[f"a stream, kernel {kernel}"] == 16 * TEXTS // 16
-        assert found[f"a replay, kernel {kernel}"] >= 16 * TEXTS // 5
-    assert {feature: found[feature] for feature in FEATURES | FORMS if found[feature] < 15} == {}
+        assert found[f"a stream, kernel {kernel}"] == count // 16
+        assert found[f"a replay, kernel {kernel}"] >= count // 5
+    assert {feature: found[feature] for feature in FEATURES | FORMS if found[feature] < count // 64} == {}
