@@ -26,7 +26,7 @@ golden:
 
 # thousands of generated streams and of drawn texts of SPARQL through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_drawn_texts.py tests/spark/test_soaked_texts.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
+    TRANSOM_SOAK_SEED={{seed}} TRANSOM_SOAK_PARTS=128 python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_drawn_texts.py tests/spark/test_soaked_texts.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
 
 # the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
 servers:

@@ -27,7 +27,7 @@ UNKNOWN_LONG = {
     "test_sparql_cases": 150.0,
     "test_drawn_texts": 150.0,
     "::test_many_texts": 600.0,
-    "::test_soaked_texts": 120.0,
+    "::test_soaked_texts": 150.0,
     "::test_the_texts_meet_everything": 120.0,
     "test_joined_aggregates": 80.0,
 }
