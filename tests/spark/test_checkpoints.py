@@ -13,25 +13,11 @@ from tests.spark.test_running import GROUPS, ROWS, catalog, cut, expected, finis
 from transom import Query
 from transom.errors import CheckpointError, RunWarning, Unavailable
 from transom.runtime.start import Running
-from transom.spark.session import FILES, quick_local_checkpoints
 
 
 def begin(query: Query, spark: SparkSession, folder: Path) -> Running:
     frames = {"traffic": source(spark, folder / "in")}
     return query.start(spark, f"parquet:{folder / 'out'}", folder / "checkpoint", sources=frames, until=19)
-
-
-def test_a_query_starts_with_a_quick_checkpoint_manager(spark: SparkSession) -> None:
-    """Only around its start, and only where the session has no manager."""
-    session = spark.newSession()
-    session.conf.unset(FILES)
-    with quick_local_checkpoints(session):
-        assert "FileSystemBased" in str(session.conf.get(FILES))
-        session._jvm.java.lang.Class.forName(session.conf.get(FILES))  # type: ignore[union-attr]
-    assert session.conf.get(FILES, None) is None
-    session.conf.set(FILES, "own")
-    with quick_local_checkpoints(session):
-        assert session.conf.get(FILES) == "own"
 
 
 def test_a_checkpoint_that_is_not_fit_is_refused(spark: SparkSession, tmp_path: Path) -> None:

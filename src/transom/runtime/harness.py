@@ -17,7 +17,6 @@ from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job, Plannable
 from transom.runtime.micro_batches import Split, read_streams, table_frames, write_streams
 from transom.runtime.options import RunOptions
-from transom.spark.session import quick_local_checkpoints
 
 
 def stream_answer(
@@ -98,9 +97,13 @@ def frame_of(
 def collected(frame: DataFrame, spark: SparkSession, checkpoint: Path) -> list[Any]:
     """All rows of a streaming DataFrame, once its sources have no more files."""
     name = f"transom_{uuid4().hex}"
-    writer = frame.writeStream.format("memory").queryName(name).outputMode("append")
-    with quick_local_checkpoints(spark):
-        running = writer.option("checkpointLocation", str(checkpoint)).start()
+    running = (
+        frame.writeStream.format("memory")
+        .queryName(name)
+        .outputMode("append")
+        .option("checkpointLocation", str(checkpoint))
+        .start()
+    )
     try:
         running.processAllAvailable()
     finally:

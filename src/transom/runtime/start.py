@@ -32,7 +32,6 @@ from transom.spark.balance import RowCounts
 from transom.spark.clock import completed
 from transom.spark.file_order import warn_of_file_order
 from transom.spark.printable import printable
-from transom.spark.session import quick_local_checkpoints
 
 ANSWER = "transom_answer"
 MOST_WINDOWS = 1_000_000
@@ -77,8 +76,7 @@ def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | 
         letters = SinkDeadLetters(options.folder, sink.kind)
         writer = _attached(writer, sink, spark, checkpoint, gate, own, letters)
         checkpoint.note()
-        with quick_local_checkpoints(spark):
-            stream = writer.start()
+        stream = writer.start()
     except BaseException:
         lock.free()
         raise

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from pyspark.sql import SparkSession
 
 from transom.errors import UsageError
@@ -33,36 +30,6 @@ def allow_depth(spark: SparkSession) -> None:
     """Let Spark take as many passes over deep expressions as they need; a bound that is higher stays."""
     if int(spark.conf.get(PASSES, "100") or 100) < ENOUGH:
         spark.conf.set(PASSES, str(ENOUGH))
-
-
-FILES = "spark.sql.streaming.checkpointFileManagerClass"
-_BY_FILE_SYSTEM = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-
-
-@contextmanager
-def quick_local_checkpoints(spark: SparkSession) -> Iterator[None]:
-    """Around the start of a query: write a checkpoint on a local disk without a process for every file.
-
-    The checkpoint file manager that Spark picks for local files asks programs of the operating system about each file
-    that it renames, which took a fifth of the time of small queries. Both managers write a file and rename it in one
-    step. A query keeps the settings of its start. A manager that the session has, and other file systems, stay.
-    """
-    if spark.conf.get(FILES, None) is not None or not _is_local(spark):
-        yield
-        return
-    spark.conf.set(FILES, _BY_FILE_SYSTEM)
-    try:
-        yield
-    finally:
-        spark.conf.unset(FILES)
-
-
-def _is_local(spark: SparkSession) -> bool:
-    """Whether paths without a scheme are local; a session of Spark Connect does not say."""
-    context = getattr(spark, "_jsc", None)
-    return context is not None and str(context.hadoopConfiguration().get("fs.defaultFS", "file:///")).startswith(
-        "file:"
-    )
 
 
 def has_rocksdb(spark: SparkSession) -> bool:
