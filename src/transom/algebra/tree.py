@@ -62,44 +62,26 @@ StreamOperator: TypeAlias = (
 Relations: TypeAlias = RelationJoin | RelationUnion | RelationExcept | RelationIntersect
 """Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
 
-Patterns: TypeAlias = TriplePattern | PathPattern | BasicGraphPattern
-"""Operators from statements to solutions."""
+OneWindow: TypeAlias = (
+    WindowSelect | WindowProject | WindowAggregation | TrackAggregation | WindowDistinct | WindowFirst | OrderBy | Slice
+)
+"""Operators on one relation: each window follows from the window of the input alone."""
+
+EachWindow: TypeAlias = OneWindow | WindowGrown | TriplePattern | PathPattern
+"""Operators with at most one window for each window of their input."""
 
 WindowsOperator: TypeAlias = (
     Window
-    | WindowSelect
-    | WindowProject
-    | WindowAggregation
-    | TrackAggregation
-    | WindowDistinct
-    | WindowFirst
-    | WindowGrown
+    | EachWindow
     | WindowMerge
     | WindowCrossProduct
     | WindowJoin
     | Relations
     | Values
-    | OrderBy
-    | Slice
     | StoredGraph
-    | Patterns
+    | BasicGraphPattern
 )
 """Every operator that produces windows."""
-
-EachWindow: TypeAlias = (
-    WindowSelect
-    | WindowProject
-    | WindowAggregation
-    | TrackAggregation
-    | WindowDistinct
-    | WindowFirst
-    | WindowGrown
-    | OrderBy
-    | Slice
-    | TriplePattern
-    | PathPattern
-)
-"""Operators that treat each window of their input by itself."""
 
 Form: TypeAlias = Construct | Describe | Ask
 """Operators that end a query over RDF with something else than solutions."""

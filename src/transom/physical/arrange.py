@@ -348,8 +348,12 @@ class Planner:
             case RelationJoin(left=left, right=right) if routes.by_time(self, op):
                 one, other = self.schedule(left), self.schedule(right)
                 return one.with_other(other) if one and other else None
-            case _:
+            case WindowGrown() | WindowMerge() | RelationJoin():
                 return None
+            case RelationUnion() | RelationExcept() | RelationIntersect():
+                return None
+            case _:
+                raise PlanError(f"{type(op).__name__} is an operator on terms", detail=str(op))
 
     # --- relations ---------------------------------------------------------------------------------
 

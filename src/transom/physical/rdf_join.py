@@ -66,7 +66,7 @@ def moving(planner: Planning, node: Physical) -> Physical:
     """Something stored as changes, from the first tick on."""
     if node.form is not Form.TABLE:
         return node
-    clock = Clock(Schedule((), planner.start), choices.clock("what is stored holds from tick 0"))
+    clock = Clock(Schedule((), planner.start), choices.clock("stored statements hold from the first tick on"))
     return Stand(node, clock, node.schema, rdf_choices.STORED)
 
 

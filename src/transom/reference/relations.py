@@ -30,7 +30,7 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sequences import OrderBy, Slice
 from transom.algebra.tracks import Track
-from transom.algebra.tree import Relations
+from transom.algebra.tree import OneWindow, Relations
 from transom.errors import PlanError
 from transom.model.bag import Bag, Row, difference, row_identity, row_key, value_key
 from transom.model.rdf.compare import sort_key
@@ -42,17 +42,7 @@ from transom.reference.tracks import follow
 
 Rows: TypeAlias = tuple[Row, ...]
 Pairing: TypeAlias = Callable[[Row, Row], Row | None]
-Snapshot: TypeAlias = (
-    WindowSelect
-    | WindowProject
-    | WindowAggregation
-    | TrackAggregation
-    | WindowDistinct
-    | WindowFirst
-    | OrderBy
-    | Slice
-    | Relations
-)
+Snapshot: TypeAlias = OneWindow | Relations
 """Operators that look at one instant only."""
 
 
