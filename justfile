@@ -22,11 +22,11 @@ kernel-check:
 
 # the hand-derived cases on Spark, all splits with the kernel and without
 golden:
-    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/test_golden.py tests/spark/test_golden_cql.py tests/spark/test_golden_rdf.py tests/spark/test_forgetting.py
+    TRANSOM_GOLDEN=whole python -m pytest --spark tests/spark/golden/test_golden.py tests/spark/golden/test_golden_cql.py tests/spark/golden/test_golden_rdf.py tests/spark/operators/test_forgetting.py
 
 # thousands of generated streams and of drawn texts of SPARQL through Spark, with the kernel and without, against the reference engine; other seeds, other queries
 soak seed="10000":
-    TRANSOM_SOAK_SEED={{seed}} TRANSOM_SOAK_PARTS=128 python -m pytest --spark --soak -m soak tests/spark/test_generated.py tests/spark/test_generated_cql.py tests/spark/test_generated_rdf.py tests/spark/test_drawn_texts.py tests/spark/test_soaked_texts.py tests/spark/test_faults_rdf.py tests/spark/test_triples.py
+    TRANSOM_SOAK_SEED={{seed}} TRANSOM_SOAK_PARTS=128 python -m pytest --spark --soak -m soak tests/spark/generated/test_generated.py tests/spark/generated/test_generated_cql.py tests/spark/generated/test_generated_rdf.py tests/spark/generated/test_drawn_texts.py tests/spark/generated/test_soaked_texts.py tests/spark/faults/test_faults_rdf.py tests/spark/operators/test_triples.py
 
 # the collector, sources and sinks against real brokers, devices and databases; needs mosquitto and postgresql
 servers:
@@ -34,7 +34,7 @@ servers:
 
 # rows of a topic in micro-batches of one row each, of which every twentieth is late
 late rows="1000":
-    TRANSOM_LATE_ROWS={{rows}} TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers/test_late.py --whole -k rows
+    TRANSOM_LATE_ROWS={{rows}} TRANSOM_SERVERS_REQUIRED=1 python -m pytest --servers --spark tests/servers/kafka/test_late.py --whole -k rows
 
 # a plant of 100 devices with Mosquitto, Kafka, PostgreSQL, the collector and three runs; installs what is missing, and returns
 plant-up *options:
@@ -81,11 +81,11 @@ conformance:
 chaos kills="10" seed="1":
     mkdir -p build
     python -m tests.spark.classes "$PWD/build/classes.jsa"
-    TRANSOM_CLASSES="$PWD/build/classes.jsa" python -m tests.spark.chaos --kills {{kills}} --seed {{seed}} --together 4
+    TRANSOM_CLASSES="$PWD/build/classes.jsa" python -m tests.spark.kills.chaos --kills {{kills}} --seed {{seed}} --together 4
 
 # two million rows through each shape, the rows in state against their bounds
 state rows="2000000":
-    TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/test_state.py
+    TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/running/test_state.py
 
 # sliding windows, the kernel, joins, many objects and statements against PySpark written by hand, in one run; wants a quiet machine
 bench *options:

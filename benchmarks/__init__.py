@@ -1,1 +1,1 @@
-"""Measurements: ratios in one run on one machine, never absolute times."""
+"""Benchmarks: ratios measured in one run on one machine, never absolute times."""

@@ -1,9 +1,9 @@
-"""What a tick of a join of changes costs when the windows hold more rows, with the same arrivals and the same changes.
+"""Cost of a ChangeJoin per tick when the windows hold ten times the rows, with the same arrivals and changes.
 
     python -m benchmarks.change_join [--held 2000] [--times 10] [--ticks 20] [--arrivals 50] [--kernel on]
 
-Two relations of the newest row of each key are joined by key. All keys get a row at tick 0; after that the same few
-keys get rows in every tick. One line of JSON for each number of rows held, then the ratio of their times per tick.
+Two relations, each with the newest row of every key, are joined by key. All keys get a row at tick 0; after that, rows
+come only for the same few keys. Prints one line of JSON for each number of rows held, then the ratio of the times.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CATALOG = transom.Catalog.from_dict(
 
 
 def write(folder: Path, held: int, files: int, ticks: int, arrivals: int) -> None:
-    """One file that fills the windows, and files of so many ticks each."""
+    """Write for each relation one file that fills the windows, and `files` files of `ticks` ticks each."""
     rng = random.Random(1)  # noqa: S311 - a stream that is the same in every run
     for name in ("one", "two"):
         (folder / name).mkdir(parents=True)
@@ -49,7 +49,7 @@ def write(folder: Path, held: int, files: int, ticks: int, arrivals: int) -> Non
 
 
 def per_tick(spark: Any, held: int, given: argparse.Namespace) -> tuple[float, int]:
-    """The median seconds of a tick, and how many answers there were."""
+    """The median seconds per tick, and the number of answer rows."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write(folder / "in", held, given.times, given.ticks, given.arrivals)
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--kernel", default="on")
     given = parser.parse_args()
     spark = session()
-    per_tick(spark, 100, given)  # what Spark compiles, it compiles here
+    per_tick(spark, 100, given)  # warm-up: Spark generates and compiles its code
     found: dict[int, float] = {}
     for held in (given.held, 10 * given.held):
         found[held], answers = per_tick(spark, held, given)

@@ -1,8 +1,8 @@
-"""Sensors at one reading a second: 100 devices, one that hangs and one that refuses, until what is read is in the log.
+"""Latency from tick to log of 100 devices read once a second, of which one hangs and one refuses connections.
 
-`python -m benchmarks.devices [--seconds 600]`. A tick is complete if every device that works has a row at it, which it
-has only if it answered by the deadline. Its time to the log ends when the segment has its name, as the disk says. The
-exit code is 1 if a tick is missing or not complete.
+`python -m benchmarks.devices [--seconds 600]`. A tick is complete if every working device has a row for it, which means
+that the device answered before the deadline. A tick is in the log when its segment file has been renamed, by the
+file's ctime. The exit code is 1 if a tick is missing or incomplete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EXTENTS = ("oven", "tank", "room")
 
 
 def collected(plant: Plant, seconds: float) -> None:
-    """Ask all devices for so long."""
+    """Start the devices and run the collector for some seconds."""
     layout = plant.layout
     plant.start("devices")
     wait_for(lambda: listens(layout.port("rooms")), 30, "the devices")
@@ -41,7 +41,7 @@ def collected(plant: Plant, seconds: float) -> None:
 
 
 def times(plant: Plant, extent: str, sites: int) -> tuple[list[float], list[float], Counter[str]]:
-    """Seconds from each tick until it was acquired, until it was in the log, and what was wrong."""
+    """Seconds from each tick until it was acquired and until it was logged, and counts of faulty ticks."""
     calendar = plant.catalog.calendar
     acquired, logged, wrong = [], [], Counter[str]()
     last: int | None = None
@@ -59,13 +59,13 @@ def times(plant: Plant, extent: str, sites: int) -> tuple[list[float], list[floa
 
 
 def told(seconds: list[float]) -> str:
-    """The middle, the 99th percentile and the most, in milliseconds."""
+    """Format the median, the 99th percentile and the maximum in milliseconds."""
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return "  ".join(f"{1000 * one:7.0f}" for one in (cuts[49], cuts[98], max(seconds)))
 
 
 def main() -> int:
-    """Measure, and print what was measured."""
+    """Measure and print; 1 if a tick is missing or incomplete, else 0."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=600.0)
     options.add_argument("--deadline", type=int, default=500, help="milliseconds that a device has (default 500)")

@@ -1,4 +1,4 @@
-"""Where the kernel overtakes the native panes: number of keys by range/slide, for the planner's threshold.
+"""Crossover of the kernel and the native panes, by number of keys and range/slide, for the planner's threshold.
 
     python -m benchmarks.grid [--rows 1000000] [--times 3] [--keys 1,10,100,1000,10000] [--widths 1,10,60]
 
@@ -16,7 +16,7 @@ from benchmarks.windows import COLUMNS, Input, ours
 
 
 def table(cells: dict[tuple[int, int], float | None], keys: list[int], widths: list[int]) -> str:
-    """The ratios, keys downwards and range/slide to the right."""
+    """The ratios as a text table: one row per number of keys, one column per range/slide."""
     lines = [["keys", *(f"{width}" for width in widths)]]
     lines += [[f"{count:,}", *(f"{cells[count, width]}" for width in widths)] for count in keys]
     return "\n".join("  ".join(cell.rjust(8) for cell in line) for line in lines)

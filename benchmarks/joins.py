@@ -2,11 +2,11 @@
 
     python -m benchmarks.joins [--rows 100000] [--times 3] [--copies]
 
-Both windows are 60 s long and slide by 1 s; the answer has a row for every pair and every second in which both rows of
-it are in their windows. By hand: an interval join of the rows, then one row per second that a pair shares, and for
-comparison the join of rows that were copied into every second first.
+Both windows are 60 s long and slide by 1 s. The answer has a row for every pair and every second in which both of its
+rows are in their windows. The version by hand is an interval join, then one row per second that a pair shares. With
+`--copies`, a second one copies every row into each of its seconds and joins by equality.
 
-A second line, `join latency`, says how late rows come out: in batches after the one whose watermark closed their tick.
+The lines `join latency` count how late rows are emitted: in batches after the one whose watermark closed their tick.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pyspark.sql import functions as F
 
 import transom
 from benchmarks.measure import Plan, agreed, compare, figures, options, ratio, say, session, streamed
-from transom.physical.plan import Kernel
+from transom.physical.nodes.windows import KernelMode
 
 FILES, KEYS, APART_MS = 10, 1000, 50
 EPOCH = "2026-01-01T00:00:00Z"
@@ -36,7 +36,7 @@ COLUMNS = ["tick", "k", "v", "w"]
 
 
 def write(folder: Path, rows: int, name: str, seed: int, files: int = FILES) -> None:
-    """One side: so many rows in so many files, and a last row an hour later."""
+    """Write one side of the join: rows in files of equal size, and a last row an hour later."""
     rng = np.random.default_rng(seed)
     at = np.arange(rows, dtype=np.int64) * APART_MS * 1000 + SECONDS * 1_000_000
     key, value = rng.integers(0, KEYS, rows), rng.integers(0, 10**6, rows)
@@ -47,17 +47,17 @@ def write(folder: Path, rows: int, name: str, seed: int, files: int = FILES) -> 
     last = pa.array([int(at[-1]) + 3_600_000_000], pa.timestamp("us", "UTC"))
     pq.write_table(pa.table({"ts": last, "k": np.array([-1]), name: np.array([0])}), folder / "999.parquet")
     for number, file in enumerate(sorted(folder.iterdir())):
-        os.utime(file, (1_000_000_000 + number,) * 2)  # Spark takes files of one instant in any order
+        os.utime(file, (1_000_000_000 + number,) * 2)  # Spark reads files with equal mtime in any order
 
 
 def rows_of(spark: SparkSession, folder: Path, name: str) -> DataFrame:
-    """One side as a stream, a file per micro-batch."""
+    """One side as a stream, one file per micro-batch."""
     reader = spark.readStream.schema(f"ts timestamp, k bigint, {name} bigint").option("maxFilesPerTrigger", 1)
     return reader.parquet(str(folder / name))
 
 
-def ours(spark: SparkSession, folder: Path, until: int, kernel: Kernel) -> DataFrame:
-    """The query in SNEEql."""
+def ours(spark: SparkSession, folder: Path, until: int, kernel: KernelMode) -> DataFrame:
+    """The join in SNEEql."""
     extents = {
         "a": {"kind": "pushed", "attributes": ["k:integer", "v:integer"]},
         "b": {"kind": "pushed", "attributes": ["k:integer", "w:integer"]},
@@ -74,7 +74,7 @@ def _second(ts: Column) -> Column:
 
 
 def by_interval(spark: SparkSession, folder: Path, until: int) -> DataFrame:
-    """By hand: pairs that are less than a minute apart, then one row for every second that they share."""
+    """By hand: an interval join of rows less than a minute apart, then one row per second that a pair shares."""
     a = rows_of(spark, folder, "v").withWatermark("ts", "1 millisecond").select(F.col("ts").alias("ts1"), "k", "v")
     b = rows_of(spark, folder, "w").withWatermark("ts", "1 millisecond")
     b = b.select(F.col("ts").alias("ts2"), F.col("k").alias("k2"), "w")
@@ -88,7 +88,7 @@ def by_interval(spark: SparkSession, folder: Path, until: int) -> DataFrame:
 
 
 def by_copies(spark: SparkSession, folder: Path, until: int) -> DataFrame:
-    """By hand: every row copied into every second in which its window holds it, then an equality."""
+    """By hand: every row copied into each second in which it is in its window, then an equi-join."""
     mark = {"spark.watermarkDelayMs": 0}
 
     def copied(name: str) -> DataFrame:
@@ -102,7 +102,7 @@ def by_copies(spark: SparkSession, folder: Path, until: int) -> DataFrame:
 
 
 def throughput(spark: SparkSession, folder: Path, rows: int, times: int, copies: bool) -> dict[str, Any]:
-    """All contestants for one answer."""
+    """Compare the throughput of all versions, after checking that they give the same answer."""
     until = rows * APART_MS // 1000 + 70
     write(folder / "v", rows, "v", 1)
     write(folder / "w", rows, "w", 2)
@@ -128,8 +128,8 @@ def throughput(spark: SparkSession, folder: Path, rows: int, times: int, copies:
     }
 
 
-def latency(spark: SparkSession, folder: Path, kernel: Kernel, batches: int = 30) -> dict[str, Any]:
-    """How many batches after the one whose watermark closed its tick a row comes out; a batch is one second of rows."""
+def latency(spark: SparkSession, folder: Path, kernel: KernelMode, batches: int = 30) -> dict[str, Any]:
+    """How many batches after its tick was closed by a watermark a row is emitted; a batch is one second of rows."""
     rows = batches * 1000 // APART_MS
     if not folder.exists():
         write(folder / "v", rows, "v", 1, batches)
@@ -167,7 +167,7 @@ def latency(spark: SparkSession, folder: Path, kernel: Kernel, batches: int = 30
 
 
 def _watermark(report: Mapping[str, Any]) -> float:
-    """The watermark under which a batch ran, in seconds."""
+    """The watermark of a batch, in seconds since 1970."""
     text = report["eventTime"].get("watermark", "1970-01-01T00:00:00Z")
     return datetime.fromisoformat(text).astimezone(UTC).timestamp()
 

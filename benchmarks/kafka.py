@@ -1,10 +1,11 @@
-"""Sliding sums over a topic of Kafka: Transom against the same written by hand in PySpark, from the same topic.
+"""Sliding sums over a Kafka topic: Transom against PySpark by hand, reading the same topic.
 
     python -m benchmarks.kafka [--rows 2000000] [--times 3] [--settings 1,10,60] [--results lines.jsonl]
 
-It starts a broker of its own. Messages are JSON, 1 ms apart, of 100 machines, in two partitions; the slide is 1 s. SUM,
-COUNT, AVG and MAX of 64-bit integers. By hand there is one `from_json` with the types of the fields, `window` and
-`groupBy`; ours also says why a message is no row. Both read 200,000 messages at a time. One line of JSON per setting.
+It starts its own broker. Messages are JSON, 1 ms apart, from 100 machines, in two partitions; the slide is 1 s. The
+aggregates are SUM, COUNT, AVG and MAX of 64-bit integers. The version by hand is one `from_json` with a schema, then
+`window` and `groupBy`; ours also finds the reason why a message is rejected. Both read 200,000 messages per
+micro-batch. One line of JSON per setting.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ SHAPE = "at timestamp, k string, v bigint"
 
 @dataclass(frozen=True)
 class Input:
-    """A topic with so many messages."""
+    """A topic with `rows` messages, on the broker at the address `place`."""
 
     place: str
     rows: int
 
     def values(self) -> Iterator[bytes]:
-        """The messages, and one an hour later that closes all windows."""
+        """Yield the messages, and a last one an hour later that closes all windows."""
         rng = np.random.default_rng(7)
         key = rng.integers(0, MACHINES, self.rows).tolist()
         value = rng.integers(-(10**10), 10**10, self.rows).tolist()
@@ -51,7 +52,7 @@ class Input:
 
     @property
     def until(self) -> int:
-        """The last tick of a run: all windows are gone."""
+        """The last tick of a run, by which all windows are empty."""
         return self.rows // 1000 + 130
 
 
@@ -62,7 +63,7 @@ def _message(milliseconds: int, machine: int, watts: int) -> bytes:
 
 
 def ours(spark: SparkSession, source: Input, width: int) -> DataFrame:
-    """The query in SNEEql over the topic as a catalog says it."""
+    """The query in SNEEql, over the topic as declared in a catalog."""
     portion = {"maxOffsetsPerTrigger": str(PER_BATCH)}
     kafka = {"servers": source.place, "topic": TOPIC, "time": "at", "options": portion}
     extent = {"declare": "pushed (k:string, v:integer)", "lateness": "1 s", "source": {"kafka": kafka}}
@@ -73,7 +74,7 @@ def ours(spark: SparkSession, source: Input, width: int) -> DataFrame:
 
 
 def by_hand(spark: SparkSession, source: Input, width: int) -> DataFrame:
-    """The same answer with Spark's own window, whose end is our tick."""
+    """The same answer with Spark's window(); the end of its window is our tick."""
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", source.place)
     reader = reader.option("subscribe", TOPIC).option("startingOffsets", "earliest")
     topic = reader.option("maxOffsetsPerTrigger", PER_BATCH).load()

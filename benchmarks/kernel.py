@@ -1,11 +1,12 @@
-"""The kernel against Spark's own `window()` for the same answer, and against our plans without it.
+"""The kernel against Spark's `window()` for the same answer, and against our plans without the kernel.
 
     python -m benchmarks.kernel [--rows 2000000] [--times 3] [--skip-native]
                                 [--settings 1,10,60,120,1f,10f,60f,120f,offset,rows]
 
-1,000 keys, rows 1 ms apart, slide 1 s; SUM, COUNT, AVG and MAX of 64-bit integers. With an `f`: of floats of two
-decimals, added up exactly on all sides. `offset`: FROM NOW-120 TO NOW-60 against the same width ending now. `rows`: row
-windows, against the Python twin of the machine. One line of JSON per setting.
+1,000 keys, rows 1 ms apart, slide 1 s; SUM, COUNT, AVG and MAX of 64-bit integers. The number of a setting is its
+range/slide; with an `f` the values are floats with two decimals, summed exactly on all sides. `offset` is FROM NOW-120
+TO NOW-60 against the same width ending now. `rows` is row windows, against the machine in Python. One line of JSON per
+setting.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SETTINGS = [*map(str, LEAST), *(f"{width}f" for width in LEAST), "offset", "rows
 
 
 def sliding(spark: SparkSession, source: Input, width: int, times: int, native: bool) -> dict[str, Any]:
-    """Kernel, native panes if they are asked for, and bare Spark."""
+    """Compare the kernel with Spark by hand, and with the native panes if `native`."""
     plans: dict[str, Plan] = {
         "kernel": partial(ours, spark, source, width, "on"),
         **({"native": partial(ours, spark, source, width, "off")} if native else {}),
@@ -48,7 +49,7 @@ def sliding(spark: SparkSession, source: Input, width: int, times: int, native: 
 
 
 def offset(spark: SparkSession, source: Input, times: int) -> dict[str, Any]:
-    """A window that ends a minute ago against one that ends now; each is first compared with bare Spark."""
+    """Compare a window that ends a minute ago with one that ends now; both answers are checked against Spark."""
     plans: dict[str, Plan] = {}
     for name, shift in (("offset", 60), ("ending now", 0)):
         plans[name] = partial(ours, spark, source, 61, "on", offset=shift)
@@ -68,7 +69,7 @@ def offset(spark: SparkSession, source: Input, times: int) -> dict[str, Any]:
 
 
 def row_windows(spark: SparkSession, source: Input, times: int) -> dict[str, Any]:
-    """The machine in Java against its twin in Python."""
+    """Compare the row window machine in Java with the one in Python."""
     plans: dict[str, Plan] = {
         "kernel": partial(by_rows, spark, source, 100, "on"),
         "python": partial(by_rows, spark, source, 100, "off"),

@@ -1,13 +1,13 @@
-"""Many keys, and small batches: the kernel against bare Spark.
+"""Many keys, and small micro-batches: the kernel against Spark by hand.
 
     python -m benchmarks.keys [--rows 5000000] [--times 3] [--keys 1000,10000,100000,1000000] [--limit 900]
 
-Keys: windows of 60 s that slide by 1 s; rows/s in and out, the time of a batch, and the bytes that the state holds at
-most, beside those of the rows in a window (key, tick and value: 24 bytes). A run that takes longer than the limit is
-cut off, and its rate is that of the batches it had finished. Answers and state are compared on a tenth of the rows; at
-full size the number of rows that come out must be the same.
+Keys: windows of 60 s that slide by 1 s. Figures are rows/s in and out, the time of a batch, and the largest state in
+bytes, beside the bytes of the rows in a window (key, tick and value: 24 bytes). A run that exceeds the limit is
+stopped, and its rate is that of the batches it had finished. Answers and state are compared on a tenth of the rows; at
+full size only the number of output rows is compared.
 
-Small batches: 41 of 500 rows, the median of the time that one takes.
+Small batches: 41 of 500 rows each; the figure is the median time of a batch.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ ROW_BYTES = 24
 
 
 def plans_of(spark: SparkSession, source: Input) -> dict[str, Plan]:
-    """The contestants."""
+    """The plans to compare."""
     return {"kernel": partial(ours, spark, source, WIDTH, "on"), "by hand": partial(by_hand, spark, source, WIDTH)}
 
 
 def batch_ms(result: Result) -> int | None:
-    """The median time of a batch with data, without the first, over all runs."""
+    """The median time of a batch with data over all runs, the first batch of each excluded."""
     found = [ms for run in result.runs if run.report for ms in run.report.batches[1:]]
     return round(statistics.median(found)) if found else None
 
 
 def many_keys(spark: SparkSession, folder: Path, rows: int, keys: int, times: int, limit: float) -> dict[str, Any]:
-    """One number of keys."""
+    """Compare rates, batch times and state for one number of keys."""
     least = Input(folder / "least", max(rows // 10, 1), keys).write()
     _, weighed = agreed(spark, plans_of(spark, least), COLUMNS, weigh=True)
     source = Input(folder / "all", rows, keys).write()
@@ -68,7 +68,7 @@ def many_keys(spark: SparkSession, folder: Path, rows: int, keys: int, times: in
 
 
 def small_batches(spark: SparkSession, folder: Path, times: int, batches: int = 41, each: int = 500) -> dict[str, Any]:
-    """The time of a batch of few rows; the ratio is that of the times, theirs to ours."""
+    """Compare the median time of small batches; the ratio is time by hand to time of the kernel."""
     source = Input(folder, batches * each, 1000, files=batches).write()
     plans = plans_of(spark, source)
     answers, _ = agreed(spark, plans, COLUMNS)

@@ -1,15 +1,18 @@
-"""From an event in Kafka to a row in Kafka: how long it takes, beside bare Spark, at a steady rate.
+"""End-to-end latency from an event in Kafka to a row in Kafka at a steady rate, beside Spark by hand.
 
     python -m benchmarks.latency [--rate 1000] [--seconds 40] [--warm 20] [--settings pass,window]
                                  [--engines by-hand,our-rows,ours] [--results lines.jsonl]
 
-It starts a broker of its own, which stamps every message when it takes it, in both topics; what is measured lies
-between the stamps. Nothing is set but what every run has: micro-batches follow each other without a pause. `pass` hands
-every event on. `window` is a count of the last 10 s, every second, for 10 keys: the time is from the event that shows
-that a second is over, the first of the next one, to each row of that second. `by-hand` is Spark's source, operators and
-sink; `ours` is a run with its sink, `our-rows` the same query with Spark's sink, which tells what ours costs. One line
-of JSON per setting and engine; times are in milliseconds, of what came after the first `--warm` seconds. `batch` is the
-median time of a micro-batch, and what Spark says it did in it.
+It starts its own broker, which stamps every message of both topics on arrival (LogAppendTime); a latency is the
+difference of two stamps. All settings are defaults: micro-batches follow each other without a pause.
+
+`pass` forwards every event. `window` is a count of the last 10 s, every second, for 10 keys; its latency is from the
+first event of the next second, which shows that a second is over, to each row of that second. `by-hand` is Spark's
+source, operators and sink. `ours` is a run with our sink. `our-rows` is the same query with Spark's sink; the
+difference is the cost of our sink.
+
+One line of JSON per setting and engine; times are in milliseconds and exclude the first `--warm` seconds. `batch` is
+the median duration of a micro-batch and of its parts, as Spark reports them.
 """
 
 from __future__ import annotations
@@ -40,12 +43,12 @@ WIDE = 10
 SETTINGS = ("pass", "window")
 PARTS = ("triggerExecution", "latestOffset", "queryPlanning", "addBatch", "walCommit", "commitOffsets")
 AFTER = 10.0
-"""Seconds that a query has for the last rows."""
+"""Seconds that a query has to emit the last rows."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """One engine on one pair of topics."""
+    """One engine and one setting, with its own pair of topics."""
 
     spark: SparkSession
     place: str
@@ -54,16 +57,16 @@ class Race:
 
     @property
     def source(self) -> str:
-        """The topic with the events."""
+        """The input topic."""
         return f"events-{self.setting}-{self.engine}"
 
     @property
     def target(self) -> str:
-        """The topic with the rows."""
+        """The output topic."""
         return f"rows-{self.setting}-{self.engine}"
 
     def query(self) -> transom.Query:
-        """The question in SNEEql; its epoch is a moment ago."""
+        """The query in SNEEql; its epoch is the current minute."""
         now = datetime.now(UTC).replace(second=0, microsecond=0)
         kafka = {"servers": self.place, "topic": self.source}
         extent = {"declare": "pushed (id:integer, k:integer)", "source": {"kafka": kafka}}
@@ -73,15 +76,15 @@ class Race:
         return transom.compile("SELECT s.id FROM s" if self.setting == "pass" else text, catalog)
 
     def ours(self, folder: Path) -> Any:
-        """As `transom run` does it."""
+        """Start the query with our sink, as `transom run` does."""
         return self.query().start(self.spark, f"kafka://{self.place}/{self.target}", folder).stream
 
     def our_rows(self, folder: Path) -> Any:
-        """The same rows, handed to Spark's sink."""
+        """Start the same query with Spark's sink."""
         return self.sent(dataframe(self.query().job(self.spark, RunOptions()), self.spark, live=True), folder)
 
     def by_hand(self, folder: Path) -> Any:
-        """The same with Spark's own operators, source and sink."""
+        """Start the same query with Spark's source, operators and sink."""
         reader = self.spark.readStream.format("kafka").option("kafka.bootstrap.servers", self.place)
         topic = reader.option("subscribe", self.source).option("startingOffsets", "earliest").load()
         fields = F.from_json(F.col("value").cast("string"), "id bigint, k bigint").alias("m")
@@ -93,14 +96,14 @@ class Race:
         return self.sent(rows, folder)
 
     def sent(self, rows: DataFrame, folder: Path) -> Any:
-        """Rows as JSON into the topic, by Spark's sink."""
+        """Write rows as JSON to the output topic with Spark's sink."""
         value = F.to_json(F.struct("*"), {"timeZone": "UTC"}).alias("value")
         writer = rows.select(value).writeStream.format("kafka").option("kafka.bootstrap.servers", self.place)
         writer = writer.option("topic", self.target).option("kafka.acks", "all")
         return writer.option("checkpointLocation", str(folder)).start()
 
     def run(self, rate: int, seconds: int, warm: int) -> dict[str, Any]:
-        """Send, wait, and look at the stamps."""
+        """Run the query under load and compute latencies from the stamps of both topics."""
         for topic in (self.source, self.target):
             topics.make(self.place, topic, message_timestamp_type="LogAppendTime")
         begin = {"by-hand": self.by_hand, "our-rows": self.our_rows, "ours": self.ours}[self.engine]
@@ -132,7 +135,7 @@ class Race:
 
 
 def send(place: str, topic: str, rate: int, seconds: int) -> None:
-    """Events at a steady rate, each sent at its moment."""
+    """Send events at a steady rate; SystemExit if the broker did not accept all."""
     sender = Producer({"bootstrap.servers": place, "linger.ms": 0})
     began = time.monotonic()
     for number in range(rate * seconds):
@@ -149,7 +152,7 @@ Stamped = Sequence[tuple[int, Mapping[str, Any]]]
 
 
 def passed(events: Stamped, rows: Stamped, first: int) -> list[int]:
-    """The time of each event to its row; every event has one."""
+    """The latency of each event to its row; SystemExit unless every event has exactly one."""
     came = {row["id"]: stamp for stamp, row in rows}
     if len(rows) != len(events) or len(came) != len(rows):
         raise SystemExit(f"{len(events)} events, {len(rows)} rows of {len(came)} of them")
@@ -157,7 +160,10 @@ def passed(events: Stamped, rows: Stamped, first: int) -> list[int]:
 
 
 def closed(events: Stamped, rows: Stamped, first: int) -> list[int]:
-    """The time from the first event of the next second to each row of a second; every second has a row per key."""
+    """Latencies from the first event of the next second to each row of a second.
+
+    SystemExit unless every second has one row per key.
+    """
     shown: dict[int, int] = {}
     for stamp, _ in events:
         shown[stamp // 1000] = min(stamp, shown.get(stamp // 1000, stamp))

@@ -1,4 +1,4 @@
-"""Timing contestants against each other, interleaved; an answer is checked before its time counts."""
+"""Timing of competing plans in interleaved runs; answers are compared before times count."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ WEIGHING = {
     f"{STATE}compactOnCommit": "true",
     f"{STATE}compression": "none",
 }
-"""With these the files of the state store hold what the state holds, and nothing that is gone."""
+"""Settings under which the state store's files hold exactly the live state, so that their size can be measured."""
 
 SOURCES = ("FileStreamSource", "KafkaV2")
-"""How Spark's descriptions of sources begin whose rows count; a clock is no such source."""
+"""Prefixes of Spark's descriptions of the sources whose rows count; rows of a clock do not."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a streaming query said of itself: rows, the time of each batch with data in ms, the most that it kept."""
+    """Progress of a streaming query: rows, milliseconds of each batch with data, and the largest state."""
 
     rows_in: int
     rows_out: int
@@ -48,7 +48,7 @@ class Report:
 
     @staticmethod
     def read(reports: Iterable[Mapping[str, Any]]) -> Report:
-        """From the progress of a query: the bytes are those of the state store's files."""
+        """Summarize the progress reports of a query; state bytes are the size of the state store's files."""
         rows_in = rows_out = state_rows = state_bytes = 0
         batches: list[int] = []
         for report in reports:
@@ -68,7 +68,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Spent:
-    """One run: wall time, CPU seconds of all its processes, and a report if it has one; cut off if not finished."""
+    """One run: wall time, CPU seconds of all its processes, and its report; `finished` is False if it was stopped."""
 
     seconds: float
     cpu: float | None = None
@@ -78,49 +78,49 @@ class Spent:
 
 @dataclass(frozen=True)
 class Result:
-    """The runs of one contestant that count."""
+    """The runs of one contestant, without the warm-up."""
 
     runs: tuple[Spent, ...]
 
     @property
     def finished(self) -> bool:
-        """Whether no run was cut off."""
+        """Whether no run was stopped at the limit."""
         return all(run.finished for run in self.runs)
 
     @property
     def seconds(self) -> float:
-        """The median of the wall times."""
+        """The median wall time."""
         return statistics.median(run.seconds for run in self.runs)
 
     @property
     def cpu(self) -> float | None:
-        """The median of the CPU seconds."""
+        """The median CPU seconds; None if unknown."""
         known = [run.cpu for run in self.runs if run.cpu is not None]
         return statistics.median(known) if known else None
 
     @property
     def report(self) -> Report:
-        """What the last run said of itself."""
+        """The report of the last run."""
         last = self.runs[-1].report
         assert last is not None
         return last
 
     def rate(self, rows: int) -> float:
-        """Rows per second; of a run that was cut off, the rows of the batches that it had finished."""
+        """Rows per second; if a run was stopped, only rows of finished batches count."""
         return (rows if self.finished else self.report.rows_in) / self.seconds
 
     def per_cpu(self, rows: int) -> float | None:
-        """Rows per CPU second."""
+        """Rows per CPU second; None if the CPU time is unknown."""
         return (rows if self.finished else self.report.rows_in) / self.cpu if self.cpu else None
 
 
 Plan = Callable[[], DataFrame]
 Contestant = Callable[[], "Spent | float"]
-"""Anything that can be run and tells how long it took, in this process or in another."""
+"""Something that can be run, in this process or another, and returns the time that it took."""
 
 
 def session(more: Mapping[str, str] | None = None) -> SparkSession:
-    """A session as a careful user would set it, the same for all sides."""
+    """A Spark session with the same careful settings for all contestants."""
     builder = SparkSession.builder.master("local[2]").appName("benchmarks")
     settings = {
         **SETTINGS,
@@ -142,7 +142,7 @@ def session(more: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def family(root: int) -> dict[int, float]:
-    """A process and all below it, each with its CPU seconds and those of its children that ended; Linux alone tells."""
+    """CPU seconds, ended children included, of a process and all its descendants by pid; empty except on Linux."""
     used: dict[int, float] = {}
     below: dict[int, list[int]] = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
@@ -160,12 +160,12 @@ def family(root: int) -> dict[int, float]:
 
 
 def cpu_seconds(root: int | None = None) -> float | None:
-    """CPU seconds that a process and all below it have used so far."""
+    """CPU seconds used so far by a process, by default this one, and its descendants; None if unknown."""
     return sum(family(root or os.getpid()).values()) or None
 
 
 def stream(frame: DataFrame, sink: str = "noop", limit: float | None = None) -> Spent:
-    """Run a streaming query over all that its sources hold, to the last micro-batch, or for so many seconds."""
+    """Run a streaming query over all available data, and stop it after `limit` seconds if it has not finished."""
     folder = Path(tempfile.mkdtemp())
     cut = threading.Event()
     before, began = cpu_seconds(), time.perf_counter()
@@ -196,20 +196,20 @@ def stream(frame: DataFrame, sink: str = "noop", limit: float | None = None) -> 
 
 
 def streamed(plan: Plan, limit: float | None = None) -> Contestant:
-    """A contestant that is a plan in this session."""
+    """A contestant that runs a plan as a streaming query in this session."""
     return lambda: stream(plan(), limit=limit)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How many rows a query gives, and a number that depends on all of them but not on their order."""
+    """The number of rows of an answer, and a digest of them that ignores their order."""
 
     rows: int
     digest: int
 
 
 def answer(spark: SparkSession, frame: DataFrame, columns: list[str]) -> tuple[Answer, Report]:
-    """What a streaming query answers, and what it said of itself."""
+    """The answer of a streaming query, and its report."""
     folder = Path(tempfile.mkdtemp())
     spent = stream(frame.select(F.xxhash64(*columns).alias("h")), str(folder / "out"))
     assert spent.report is not None
@@ -222,9 +222,9 @@ def answer(spark: SparkSession, frame: DataFrame, columns: list[str]) -> tuple[A
 def agreed(
     spark: SparkSession, plans: Mapping[str, Plan], columns: list[str], *, weigh: bool = False
 ) -> tuple[int, dict[str, Report]]:
-    """How many rows all plans give, and the report of each; they give the same rows, or that is the end.
+    """The number of rows of the common answer, and the report of each plan; SystemExit if answers differ or are empty.
 
-    With `weigh` the bytes of the reports are those of the state alone.
+    With `weigh`, the state bytes of the reports are those of the live state alone (WEIGHING).
     """
     with settings(spark, WEIGHING if weigh else {}):
         found = {name: answer(spark, plan(), columns) for name, plan in plans.items()}
@@ -238,7 +238,7 @@ def agreed(
 
 @contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Settings of the session for the queries that start inside."""
+    """Set session settings for queries that start inside the block, and restore them after it."""
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)
@@ -248,7 +248,7 @@ def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
 
 
 def compare(contestants: Mapping[str, Contestant], times: int) -> dict[str, Result]:
-    """The runs of each: interleaved; the first round warms up and does not count. Who is cut off runs no more."""
+    """Run contestants interleaved, after one round of warm-up; one that was stopped at its limit is not run again."""
     taken: dict[str, list[Spent]] = {name: [] for name in contestants}
     for number in range(times + 1):
         for name, run in contestants.items():
@@ -264,7 +264,7 @@ def compare(contestants: Mapping[str, Contestant], times: int) -> dict[str, Resu
 
 
 def figures(results: Mapping[str, Result], rows: int) -> dict[str, Any]:
-    """Rows per second and per CPU second of each, and who was cut off."""
+    """Rows per second and per CPU second of each contestant, and the names of those that were stopped."""
     cut = [name for name, result in results.items() if not result.finished]
     per_cpu = {name: result.per_cpu(rows) for name, result in results.items()}
     return {
@@ -275,13 +275,13 @@ def figures(results: Mapping[str, Result], rows: int) -> dict[str, Any]:
 
 
 def ratio(results: Mapping[str, Result], ours: str, theirs: str, rows: int) -> float | None:
-    """How many times as fast ours is, if the other had anything done."""
+    """How many times as fast `ours` is as `theirs`; None if theirs processed nothing."""
     rate = results[theirs].rate(rows)
     return round(results[ours].rate(rows) / rate, 2) if rate else None
 
 
 def options(about: str | None, rows: int | None, times: int = 3) -> argparse.ArgumentParser:
-    """What every benchmark takes."""
+    """An argument parser with the options of every benchmark."""
     found = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--rows", type=int, default=rows)
     found.add_argument("--times", type=int, default=times, help="runs that count, after one that does not")
@@ -290,7 +290,7 @@ def options(about: str | None, rows: int | None, times: int = 3) -> argparse.Arg
 
 
 def say(entry: Mapping[str, Any], results: Path | None = None) -> None:
-    """One line of JSON, with the load of the machine: a figure from a busy one says little."""
+    """Print an entry as a line of JSON with the machine's load, and append it to `results`."""
     line = json.dumps({**entry, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)})
     print(line, flush=True)
     if results is not None:

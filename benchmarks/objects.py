@@ -1,10 +1,10 @@
-"""Many objects: the average speed over the last 50 km, every 10 km, of each; the kernel against PySpark by hand.
+"""Average speed of many objects over their last 50 km, every 10 km: the kernel against PySpark by hand.
 
     python -m benchmarks.objects [--rows 5000000] [--objects 100000] [--times 3] [--buckets 16] [--without-kernel]
 
-The peer is in `benchmarks/tracks_by_hand.py`. Before times count, all its answers are compared with ours, and those of
-200 objects, drawn at random, with the reference engine. The state is weighed beside the bound that the hints of the
-catalog give, at 32 bytes (object, tick, x and y) for a row. One line of JSON.
+The peer is in `benchmarks/tracks_by_hand.py`. Before anything is timed, all its answers are compared with ours, and
+those of 200 random objects with the reference engine. The state size is printed beside the bound from the hints of the
+catalog, at 32 bytes (object, tick, x and y) per row. One line of JSON.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ROW_BYTES = 32
 SAMPLE = 200
 WANTED = 4.0
 TOGETHER = {"spark.sql.execution.arrow.maxRecordsPerBatch": "100000"}
-"""Rows that go to Python at once: more than Spark's own setting, which serves the peer."""
+"""Larger Arrow batches than Spark's default, in favour of the peer."""
 
 
 def checked(spark: SparkSession, tracks: Tracks, plans: dict[str, Plan], folder: Path) -> tuple[int, dict[str, Report]]:
-    """How many answers there are, and what each plan said of itself; a wrong answer is the end."""
+    """The number of answers, and the report of each plan; SystemExit if an answer is wrong."""
     reports, digests = {}, {}
     expected = sample(tracks)
     for name, plan in plans.items():
@@ -50,7 +50,7 @@ def checked(spark: SparkSession, tracks: Tracks, plans: dict[str, Plan], folder:
 
 
 def sample(tracks: Tracks) -> dict[int, list[tuple[Any, ...]]]:
-    """The answers of some objects by the reference engine, one object at a time."""
+    """The reference engine's answers for SAMPLE random objects, evaluated one object at a time."""
     drawn = np.random.default_rng(5).choice(tracks.objects, min(SAMPLE, tracks.objects), replace=False)
     rows = tracks.sample([int(car) for car in drawn])
     found, query = {}, tracks.query
@@ -61,7 +61,7 @@ def sample(tracks: Tracks) -> dict[int, list[tuple[Any, ...]]]:
 
 
 def sampled(out: DataFrame, expected: dict[int, list[tuple[Any, ...]]], name: str) -> None:
-    """Compare what was answered for some objects with the reference engine."""
+    """Compare the answers for some objects with the reference engine's; SystemExit if they differ."""
     of = out.where(F.col("car").isin(list(expected)))
     rows = of.select(F.unix_seconds("tick") - F.lit(SECONDS + 1), "car", "speed").collect()
     wanted = sorted(row for rows in expected.values() for row in rows)

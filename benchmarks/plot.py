@@ -1,9 +1,9 @@
-"""The lines of JSON of the benchmarks as one picture.
+"""Draws the benchmarks' lines of JSON as one SVG picture.
 
     python -m benchmarks.plot lines.jsonl [-o benchmarks.svg]
 
-Bars of ratios on a logarithmic scale, from 1 to the right where ours is ahead; a small stroke is the ratio that was
-wanted. Lines over the number of keys. Of lines about the same thing the last counts.
+Bars show ratios on a logarithmic scale; they start at 1 and go right where ours is faster. A small stroke marks the
+wanted ratio. Curves are drawn over the number of keys. If several lines have the same measurement, the last counts.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ Entry = Mapping[str, Any]
 
 @dataclass
 class Picture:
-    """Shapes from top to bottom."""
+    """SVG shapes, placed from top to bottom; `y` is where the next part begins."""
 
     shapes: list[str] = field(default_factory=list)
     y: float = MARGIN
 
     def text(self, x: float, y: float, said: str, *, anchor: str = "start", size: int = 12, fill: str = INK) -> None:
-        """A line of text."""
+        """Add a line of text."""
         place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}"'
         self.shapes.append(f"<text {place}>{escape(said)}</text>")
 
     def line(self, points: Sequence[tuple[float, float]], stroke: str = FAINT, width: float = 1) -> None:
-        """Points, connected."""
+        """Add a line through points."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.shapes.append(f'<polyline points="{path}" fill="none" stroke="{stroke}" stroke-width="{width}"/>')
 
     def bar(self, x: float, y: float, to: float, fill: str) -> None:
-        """A bar between two places."""
+        """Add a horizontal bar from `x` to `to`."""
         left, wide = min(x, to), max(abs(to - x), 1)
         self.shapes.append(f'<rect x="{left:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{BAR - 8}" fill="{fill}"/>')
 
     def dot(self, x: float, y: float, fill: str) -> None:
-        """A point of a line."""
+        """Add a dot."""
         self.shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{fill}"/>')
 
     def title(self, said: str, more: str) -> None:
-        """The head of a part."""
+        """Add the title and subtitle of a part."""
         self.text(MARGIN, self.y + 14, said, size=16)
         self.text(MARGIN, self.y + 32, more, fill=OTHER)
         self.y += 48
 
     def svg(self) -> str:
-        """All of it."""
+        """The picture as SVG."""
         high = self.y + MARGIN
         size = f'width="{WIDE}" height="{high:.0f}" viewBox="0 0 {WIDE} {high:.0f}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="system-ui, sans-serif">'
@@ -74,7 +74,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Scale:
-    """A logarithmic scale between two places."""
+    """A logarithmic scale from values to coordinates between `start` and `end`."""
 
     least: float
     most: float
@@ -83,17 +83,17 @@ class Scale:
 
     @staticmethod
     def over(values: Iterable[float], start: float, end: float) -> Scale:
-        """One that holds all values, with some room."""
+        """A scale that covers all positive values, with some margin."""
         found = [value for value in values if value > 0]
         return Scale(min(found) / 1.15, max(found) * 1.15, start, end)
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """The coordinate of a value."""
         share = math.log(value / self.least) / math.log(self.most / self.least)
         return self.start + share * (self.end - self.start)
 
     def marks(self) -> list[float]:
-        """Round numbers on the scale: powers of ten, and with few of them 2 and 5 as well."""
+        """Tick marks of the scale: powers of ten, and 2 and 5 times them if the scale is short."""
         powers = range(math.floor(math.log10(self.least)), math.ceil(math.log10(self.most)) + 1)
         factors = (1,) if self.most / self.least > 3000 else (1, 2, 5)
         found = [factor * 10.0**power for power in powers for factor in factors]
@@ -101,7 +101,7 @@ class Scale:
 
 
 def short(value: float) -> str:
-    """A number as people say it."""
+    """A number with three digits and the suffix k or M."""
     for size, letter in ((1e6, " M"), (1e3, " k")):
         if value >= size:
             return f"{value / size:.3g}{letter}"
@@ -109,7 +109,7 @@ def short(value: float) -> str:
 
 
 def name_of(entry: Entry) -> str:
-    """What a line is about: the same words for the same measurement."""
+    """The label of an entry, which identifies its measurement."""
     if entry["bench"] == "peers":
         return f"peers: {entry['peer']}"
     words = [entry["bench"], *(entry[part] for part in ("contest", "task") if part in entry)]
@@ -121,7 +121,7 @@ def name_of(entry: Entry) -> str:
 
 
 def read(paths: Iterable[Path]) -> list[Entry]:
-    """All lines; of those about the same thing the last."""
+    """Read all entries; of those with the same measurement, keep the last."""
     found: dict[str, Entry] = {}
     for path in paths:
         for line in path.read_text().splitlines():
@@ -133,7 +133,7 @@ def read(paths: Iterable[Path]) -> list[Entry]:
 
 
 def ratios(picture: Picture, entries: Sequence[Entry]) -> None:
-    """Bars from 1 to the ratio."""
+    """Draw a bar from 1 to the ratio of each entry."""
     shown = [entry for entry in entries if entry.get("ratio") and entry["bench"] != "grid"]
     if not shown:
         return
@@ -157,7 +157,7 @@ def ratios(picture: Picture, entries: Sequence[Entry]) -> None:
 
 
 def peers(picture: Picture, entries: Sequence[Entry]) -> None:
-    """Events per CPU second of each engine, and what it keeps."""
+    """Draw a bar with the events per CPU second of each engine, labelled with its guarantee after a kill."""
     shown = [entry for entry in entries if entry["bench"] == "peers" and entry.get("events/cpu s")]
     if not shown:
         return
@@ -176,7 +176,7 @@ def peers(picture: Picture, entries: Sequence[Entry]) -> None:
 
 
 def curves(picture: Picture, title: str, more: str, lines: Mapping[str, Mapping[int, float]]) -> None:
-    """Lines over the number of keys, both scales logarithmic; each line has its name at its end."""
+    """Draw curves over the number of keys, labelled at their ends; both scales are logarithmic."""
     lines = {name: points for name, points in lines.items() if any(value > 0 for value in points.values())}
     if not lines:
         return
@@ -207,7 +207,7 @@ def curves(picture: Picture, title: str, more: str, lines: Mapping[str, Mapping[
 
 
 def by_keys(entries: Sequence[Entry], bench: str, figure: str) -> dict[str, dict[int, float]]:
-    """One figure of every contestant by the number of keys."""
+    """One figure of a benchmark, by contestant and number of keys."""
     found: dict[str, dict[int, float]] = {}
     for entry in entries:
         if entry["bench"] == bench:
@@ -217,7 +217,7 @@ def by_keys(entries: Sequence[Entry], bench: str, figure: str) -> dict[str, dict
 
 
 def draw(entries: Sequence[Entry]) -> str:
-    """The picture."""
+    """Draw all parts for which there are entries, as SVG."""
     picture = Picture()
     ratios(picture, entries)
     peers(picture, entries)
@@ -234,7 +234,7 @@ def draw(entries: Sequence[Entry]) -> str:
 
 
 def main() -> None:
-    """Read and write."""
+    """Read the entries and write the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lines", type=Path, nargs="+", help="files of lines of JSON")
     parser.add_argument("-o", "--out", type=Path, default=Path("benchmarks.svg"))

@@ -1,14 +1,14 @@
-"""A large table of PostgreSQL of which little changes, scanned again and again: what that costs, and what comes of it.
+"""Cost and correctness of repeated scans of a large PostgreSQL table of which little changes.
 
     python -m benchmarks.scan [--rows 1000000] [--changed 100] [--scans 10] [--asked 1000] [--url postgresql://..]
 
-Three lines of JSON. `scan` has the seconds of each scan, of a start on the log, the memory of the scanner, and the
-entries of the log against the rows, the changes and the beats that there must be. `replay` reads the log and compares
-the table at every scan with a snapshot that the database itself wrote then. `live` runs a join of a stream with the
-table while the log grows, scan by scan, and compares it with a join with those snapshots; its seconds are those that
-each scan keeps Spark busy, with as many rows of the stream as `--asked` says for each of its ten ticks.
+Three lines of JSON. `scan` has the seconds of each scan and of a restart on the log, the memory of the scanner, and the
+number of log entries, which must be that of the rows, changes and heartbeats. `replay` reads the log and compares the
+table at every scan with a snapshot that the database exported at that time. `live` joins a stream with the table while
+the log grows, scan by scan, and compares the result with a join on those snapshots. Its seconds are how long Spark is
+busy with each scan, which covers ten ticks with `--asked` rows of the stream each.
 
-Without `--url` it starts a PostgreSQL of its own.
+Without `--url` it starts its own PostgreSQL.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pyspark.sql import functions as F
 import transom
 from benchmarks.measure import Report, options, say, session
 from transom.catalog.servers import Postgres
-from transom.collector.scan import Scanner
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log, segments
+from transom.collector.sources.scan import Scanner
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.segments import SegmentLog, segments
 
 EVERY = 10
 """Ticks between two scans."""
@@ -59,7 +59,7 @@ NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Setting:
-    """How large everything is, and where it lies."""
+    """The sizes of a run, its database and its folder."""
 
     url: str
     folder: Path
@@ -70,25 +70,27 @@ class Setting:
 
     @property
     def until(self) -> int:
-        """The last tick that is asked about."""
+        """The last tick of the queries."""
         return self.scans * EVERY - 1
 
     def catalog(self, folder: Path) -> transom.Catalog:
-        """The catalog, with its logs in a folder."""
+        """The catalog, with its logs below a folder."""
         rows = self.rows + self.changed * self.scans
         text = CATALOG.format(rows=rows, url=self.url, every=EVERY, rate=max(self.asked, 1))
         return transom.Catalog.read(text, folder=folder)
 
 
 def scanner(catalog: transom.Catalog, folder: Path) -> Scanner:
-    """What the collector runs for the table."""
+    """The scanner that the collector would run for the table."""
     thing = catalog.extents["thing"]
     assert isinstance(thing.source, Postgres)
-    return Scanner(thing, thing.source, Log(folder / thing.source.log, thing, apart=0), catalog.calendar)
+    return Scanner(
+        thing, thing.source, SegmentLog(folder / thing.source.log, thing, segment_interval=0), catalog.calendar
+    )
 
 
 def scan(setting: Setting) -> dict[str, Any]:
-    """Fill the table, scan it, change it, and so on; a snapshot by the database after each scan."""
+    """Fill the table, then scan and change it in turn; the database exports a snapshot after each scan."""
     folder = setting.folder
     catalog = setting.catalog(folder)
     (folder / "snapshots").mkdir()
@@ -142,7 +144,7 @@ def _fill(one: psycopg.Connection[Any], rows: int) -> None:
 
 
 def _change(one: psycopg.Connection[Any], setting: Setting, number: int) -> int:
-    """Change some rows, take a tenth as many away and add as many; how many entries of the log that makes."""
+    """Update, delete and insert some rows; the number of log entries that this causes."""
     few = setting.changed // 10
     spread = f"(n * {setting.rows // max(setting.changed, 1)} + {number}) % {setting.rows} + 1"
     some = f"SELECT {spread} FROM generate_series({few}, {setting.changed - few - 1}) n"
@@ -158,7 +160,7 @@ def _change(one: psycopg.Connection[Any], setting: Setting, number: int) -> int:
 
 
 def _snapshots(spark: SparkSession, setting: Setting) -> DataFrame:
-    """The table at every scan as the database wrote it down; `t` is the tick of the scan."""
+    """The table at every scan, from the database's snapshots; `t` is the tick of the scan."""
     schema = "id bigint, zone string, price decimal(12,2), since timestamp"
     raw = spark.read.schema(schema).option("timestampFormat", "yyyy-MM-dd HH:mm:ssX").csv(f"{setting.folder}/snapshots")
     tick = F.regexp_extract(F.input_file_name(), r"(\d+)\.csv", 1).cast("long")
@@ -170,13 +172,13 @@ def _tick() -> Column:
 
 
 def _digests(frame: DataFrame, columns: list[str]) -> dict[int, tuple[int, int]]:
-    """For every tick how many rows there are, and a number that depends on all of them but not on their order."""
+    """The number of rows at each tick, and a digest of them that ignores their order."""
     digest = F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))
     return {row[0]: (row[1], int(row[2])) for row in frame.groupBy("t").agg(F.count(F.lit(1)), digest).collect()}
 
 
 def replay(spark: SparkSession, setting: Setting) -> dict[str, Any]:
-    """The table at every scan, from the log, against the snapshots."""
+    """Replay the log and compare the table at every scan with the snapshots; SystemExit if one differs."""
     query = transom.compile(CONTENT, setting.catalog(setting.folder))
     began = time.perf_counter()
     found = _digests(query.to_df(spark, until=setting.until).select(_tick(), *COLUMNS), COLUMNS)
@@ -188,7 +190,7 @@ def replay(spark: SparkSession, setting: Setting) -> dict[str, Any]:
 
 
 def live(spark: SparkSession, setting: Setting, kernel: str = "auto") -> dict[str, Any]:
-    """A stream joined with the table while the log grows, against a join with the snapshots."""
+    """Join a stream with the table while the log grows; SystemExit if a join on the snapshots differs."""
     folder = setting.folder / "live"
     (folder / "log/thing").mkdir(parents=True)
     catalog = setting.catalog(folder)
@@ -197,14 +199,14 @@ def live(spark: SparkSession, setting: Setting, kernel: str = "auto") -> dict[st
     seconds: list[float] = []
     asked: list[tuple[int, int, int]] = []
     out = folder / "out"
-    with Log(folder / "log/asked", catalog.extents["asked"], apart=0) as log:
+    with SegmentLog(folder / "log/asked", catalog.extents["asked"], segment_interval=0) as log:
         running = query.start(spark, f"parquet:{out}", folder / "state", until=setting.until, kernel=kernel)  # type: ignore[arg-type]
         try:
             for number, segment in enumerate(found):
                 rows = list(_asked(setting, number))
                 asked += rows
-                entries = [Entry(Entered.ROW, tick, NOW, (own, n)) for tick, own, n in rows]
-                log.append([*entries, Entry(Entered.BEAT, (number + 1) * EVERY, NOW)])
+                entries = [LogRecord(LogRecordKind.ROW, tick, NOW, (own, n)) for tick, own, n in rows]
+                log.append([*entries, LogRecord(LogRecordKind.HEARTBEAT, (number + 1) * EVERY, NOW)])
                 began = time.perf_counter()
                 shutil.copy(segment, folder / "log/thing" / f"{segment.name}.tmp")
                 os.rename(folder / "log/thing" / f"{segment.name}.tmp", folder / "log/thing" / segment.name)
@@ -231,7 +233,7 @@ def live(spark: SparkSession, setting: Setting, kernel: str = "auto") -> dict[st
 
 
 def _asked(setting: Setting, number: int) -> list[tuple[int, int, int]]:
-    """Rows of the stream while one scan is in force: half of them about rows that change somewhen."""
+    """Rows of the stream between two scans; half of them ask for table rows that may change during the run."""
     step = max(setting.rows // max(setting.changed, 1), 1)
     found = []
     for tick in range(number * EVERY, (number + 1) * EVERY):
@@ -242,7 +244,7 @@ def _asked(setting: Setting, number: int) -> list[tuple[int, int, int]]:
 
 
 def main() -> None:
-    """Print the lines."""
+    """Measure and print."""
     about = options(__doc__, 1_000_000)
     about.add_argument("--changed", type=int, default=100, help="rows that change between two scans")
     about.add_argument("--scans", type=int, default=10)

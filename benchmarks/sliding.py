@@ -1,10 +1,10 @@
-"""Sliding sums: Transom against `window()` written by hand, for the same answer.
+"""Sliding sums: Transom against Spark's `window()` by hand, for the same answer.
 
     python -m benchmarks.sliding [--rows N] [--times 3] [--settings 1,60,120,120k] [--results lines.jsonl]
 
 Rows are 1 ms apart, the slide is 1 s, values are 64-bit integers. One line of JSON per setting. The time is from the
-start of the query to its last row. Each setting has so many rows (--rows gives all the same number) that what a start
-costs (a Python process for the clock, 1-2 s) does not decide.
+start of the query to its last row. Each setting has enough rows that the cost of a start (a Python process for the
+clock, 1-2 s) is not significant; --rows sets one number for all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST = {"1": 0.9, "60": 3.0, "120": 4.5, "120k": 1.2}
 
 
 def write(folder: Path, rows: int, keys: int) -> None:
-    """The input: so many rows in ten files, and a last row an hour later that closes all windows."""
+    """Write the input: rows in ten files, and a last row an hour later that closes all windows."""
     rng = np.random.default_rng(7)
     at = np.arange(rows, dtype=np.int64) * 1000 + SECONDS * 1_000_000
     key = rng.integers(0, keys, rows)
@@ -44,7 +44,7 @@ def write(folder: Path, rows: int, keys: int) -> None:
 
 
 def rows_of(spark: SparkSession, folder: Path) -> DataFrame:
-    """The input as a stream, a file per micro-batch."""
+    """The input as a stream, one file per micro-batch."""
     reader = spark.readStream.schema("ts timestamp, k bigint, v bigint").option("maxFilesPerTrigger", 1)
     return reader.parquet(str(folder))
 
@@ -63,7 +63,7 @@ def ours(spark: SparkSession, folder: Path, windows: int, keys: int, until: int)
 
 
 def by_hand(spark: SparkSession, folder: Path, windows: int, keys: int, until: int) -> DataFrame:
-    """The same answer with Spark's own window; its end is the tick of ours, as a tick is known when it ends."""
+    """The same answer with Spark's window(); the end of its window is our tick, shown as the instant at its end."""
     window = F.window("ts", f"{windows} seconds", "1 second")
     rows = rows_of(spark, folder).withWatermark("ts", "1 millisecond")
     grouped = rows.groupBy(window, *(["k"] if keys > 1 else []))

@@ -1,12 +1,12 @@
-"""The start: from `start` to the last answer over ten statements, of the slowest queries, in two checkouts.
+"""Startup time: from `start` to the last answer over ten statements, for the slowest queries, in two checkouts.
 
     python -m benchmarks.start --before PATH [--after .] [--times 3] [--slowest 12] [--queries name,name]
 
 The queries are the golden cases of SPARQL and the W3C tests of SPARQL as streams, cut down to ten statements. Those
 with the most machines in the plans of the first checkout are timed there once, and the slowest are compared. A round
-has a new process for each checkout, and a query that is not counted before the others; each query runs once in it, in
-one checkout after the other. `ratio` is the time after to the time before: the median of the queries' own ratios, and
-of each query the medians of the rounds.
+starts a new process for each checkout and runs one query as a warm-up; then each query runs once in both checkouts.
+`ratio` is the time after to the time before. The ratio of a query is that of the medians of its rounds; the final line
+has the median of these ratios.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ Question = dict[str, Any]
 
 
 def golden() -> Iterator[Question]:
-    """The golden cases that read a stream."""
+    """Yield the golden cases of SPARQL that read a stream."""
     kinds = {"rdf-stream": "stream", "rdf-graph": "graph"}
     for case in cases("sparql"):
         rdf = {name: {kinds[e["kind"]]: e["iri"]} for name, e in case.schema.items() if name != "prefixes"}
         catalog = {"tick": "1 ms", "prefixes": case.schema["prefixes"], "rdf": rdf}
         with warnings.catch_warnings(action="ignore"):
             query = transom.compile(case.text, catalog_of(case), language="sparql")
-            inputs = query.inputs({extent.name: case.inputs[extent.name] for extent in query.reads})
+            inputs = query.inputs({extent.name: case.inputs[extent.name] for extent in query.sources})
         if inputs.streams:
             yield _question(f"golden {case.name}", case.text, catalog, inputs)
 
 
 def w3c() -> Iterator[Question]:
-    """The tests of W3C: all statements come at tick 0."""
+    """Yield the W3C tests of SPARQL as streams, with all statements at tick 0."""
     for entry in possible():
         test = streamed(entry)
-        rdf = {extent.name: {"stream": extent.iri} for extent in test.query.reads}
+        rdf = {extent.name: {"stream": extent.iri} for extent in test.query.sources}
         catalog = {"tick": "1 ms", "rdf": rdf}
         yield _question(f"w3c {entry.name}", test.query.text, catalog, test.inputs)
 
 
 def _question(name: str, text: str, catalog: Any, inputs: Inputs) -> Question:
-    """A question with the first ten statements of its streams."""
+    """A query in JSON for the child process, with the first ten statements of its streams."""
     rows = [(one.tick, own, one.row) for own, elements in inputs.streams.items() for one in elements]
     first = sorted(rows, key=_tick)[:ROWS]
     streams = {own: [[tick, *terms] for tick, of, terms in first if of == own] for own in inputs.streams}
@@ -74,7 +74,7 @@ def _tick(row: tuple[int, str, Row]) -> int:
 
 
 class Child:
-    """A process that answers questions in a checkout."""
+    """A child process that runs queries with the code of a checkout."""
 
     def __init__(self, checkout: Path) -> None:
         path = os.pathsep.join(map(str, (checkout / "src", checkout)))
@@ -89,7 +89,7 @@ class Child:
         )
 
     def ask(self, question: Question, *, run: bool = True) -> dict[str, Any]:
-        """What it says."""
+        """Send a query, to run or only to plan, and return the reply; SystemExit if the process has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps({**question, "run": run}) + "\n")
@@ -100,14 +100,14 @@ class Child:
         raise SystemExit(f"the process for {question['name']} ended")
 
     def end(self) -> None:
-        """Let it end."""
+        """Close the input of the process and wait until it ends."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait()
 
 
 def survey(checkout: Path, questions: list[Question], candidates: int, slowest: int) -> list[Question]:
-    """The slowest questions of a checkout, of those with the largest plans."""
+    """The slowest queries of a checkout among the `candidates` with the largest plans."""
     child = Child(checkout)
     sizes = [(child.ask(one, run=False).get("size", []), at) for at, one in enumerate(questions)]
     asked = [questions[at] for size, at in sorted(sizes, reverse=True)[:candidates] if size]
@@ -123,7 +123,7 @@ def survey(checkout: Path, questions: list[Question], candidates: int, slowest: 
 
 
 def rounds(checkouts: dict[str, Path], questions: list[Question], times: int) -> dict[str, dict[str, list[Any]]]:
-    """What every checkout says of every question, round by round."""
+    """The replies to each query by checkout, one per round."""
     found: dict[str, dict[str, list[Any]]] = {one["name"]: {own: [] for own in checkouts} for one in questions}
     for number in range(times):
         children = {own: Child(path) for own, path in checkouts.items()}
@@ -138,7 +138,7 @@ def rounds(checkouts: dict[str, Path], questions: list[Question], times: int) ->
 
 
 def compared(name: str, said: dict[str, list[Any]]) -> dict[str, Any]:
-    """The medians of a question, and their ratio."""
+    """The medians of a query in both checkouts and their ratio, or the problem if it failed or answers differ."""
     problems = [f"{own}: {one['problem']}" for own, each in said.items() for one in each if "problem" in one]
     if problems:
         return {"bench": "start", "query": name, "problem": problems[0]}

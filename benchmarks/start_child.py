@@ -1,7 +1,7 @@
-"""Answers questions over RDF streams with the release of Transom that is on its path; `benchmarks.start` asks them.
+"""Child process of `benchmarks.start`: runs queries over RDF streams with the Transom that is on its PYTHONPATH.
 
-It needs nothing of this checkout, so that another one can be measured by it. In: a question as a line of JSON; with
-`run` it is run, else only planned. Out: a line that begins with `child:` and goes on with JSON.
+It uses nothing else of this checkout, so that it can measure another one. Each input line is a query as JSON; it is run
+if `run` is true, otherwise only planned. Each output line is `child:` followed by JSON.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from transom.physical.walk import walk
+from transom.physical.nodes.walk import walk
 from transom.spark.session import SETTINGS
 
 END = 3_600_000
-"""An hour in ticks: when the row comes that closes everything."""
+"""An hour in ticks: the time of the row that closes all windows."""
 PARTS = ("queryPlanning", "addBatch", "walCommit", "commitOffsets", "latestOffset")
-"""What Spark says of the time of micro-batches."""
+"""Parts of a micro-batch whose duration Spark reports."""
 
 
 def session() -> SparkSession:
-    """A session as the other benchmarks have it."""
+    """A Spark session with the settings of the other benchmarks."""
     builder = SparkSession.builder.master("local[2]").appName("start")
     own = {
         "spark.sql.shuffle.partitions": "2",
@@ -51,26 +51,26 @@ def session() -> SparkSession:
 
 
 def compiled(question: dict[str, Any]) -> Any:
-    """The question as a query."""
+    """Compile a query from its JSON, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return transom.compile(question["text"], transom.Catalog.from_dict(question["catalog"]), language="sparql")
 
 
 def planned(question: dict[str, Any]) -> dict[str, Any]:
-    """How many machines the plan has, and how many nodes."""
-    paths = [node.choice.path.name for node in walk(compiled(question).physical(kernel=True))]
+    """The size of the plan: its number of nodes that are not native, and its number of nodes."""
+    paths = [node.decision.executor.name for node in walk(compiled(question).physical(kernel=True))]
     return {"size": [len(paths) - paths.count("NATIVE"), len(paths)]}
 
 
 def table(rows: list[list[Any]], ticks: bool) -> pa.Table:
-    """Statements as a table."""
+    """Statements as an Arrow table with columns s, p and o, and tick if `ticks`."""
     terms = {name: pa.array([row[at + ticks] for row in rows], pa.string()) for at, name in enumerate("spo")}
     return pa.table({**({"tick": pa.array([row[0] for row in rows], pa.int64())} if ticks else {}), **terms})
 
 
 def sources(spark: SparkSession, question: dict[str, Any], place: Path) -> dict[str, DataFrame]:
-    """A folder for each stream: a file with its rows, and one with a row an hour later."""
+    """Streams as folders with one file of rows and one file with a row an hour later; graphs as DataFrames."""
     found: dict[str, DataFrame] = {}
     end = [[END, *["<http://example.org/end>"] * 3]]
     for name, rows in question["streams"].items():
@@ -86,7 +86,7 @@ def sources(spark: SparkSession, question: dict[str, Any], place: Path) -> dict[
 
 
 def run(spark: SparkSession, question: dict[str, Any]) -> dict[str, Any]:
-    """The time from `start` to the last answer, and what it was spent on."""
+    """Run a query; the time from `start` to the last answer, its parts, and a digest of the answer."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         query, given = compiled(question), sources(spark, question, place / "in")
@@ -115,7 +115,7 @@ def run(spark: SparkSession, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Reply to queries until the input ends."""
     spark = None
     for line in sys.stdin:
         question = json.loads(line)

@@ -1,14 +1,15 @@
-"""What a term of RDF costs on Spark in three encodings: a join on a subject, a filter on a number, an answer.
+"""Cost of RDF terms on Spark in three encodings: a join on a subject, a filter on a number, and both together.
 
     python -m benchmarks.terms [--rows 2000000] [--times 3]
 
-`text` is the canonical spelling in one column, as Transom has it; `struct` has kind, characters, datatype and language
-in four fields; `hash` has 64 bits of a hash, with the spelling in a table beside it that a filter has to join. The
-filter is `?v > 50`: of the text with all that SPARQL asks for, of the struct for numbers of one datatype only, which is
-less; of the hash it runs on the table of terms, and its rows are joined. An answer is both together, with its terms
-spelled out. The table of terms is there beforehand, and is complete: what it costs to keep it is not in these figures.
+`text` is the canonical spelling in one column, as in Transom. `struct` has kind, characters, datatype and language in
+four fields. `hash` is a 64-bit hash, with the spelling in a separate table of terms that a filter has to join.
 
-All is batch, in bare Spark. One line of JSON for each task; answers are compared first.
+The filter is `?v > 50`. On `text` it has the full semantics of SPARQL. On `struct` it handles numbers of one datatype
+only, which is less. On `hash` it filters the table of terms and joins the result. The task `answer` is join and filter,
+with terms spelled out. The table of terms is complete beforehand; the cost of maintaining it is not measured.
+
+All runs are Spark batch queries. One line of JSON per task; answers are compared first.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks.measure import Contestant, compare, figures, options, say, session
-from transom.algebra.terms import term_call, term_literal, variable
+from transom.algebra.expressions.terms import term_call, term_literal, variable
 from transom.model.rdf.terms import INTEGER, IRI, Literal
-from transom.spark.terms import value
+from transom.spark.rdf.expressions import lower_to_column
 
 _MORE = term_call(">", variable("v"), term_literal(Literal("50", INTEGER)))
 _VALUES, _PLACES, _EACH = 100, 1000, 10
-"""So many numbers and places there are, and so many statements about a subject."""
+"""The number of distinct numbers and of places, and the number of statements per subject."""
 
 
 def _name(kind: str, number: Column) -> Column:
@@ -38,7 +39,7 @@ def _name(kind: str, number: Column) -> Column:
 
 
 def _fields(term: Column) -> Column:
-    """A name or a whole number as four fields."""
+    """The `struct` encoding of an IRI or integer in text form."""
     named = F.startswith(term, F.lit("<"))
     inside = F.when(named, F.substring_index(F.substring_index(term, ">", 1), "<", -1))
     return F.struct(
@@ -50,7 +51,7 @@ def _fields(term: Column) -> Column:
 
 
 def _spelled(fields: Column) -> Column:
-    """Such fields as text."""
+    """The text form of a term in `struct` encoding."""
     literal = F.concat(F.lit('"'), fields["c"], F.lit('"^^<'), fields["d"], F.lit(">"))
     return F.when(fields["k"] == 0, F.concat(F.lit("<"), fields["c"], F.lit(">"))).otherwise(literal)
 
@@ -65,19 +66,19 @@ CODES: dict[str, Callable[[Column], Column]] = {
     "struct": lambda fields: F.xxhash64(_spelled(fields)),
     "hash": _same,
 }
-"""What makes 64 bits of a term of each encoding, equal for equal terms."""
+"""A 64-bit hash for the terms of each encoding; equal terms have equal hashes in all of them."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The same statements in one encoding: `many` of a subject and a number, `few` of a subject and a place."""
+    """The statements in one encoding: `many` pairs of subject and number, `few` pairs of subject and place."""
 
     many: DataFrame
     few: DataFrame
 
 
 def write(spark: SparkSession, rows: int, place: Path) -> tuple[dict[str, Encoded], DataFrame]:
-    """The statements in every encoding, and the table of all terms."""
+    """Write and read back the statements in every encoding, and the table of all terms."""
     subjects = max(rows // _EACH, 1)
     subject = _name("station", F.pmod(F.col("id"), F.lit(subjects)))
     drawn = F.pmod(F.xxhash64("id"), F.lit(_VALUES)).cast("string")
@@ -97,29 +98,29 @@ def write(spark: SparkSession, rows: int, place: Path) -> tuple[dict[str, Encode
 
 
 def join(of: Encoded) -> DataFrame:
-    """Two statements about one subject."""
+    """Join two statements about the same subject."""
     return of.many.join(of.few.hint("shuffle_hash"), "s")
 
 
 def of_text(frame: DataFrame) -> DataFrame:
-    """The filter as Transom has it."""
-    return frame.where(value(_MORE, {"v": F.col("v")}))
+    """The filter on `text`, as Transom lowers it."""
+    return frame.where(lower_to_column(_MORE, {"v": F.col("v")}))
 
 
 def of_struct(frame: DataFrame) -> DataFrame:
-    """The filter by hand on the fields: numbers of one datatype only, which is less than SPARQL asks for."""
+    """The filter on `struct` by hand, for numbers of one datatype only, which is less than SPARQL requires."""
     whole = F.when(F.col("v.d") == INTEGER, F.col("v.c").try_cast("decimal(38,0)"))
     return frame.where(whole > 50)
 
 
 def of_hash(frame: DataFrame, terms: DataFrame) -> DataFrame:
-    """The filter on the table of terms, and the rows that have one of those that it leaves."""
-    kept = terms.where(value(_MORE, {"v": F.col("term")})).select(F.col("code").alias("v"))
+    """The filter on `hash`: filter the table of terms, then semi-join the rows with it."""
+    kept = terms.where(lower_to_column(_MORE, {"v": F.col("term")})).select(F.col("code").alias("v"))
     return frame.join(F.broadcast(kept), "v", "left_semi")
 
 
 def spelled(frame: DataFrame, terms: DataFrame) -> DataFrame:
-    """Rows of hashes with their terms: a join for each column."""
+    """Replace hashes by their terms, with one join per column."""
     for name in ("s", "v", "w"):
         table = terms.select(F.col("code").alias(name), F.col("term").alias(f"{name}_term"))
         frame = frame.join(table.hint("shuffle_hash"), name).drop(name).withColumnRenamed(f"{name}_term", name)
@@ -127,7 +128,7 @@ def spelled(frame: DataFrame, terms: DataFrame) -> DataFrame:
 
 
 def tasks(encoded: dict[str, Encoded], terms: DataFrame) -> dict[str, dict[str, Callable[[], DataFrame]]]:
-    """What is done in each encoding."""
+    """The plans of each task by encoding."""
     text, struct, hashed = (encoded[own] for own in ENCODINGS)
     every = ("s", "v", "w")
     return {
@@ -146,13 +147,13 @@ def tasks(encoded: dict[str, Encoded], terms: DataFrame) -> dict[str, dict[str, 
 
 
 def digest(frame: DataFrame, code: Callable[[Column], Column], columns: Sequence[str]) -> tuple[Any, ...]:
-    """How many rows there are, and a number that depends on all of them but not on their order."""
+    """The number of rows, and a digest of them that ignores their order."""
     whole = F.xxhash64(*(code(F.col(name)) for name in columns)).cast("decimal(38,0)")
     return tuple(frame.agg(F.count("*"), F.sum(whole)).first() or ())
 
 
 def checked(task: str, plans: dict[str, Callable[[], DataFrame]]) -> int:
-    """How many rows all encodings give; where they are not the same, that is the end."""
+    """The number of rows of the common answer; SystemExit if the encodings disagree or the answer is empty."""
     columns = ("s", "v") if task == "filter" else ("s", "v", "w")
     codes = dict.fromkeys(plans, CODES["text"]) if task == "answer" else CODES
     answers = {own: digest(plan(), codes[own], columns) for own, plan in plans.items()}
@@ -162,7 +163,7 @@ def checked(task: str, plans: dict[str, Callable[[], DataFrame]]) -> int:
 
 
 def timed(frame: Callable[[], DataFrame]) -> Contestant:
-    """A contestant that is a batch."""
+    """A contestant that runs a batch query."""
 
     def run() -> float:
         begun = time.perf_counter()

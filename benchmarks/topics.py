@@ -1,4 +1,4 @@
-"""A real Kafka for the benchmarks, started and stopped by them, and what goes to its topics and comes from them."""
+"""A Kafka broker for the benchmarks, and functions that create, fill and read its topics."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ PATIENCE = 20.0
 
 @contextmanager
 def broker() -> Iterator[str]:
-    """A Kafka of one node; its address."""
+    """Run a Kafka broker of one node inside the block; yields its address."""
     with tempfile.TemporaryDirectory() as place, start.kafka(Path(place) / "node", start.jars("broker", JARS)) as port:
         yield f"127.0.0.1:{port}"
 
 
 def connector() -> dict[str, str]:
-    """The setting of a session that has Spark's connector for Kafka."""
+    """The Spark setting that adds the jars of the Kafka connector."""
     return {"spark.jars": ",".join(map(str, sorted(start.jars("connector", JARS).glob("*.jar"))))}
 
 
 def make(place: str, topic: str, partitions: int = 2, **settings: str) -> None:
-    """A new topic."""
+    """Create a topic; underscores in the names of `settings` become dots."""
     config = {name.replace("_", "."): value for name, value in settings.items()}
     admin = AdminClient({"bootstrap.servers": place})
     admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(PATIENCE)
 
 
 def fill(place: str, topic: str, values: Iterable[bytes], partitions: int = 2) -> None:
-    """Messages in order, to one partition after the other."""
+    """Send messages in order, round-robin over the partitions; SystemExit if one is not delivered."""
     sender = Producer(
         {
             "bootstrap.servers": place,
@@ -62,7 +62,7 @@ def fill(place: str, topic: str, values: Iterable[bytes], partitions: int = 2) -
 
 
 def read(place: str, topic: str) -> Iterator[tuple[int, bytes]]:
-    """Stamps in milliseconds and values of all that a topic holds now."""
+    """Yield the timestamp in milliseconds and the value of every message that a topic holds now."""
     settings = {"bootstrap.servers": place, "group.id": "benchmarks", "enable.auto.commit": "false"}
     consumer = Consumer(settings)
     try:

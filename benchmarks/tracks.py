@@ -1,7 +1,7 @@
-"""What the benchmark of many objects reads: positions of objects on a plane, and the question in CQL.
+"""Input and query of the benchmark of many objects: positions of objects on a plane, and average speed in CQL.
 
-Each object tells where it is about once a minute, for as many positions as there are. It goes 40 to 130 km/h, turns a
-little all the time, stands still at times, and coordinates are whole centimetres.
+Each object reports its position about once a minute. It moves at 40 to 130 km/h, turns a little all the time and
+sometimes stops. Coordinates are whole centimetres.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from transom.physical.plan import Kernel
-from transom.physical.show import total
+from transom.physical.nodes.windows import KernelMode
+from transom.physical.show import total_state
 from transom.query import Query
 
 EPOCH = "2026-01-01T00:00:00Z"
 SECONDS = 1_767_225_600
 EVERY = 60
-"""Seconds from one position of an object to the next, about."""
+"""Approximate seconds between two positions of an object."""
 
 QUESTION = (
     "SELECT RStream(R.car, AvgSpd(R)) FROM R=cars "
@@ -33,7 +33,7 @@ COLUMNS = ["tick", "car", "speed"]
 
 @dataclass(frozen=True)
 class Tracks:
-    """A folder with so many positions of so many objects, by time, and one an hour later that closes all ticks."""
+    """A folder with positions of objects in order of time, and a last one an hour later that closes all ticks."""
 
     folder: Path
     rows: int
@@ -41,7 +41,7 @@ class Tracks:
     files: int = 10
 
     def write(self) -> Tracks:
-        """Make the files."""
+        """Write the files; returns itself."""
         rng = np.random.default_rng(11)
         each, objects = self.rows // self.objects, self.objects
         at = rng.integers(0, EVERY, objects)[:, None] + EVERY * np.arange(each) + rng.integers(0, 20, (objects, each))
@@ -65,12 +65,12 @@ class Tracks:
 
     @property
     def until(self) -> int:
-        """The last tick of a run, before that of the closing row."""
+        """The last tick of a run, before the tick of the closing row."""
         return (self.rows // self.objects + 2) * EVERY
 
     @property
     def catalog(self) -> transom.Catalog:
-        """The same in words, with the hints that bound the state."""
+        """The catalog of the input, with the hints that bound the state."""
         each = self.rows // self.objects
         cars = {
             "kind": "pushed",
@@ -85,30 +85,30 @@ class Tracks:
 
     @property
     def query(self) -> Query:
-        """The question, compiled."""
+        """The compiled query."""
         found = transom.compile(QUESTION, self.catalog, language="cql")
         assert isinstance(found, Query)
         return found
 
     @property
     def bound(self) -> int | None:
-        """The most rows that our plan keeps, by the hints of the catalog; a micro-batch spans some ticks."""
+        """The state bound of our plan in rows, from the catalog's hints; the slack is the span of a micro-batch."""
         slack = self.rows // self.objects * EVERY // self.files + EVERY
-        return self.query.state_of(total(self.query.physical(slack=slack, kernel=True))).rows
+        return self.query.state_of(total_state(self.query.physical(slack=slack, kernel=True))).rows
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The rows as a stream, a file per micro-batch."""
+        """The rows as a stream, one file per micro-batch."""
         reader = spark.readStream.schema("ts timestamp, car bigint, x double, y double")
         return reader.option("maxFilesPerTrigger", 1).parquet(str(self.folder))
 
     def sample(self, cars: list[int]) -> list[tuple[int, int, float, float]]:
-        """The rows of some objects, as the reference engine takes them: by tick."""
+        """The rows of some objects as input of the reference engine, in order of ticks."""
         rows = pq.read_table(self.folder, filters=[("car", "in", cars)]).to_pydict()
         ticks = [int(ts.timestamp()) - SECONDS for ts in rows["ts"]]
         return sorted(zip(ticks, rows["car"], rows["x"], rows["y"], strict=True))
 
 
-def ours(spark: SparkSession, tracks: Tracks, kernel: Kernel) -> DataFrame:
-    """The question on Spark."""
+def ours(spark: SparkSession, tracks: Tracks, kernel: KernelMode) -> DataFrame:
+    """Our DataFrame of the query."""
     streams = {"cars": tracks.stream(spark)}
     return tracks.query.to_df(spark, streams, until=tracks.until, kernel=kernel).toDF(*COLUMNS)

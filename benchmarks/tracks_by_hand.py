@@ -1,8 +1,8 @@
-"""The peer of the benchmark of many objects: the same windows by hand, in `transformWithStateInPandas`.
+"""Peer of the benchmark of many objects: the same windows by hand, in `transformWithStateInPandas`.
 
-Written as somebody would who knows both Spark and NumPy: objects share buckets, a bucket is one value of the state made
-of plain arrays, and all objects of a bucket are treated together, without a loop over rows or objects. Like ours, rows
-wait until the watermark has passed them, so that they count in the order of time however they come.
+Written as an expert in Spark and NumPy would: objects are hashed into buckets, the state of a bucket is one value of
+plain arrays, and all objects of a bucket are processed together, without a loop over rows or objects. As in ours, rows
+wait until the watermark has passed them, so that they are processed in the order of event time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pyspark.sql.streaming import StatefulProcessor
 from benchmarks.tracks import SECONDS, Tracks
 
 KILOMETRE = 1_000_000_000
-"""In micrometres: a way is a whole number of these, as it is for us."""
+"""A kilometre in micrometres; distances are whole micrometres, as in ours."""
 
 RANGE, SLIDE = 50 * KILOMETRE, 10 * KILOMETRE
 FAR = 1 << 44
-"""Farther than any object goes (17,592 km), so that an object and its way are one number that can be searched."""
+"""More than any object travels (17,592 km): object number * FAR + distance is one sorted, searchable key."""
 
 NEW = -1
 
@@ -32,16 +32,16 @@ KEPT = np.dtype([("tick", "i8"), ("car", "i8"), ("x", "f8"), ("y", "f8"), ("way"
 
 
 class Windows(StatefulProcessor):
-    """The windows of all objects of a bucket."""
+    """Computes the windows of all objects of a bucket."""
 
     def init(self, handle: Any) -> None:
-        """One value for the rows that windows may still hold, one for those that wait, one for the timer."""
+        """Open the state: rows that windows may still hold, and rows that wait for the watermark with their timer."""
         self.handle = handle
         self.kept = handle.getValueState("kept", "body binary")
         self.waiting = handle.getValueState("waiting", "body binary, timer bigint")
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        """Rows of a micro-batch."""
+        """Add the rows of a micro-batch and emit the windows that the watermark has closed."""
         parts = []
         for frame in rows:
             part = np.empty(len(frame), ROW)
@@ -52,11 +52,11 @@ class Windows(StatefulProcessor):
         yield from self._go_on(parts, timerValues, None)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:  # noqa: N802, N803
-        """Nothing came, but time went on."""
+        """Emit the windows that the watermark has closed when a timer expires."""
         yield from self._go_on([], timerValues, expiredTimerInfo.getExpiryTimeInMs())
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _go_on(self, parts: list[np.ndarray], times: Any, fired: int | None) -> Iterator[pd.DataFrame]:
         timer = None
@@ -84,7 +84,7 @@ class Windows(StatefulProcessor):
 
 
 def windows(kept: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, pd.DataFrame]:
-    """The rows that windows may still hold, and the speed of all windows that came."""
+    """The rows that later windows may still hold, and the average speeds of the windows that fresh rows complete."""
     rows = np.empty(len(kept) + len(fresh), KEPT)
     rows[: len(kept)] = kept
     for name in ROW.names or ():
@@ -119,7 +119,7 @@ def windows(kept: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, pd.DataFra
 
 
 def by_hand(spark: SparkSession, tracks: Tracks, buckets: int) -> DataFrame:
-    """The whole query: rows by bucket, windows, and ticks as the instants at which they end."""
+    """The query by hand: rows grouped by bucket, their windows, and ticks as the instants at which they end."""
     rows = tracks.stream(spark).withWatermark("ts", "1 millisecond")
     rows = rows.where(F.unix_seconds("ts") <= SECONDS + tracks.until)
     tick = (F.unix_seconds("ts") - SECONDS).alias("tick")

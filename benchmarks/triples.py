@@ -1,15 +1,15 @@
-"""Statements of RDF: a star of six patterns over the last minute, every second, against what one would do without us.
+"""A star of six triple patterns over the last minute, every second: Transom against PySpark by hand and Oxigraph.
 
     python -m benchmarks.triples [--rows 2000000] [--times 3] [--contests star,snapshots] [--snapshots 20]
 
-`star` is against PySpark by hand, in `benchmarks/triples_by_hand.py`. Six statements about a subject come in a message;
-a message in ten lacks one of them. Ours is timed with `subjects: local` in the catalog and without. By hand there are
-three: on a table that somebody has pivoted before, on the same messages, and on the same statements one by one.
-`ratio` says what part of the rate of the first one ours has with `subjects: local`.
+`star` compares with PySpark by hand, in `benchmarks/triples_by_hand.py`. A message has six statements about a subject;
+one message in ten lacks one of them. Ours is timed with and without `subjects: local` in the catalog. By hand there are
+three versions: on a table that is already pivoted, on the same messages, and on the same statements one by one. `ratio`
+is our rate with `subjects: local` divided by that of the pivoted table.
 
-`snapshots` is against Oxigraph in Python: a store in memory, to which statements are added and from which they are
-removed, asked every second. Statements are 1 ms apart, so ours has no local subjects. Oxigraph is asked for as many
-snapshots as `--snapshots` says, of whole windows where there are rows enough, and its time is reckoned up to all rows.
+`snapshots` compares with Oxigraph in Python: an in-memory store to which statements are added and from which they are
+removed, queried every second. Statements are 1 ms apart, so our subjects are not local. Oxigraph computes `--snapshots`
+snapshots, of full windows if there are enough rows, and its time is extrapolated to all rows.
 
 One line of JSON for each. All answers are compared first.
 """
@@ -59,12 +59,12 @@ Statement = tuple[str, str, str]
 
 
 def name(local: str) -> str:
-    """A name as N-Triples writes it."""
+    """An IRI in N-Triples notation."""
     return f"<{SPACE}{local}>"
 
 
 def messages(count: int) -> Iterator[list[Statement]]:
-    """Six statements about a subject, again and again; every tenth message has something else in place of one."""
+    """Yield messages of six statements about one subject; every tenth has another predicate in place of one."""
     rng = np.random.default_rng(11)
     whole = "<http://www.w3.org/2001/XMLSchema#integer>"
     drawn = rng.integers(0, [1000, 10, 100_000, 5, 4, 200], (count, EACH))
@@ -86,14 +86,14 @@ def messages(count: int) -> Iterator[list[Statement]]:
 
 @dataclass(frozen=True)
 class Triples:
-    """So many statements as files, in several forms; `apart` is how many ms lie between those of a message."""
+    """Statements as files in several forms; `apart` is the milliseconds between the statements of a message."""
 
     folder: Path
     rows: int
     apart: int
 
     def write(self, *forms: str) -> Triples:
-        """Ten files in each form, and one more an hour later that ends all windows."""
+        """Write ten files in each form, and one an hour later that closes all windows; returns itself."""
         given = messages(self.rows // EACH)
         for number, part in enumerate(np.array_split(np.arange(self.rows // EACH), FILES)):
             self._write(number, int(part[0]) if len(part) else 0, list(islice(given, len(part))), forms)
@@ -124,12 +124,12 @@ class Triples:
         return pa.table({"tick": pa.array(ticks, pa.int64()), **terms})
 
     def stream(self, spark: SparkSession, form: str) -> DataFrame:
-        """One form as a stream, a file per micro-batch."""
+        """One form as a stream, one file per micro-batch."""
         reader = spark.readStream.schema(KINDS[form]).option("maxFilesPerTrigger", 1)
         return reader.parquet(str(self.folder / form))
 
     def statements(self, start: int, end: int) -> Iterator[tuple[int, Statement]]:
-        """Statements with their ticks, from one tick up to another."""
+        """Yield the statements from tick `start` up to but not including `end`, with their ticks."""
         for number, part in enumerate(messages(self.rows // EACH)):
             for at, one in enumerate(part):
                 if start <= EACH * number + self.apart * at < end:
@@ -137,7 +137,7 @@ class Triples:
 
 
 def query(*, local: bool) -> Query:
-    """The question, over a stream whose subjects are local or are not."""
+    """The compiled query, over a stream with or without `subjects: local`."""
     rdf = {"readings": {"stream": STREAM, **({"subjects": "local"} if local else {})}}
     catalog = transom.Catalog.from_dict({"tick": "1 ms", "prefixes": {"": SPACE}, "rdf": rdf})
     found = transom.compile(TEXT, catalog, language="sparql")
@@ -146,13 +146,13 @@ def query(*, local: bool) -> Query:
 
 
 def ours(spark: SparkSession, triples: Triples, *, local: bool) -> DataFrame:
-    """The question on Spark: over messages where subjects are local, else over statements."""
+    """Our DataFrame of the query: over messages if subjects are local, otherwise over statements."""
     form = "messages" if local else "statements"
     return query(local=local).to_df(spark, {"readings": triples.stream(spark, form)})
 
 
 def star(spark: SparkSession, place: Path, rows: int, times: int) -> dict[str, Any]:
-    """Against PySpark by hand."""
+    """Compare with PySpark by hand."""
     triples = Triples(place, rows, apart=0).write("messages", "statements", "pivoted")
     names = {own: name(own) for own in PREDICATES}
     plans: dict[str, Plan] = {
@@ -174,7 +174,7 @@ def star(spark: SparkSession, place: Path, rows: int, times: int) -> dict[str, A
 
 
 def snapshots(spark: SparkSession, place: Path, rows: int, times: int, count: int) -> dict[str, Any]:
-    """Against Oxigraph, asked again every second."""
+    """Compare with Oxigraph, which evaluates the query again every second."""
     triples = Triples(place, rows, apart=1).write("statements")
     last = rows // EACH * EACH // SLIDE
     first = max(last - count, 0)
@@ -202,7 +202,7 @@ def snapshots(spark: SparkSession, place: Path, rows: int, times: int, count: in
 
 
 def checked(out: Path, peer: Store, first: int, last: int) -> int:
-    """How many solutions the snapshots have in all; where our changes do not add up to one of them, that is the end."""
+    """The total solutions of the snapshots; SystemExit if our changes do not add up to a snapshot of Oxigraph."""
     changes = pq.read_table(out, columns=["tick", "change", *NAMES]).sort_by("tick")
     ends = changes["tick"].cast(pa.timestamp("us")).cast(pa.int64())
     columns = [ends.to_pylist(), *(changes[own].to_pylist() for own in ("change", *NAMES))]

@@ -1,4 +1,4 @@
-"""What the benchmarks of sliding windows share: the input, the query in SNEEql, and the same by hand.
+"""Shared by the benchmarks of sliding windows: the input, the query in SNEEql, and the same query by hand.
 
 Rows are 1 ms apart, the slide is 1 s; SUM, COUNT, AVG and MAX of a value per key.
 """
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import transom
-from transom.physical.plan import Kernel
+from transom.physical.nodes.windows import KernelMode
 
 EPOCH = "2026-01-01T00:00:00Z"
 SECONDS = 1_767_225_600
@@ -26,7 +26,7 @@ AGGREGATES = "SUM(s.v) AS total, COUNT(*) AS n, AVG(s.v) AS mean, MAX(s.v) AS to
 
 @dataclass(frozen=True)
 class Input:
-    """A folder with rows of so many keys, in files of equal size, and a last row an hour later that closes all."""
+    """A folder with rows in files of equal size, and a last row an hour later that closes all windows."""
 
     folder: Path
     rows: int
@@ -35,7 +35,7 @@ class Input:
     floats: bool = False
 
     def write(self) -> Input:
-        """Make the files; floats have two decimals."""
+        """Write the files, floats with two decimals; returns itself."""
         rng = np.random.default_rng(7)
         at = np.arange(self.rows, dtype=np.int64) * 1000 + SECONDS * 1_000_000
         key = rng.integers(0, self.keys, self.rows)
@@ -51,38 +51,38 @@ class Input:
 
     @property
     def until(self) -> int:
-        """The last tick of a run: all windows of up to 250 s are gone."""
+        """The last tick of a run, by which all windows of up to 250 s are empty."""
         return self.rows // 1000 + 250
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The rows as a stream, a file per micro-batch."""
+        """The rows as a stream, one file per micro-batch."""
         columns = f"ts timestamp, k bigint, v {'double' if self.floats else 'bigint'}"
         return spark.readStream.schema(columns).option("maxFilesPerTrigger", 1).parquet(str(self.folder))
 
     @property
     def catalog(self) -> transom.Catalog:
-        """The same in words."""
+        """The catalog of the input."""
         value = f"v:{'float' if self.floats else 'integer'}"
         extents = {"s": {"kind": "pushed", "attributes": ["k:integer", value]}}
         return transom.Catalog.from_dict({"epoch": EPOCH, "extents": extents})
 
 
 def _whole(rng: np.random.Generator, rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Whole numbers so small that a sum of doubles, which is how Spark makes a mean, is exact."""
+    """Integers small enough that a sum of doubles, from which Spark computes a mean, is exact."""
     return rng.integers(-(10**10), 10**10, rows)
 
 
-def ours(spark: SparkSession, source: Input, width: int, kernel: Kernel, *, offset: int = 0) -> DataFrame:
-    """The query in SNEEql; the window ends so many seconds before now."""
+def ours(spark: SparkSession, source: Input, width: int, kernel: KernelMode, *, offset: int = 0) -> DataFrame:
+    """The query in SNEEql; the window ends `offset` seconds before now."""
     window = f"s[FROM NOW-{offset + width - 1} TO NOW-{offset} SLIDE 1 SEC]"
     query = transom.compile(f"RSTREAM(SELECT s.k, {AGGREGATES} FROM {window} GROUP BY s.k)", source.catalog)
     return query.to_df(spark, {"s": source.stream(spark)}, until=source.until, kernel=kernel)
 
 
 def by_hand(spark: SparkSession, source: Input, width: int, *, offset: int = 0) -> DataFrame:
-    """The same answer with Spark's own window, which is half open: its end is our tick, as a tick is known at its end.
+    """The same answer with Spark's window(), which is half open; its end is our tick, shown as the instant at its end.
 
-    An exact sum of floats with two decimals is that of whole hundredths, divided once.
+    Floats with two decimals are summed exactly as whole hundredths, divided once.
     """
     window = F.window("ts", f"{width} seconds", "1 second") if width > 1 else F.window("ts", "1 second")
     rows = source.stream(spark).withWatermark("ts", "1 millisecond")
@@ -98,8 +98,8 @@ def by_hand(spark: SparkSession, source: Input, width: int, *, offset: int = 0) 
     return sums.select(tick, "k", "total", "n", "mean", "top").where(F.col("tick") <= end)
 
 
-def by_rows(spark: SparkSession, source: Input, width: int, kernel: Kernel) -> DataFrame:
-    """The last so many rows of all keys, every so many rows."""
+def by_rows(spark: SparkSession, source: Input, width: int, kernel: KernelMode) -> DataFrame:
+    """The aggregates over the last `width` rows of all keys, every `width` rows."""
     window = f"s[FROM NOW-{width - 1} TO NOW SLIDE {width} ROWS]"
     query = transom.compile(f"RSTREAM(SELECT {AGGREGATES} FROM {window})", source.catalog)
     return query.to_df(spark, {"s": source.stream(spark)}, until=source.until, kernel=kernel)

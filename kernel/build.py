@@ -11,9 +11,9 @@ bytes: kernel/toolchain.txt pins the compiler and the Spark whose jars are on th
 entries sorted, uncompressed and with a fixed time. `jar` refuses other tools; --any-toolchain takes them for a trial
 that is not committed. `check` takes any compiler and lets the bytes decide.
 
-Spark's jars are those of the folder TRANSOM_SPARK_JARS, or of the PySpark that is installed; where `jar` and `check`
-find another version there, pip fetches the pinned one. The tests need JUnit's console, which Maven fetches. Both are
-fetched once, into the folder TRANSOM_KERNEL_CACHE or a folder for temporary files.
+Spark's jars come from the folder TRANSOM_SPARK_JARS, or from the installed PySpark. If `jar` and `check` find another
+version in the installed PySpark, pip fetches the pinned one. The tests need JUnit's console, which Maven fetches. Both
+are fetched once, into the folder TRANSOM_KERNEL_CACHE or a folder for temporary files.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ JUNIT = "junit-platform-console-standalone"
 JUNIT_VERSION = "1.11.4"
 JUNIT_SHA256 = "b016ef6b1c3454d6d7c2c88ce081dabf289699686af6622d6e4e2e1b54b4a2fc"
 
-# Spark's class files refer to annotations and jars that are not on the class path.
+# No warnings about annotations and jars that Spark's class files refer to and that are not on the class path.
 LINT = "-Xlint:all,-classfile,-path"
 
 
 class Problem(Exception):
-    """A missing tool or a failed build, in words."""
+    """A missing tool or a failed build, with a message for the user."""
 
 
 def pinned(tool: str) -> str:
@@ -52,19 +52,20 @@ def pinned(tool: str) -> str:
 
 
 def spark_jars(version: str | None = None) -> Path:
-    """The folder of Spark's jars: of any version, or of one version, which pip fetches if it is missing."""
-    given = os.environ.get("TRANSOM_SPARK_JARS")
-    found = None if given else importlib.util.find_spec("pyspark")
-    folders = [given] if given else [f"{folder}/jars" for folder in (found and found.submodule_search_locations) or ()]
+    """The folder of Spark's jars, of any version or of one, which pip may fetch; Problem if there is none."""
+    configured = os.environ.get("TRANSOM_SPARK_JARS")
+    package = None if configured else importlib.util.find_spec("pyspark")
+    installed = [f"{folder}/jars" for folder in (package and package.submodule_search_locations) or ()]
+    folders = [configured] if configured else installed
     pattern = f"spark-sql_*-{version or '*'}.jar"
     for folder in folders:
         if any(Path(folder).glob(pattern)):
             return Path(folder)
     if version is None:
         raise Problem("there are no jars of Spark: install pyspark, or set TRANSOM_SPARK_JARS to their folder")
-    if given:
+    if configured:
         raise Problem(
-            f"TRANSOM_SPARK_JARS={given} has no jars of Spark {version}, against which the kernel is compiled: "
+            f"TRANSOM_SPARK_JARS={configured} has no jars of Spark {version}, against which the kernel is compiled: "
             "unset it, and pip fetches them"
         )
     target = cache() / f"pyspark-{version}"
@@ -75,23 +76,23 @@ def spark_jars(version: str | None = None) -> Path:
 
 
 def tool(name: str) -> str:
-    """A program of the JDK."""
+    """The path of a program, from JAVA_HOME or PATH; Problem if there is none."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which(name, path=str(Path(home) / "bin")) if home else None
-    found = found or shutil.which(name)
-    if found is None:
+    path = shutil.which(name, path=str(Path(home) / "bin")) if home else None
+    path = path or shutil.which(name)
+    if path is None:
         raise Problem(f"there is no {name}: install a JDK 17 or later, and Maven for the tests")
-    return found
+    return path
 
 
 def compiler() -> str:
-    """The version of the javac that is found."""
+    """The version of the javac that `tool` finds."""
     done = subprocess.run([tool("javac"), "-version"], capture_output=True, text=True)
     return (done.stdout or done.stderr).strip().removeprefix("javac ")
 
 
 def run(command: Sequence[str]) -> None:
-    """Run a program that must succeed."""
+    """Run a program; Problem if it fails."""
     done = subprocess.run(command)
     if done.returncode:
         raise Problem(f"{Path(command[0]).name} failed")
@@ -108,7 +109,7 @@ def compile_into(folder: Path, sources: Path, classpath: str) -> None:
 
 
 def build_jar(spark: Path) -> bytes:
-    """The kernel compiled and packed, with whichever compiler is found."""
+    """Compile and pack the kernel, with any compiler that is found."""
     with tempfile.TemporaryDirectory() as folder:
         compile_into(Path(folder), MAIN, f"{spark}/*")
         return packing.pack(Path(folder), packing.digest(MAIN))
@@ -117,11 +118,11 @@ def build_jar(spark: Path) -> bytes:
 def jar(out: Path, *, any_toolchain: bool = False) -> None:
     """Compile the kernel into a jar, with the pinned tools unless others are allowed."""
     if not any_toolchain:
-        found, wanted = compiler(), pinned("javac")
-        if found != wanted:
+        current, pin = compiler(), pinned("javac")
+        if current != pin:
             raise Problem(
-                f"the jar in the repository is compiled by javac {wanted}, and {tool('javac')} is {found}: install "
-                f"JDK {wanted} (openjdk-17-jdk-headless of Debian 12, or Eclipse Temurin {wanted}) and set JAVA_HOME "
+                f"the jar in the repository is compiled by javac {pin}, and {tool('javac')} is {current}: install "
+                f"JDK {pin} (openjdk-17-jdk-headless of Debian 12, or Eclipse Temurin {pin}) and set JAVA_HOME "
                 "to it. For a trial that is not committed: kernel/build jar --any-toolchain. To move the pin, change "
                 "kernel/toolchain.txt"
             )
@@ -132,17 +133,17 @@ def jar(out: Path, *, any_toolchain: bool = False) -> None:
 
 def check() -> None:
     """Build again, and fail unless the bytes are those of the jar in the repository."""
-    found, wanted = compiler(), pinned("javac")
+    current, pin = compiler(), pinned("javac")
     built = build_jar(spark_jars(pinned("pyspark")))
     committed = JAR.read_bytes() if JAR.is_file() else None
     if committed == built:
-        print(f"kernel/build: {JAR.name} is what kernel/src/main gives, byte by byte (javac {found})")
+        print(f"kernel/build: {JAR.name} is what kernel/src/main gives, byte by byte (javac {current})")
         return
     if committed is None:
         raise Problem(f"{JAR} is missing; build it with: just kernel")
     lines = packing.differences(committed, built)
-    if found != wanted:
-        lines.append(f"this compiler is javac {found}, the pinned one is {wanted}: the difference may come from it")
+    if current != pin:
+        lines.append(f"this compiler is javac {current}, the pinned one is {pin}: the difference may come from it")
     raise Problem(
         f"{JAR.name} in the repository is not what kernel/src/main gives:\n  "
         + "\n  ".join(lines)
@@ -151,8 +152,8 @@ def check() -> None:
 
 
 def test() -> None:
-    """Compile the kernel and its tests, and run these."""
-    junit, spark = fetched(), spark_jars()
+    """Compile the kernel and its tests, and run the tests."""
+    junit, spark = junit_console(), spark_jars()
     with tempfile.TemporaryDirectory() as folder:
         main, tests = Path(folder) / "main", Path(folder) / "test"
         compile_into(main, MAIN, f"{spark}/*")
@@ -163,30 +164,30 @@ def test() -> None:
 
 
 def cache() -> Path:
-    """The folder of what is fetched once."""
-    given = os.environ.get("TRANSOM_KERNEL_CACHE")
-    folder = Path(given) if given else Path(tempfile.gettempdir()) / f"transom-kernel-{os.getuid()}"
+    """The folder that caches downloads; created if missing."""
+    configured = os.environ.get("TRANSOM_KERNEL_CACHE")
+    folder = Path(configured) if configured else Path(tempfile.gettempdir()) / f"transom-kernel-{os.getuid()}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def fetched() -> Path:
-    """JUnit's console, from the cache or by Maven."""
-    wanted = cache() / f"{JUNIT}-{JUNIT_VERSION}.jar"
-    if not wanted.is_file():
+def junit_console() -> Path:
+    """JUnit's console jar, from the cache or by Maven; Problem if its SHA-256 is wrong."""
+    jar_path = cache() / f"{JUNIT}-{JUNIT_VERSION}.jar"
+    if not jar_path.is_file():
         artifact = f"-Dartifact=org.junit.platform:{JUNIT}:{JUNIT_VERSION}"
         run([tool("mvn"), "-q", "dependency:copy", artifact, f"-DoutputDirectory={cache()}"])
-    if hashlib.sha256(wanted.read_bytes()).hexdigest() != JUNIT_SHA256:
-        raise Problem(f"{wanted} is not the jar that was expected: remove it and try again")
-    return wanted
+    if hashlib.sha256(jar_path.read_bytes()).hexdigest() != JUNIT_SHA256:
+        raise Problem(f"{jar_path} is not the jar that was expected: remove it and try again")
+    return jar_path
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command that the arguments name."""
+    """Run the command of the arguments and return the exit code."""
     any_toolchain = "--any-toolchain" in arguments
-    words = [word for word in arguments if word != "--any-toolchain"]
+    positional = [argument for argument in arguments if argument != "--any-toolchain"]
     try:
-        match words:
+        match positional:
             case ["classes", *rest] if len(rest) < 2 and not any_toolchain:
                 compile_into(Path(rest[0]) if rest else HERE / "out", MAIN, f"{spark_jars()}/*")
             case ["jar", *rest] if len(rest) < 2:

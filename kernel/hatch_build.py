@@ -11,10 +11,10 @@ JAR = Path("src/transom/transom-kernel.jar")
 
 
 class KernelHook(BuildHookInterface):
-    """What hatchling calls before it packs."""
+    """The build hook that hatchling calls before it packs."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Refuse to pack without the jar."""
+        """Raise RuntimeError if the jar is missing."""
         if not (Path(self.root) / JAR).is_file():
             raise RuntimeError(
                 f"{JAR} is missing: it is a file of the repository; get it back with `git checkout {JAR}`, or build it "

@@ -1,7 +1,7 @@
-"""Packs the kernel's classes into a jar whose bytes depend on nothing but the classes and the sources.
+"""Packs the kernel's classes into a jar whose bytes depend only on the classes and the sources.
 
-Entries are sorted and stored uncompressed, as releases of zlib compress differently; their time is fixed, and the
-manifest names no JDK. The jar holds a digest of its sources, so a stale jar is found without a compiler.
+Entries are sorted and stored uncompressed, because versions of zlib compress differently; their time is fixed, and the
+manifest names no JDK. The jar holds a digest of its sources, so that a stale jar is detected without a compiler.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ JAR = HERE.parent / "src" / "transom" / "transom-kernel.jar"
 MANIFEST = "META-INF/MANIFEST.MF"
 SOURCES = "META-INF/transom-sources.sha256"
 TIME = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip file can hold."""
+"""The earliest time that a zip file can represent."""
 
 
 def digest(sources: Path) -> str:
     """A digest of the names and contents of all sources below a folder."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted(sources.rglob("*"), key=lambda path: path.relative_to(sources).as_posix()):
         if path.is_file():
             name, content = path.relative_to(sources).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()
-            whole.update(f"{content}  {name}\n".encode())
-    return whole.hexdigest()
+            hasher.update(f"{content}  {name}\n".encode())
+    return hasher.hexdigest()
 
 
 def pack(classes: Path, sources: str) -> bytes:
-    """The jar of a folder of classes, built from sources with a digest."""
+    """Pack a folder of classes into a jar; `sources` is the digest of their sources."""
     entries = {MANIFEST: b"Manifest-Version: 1.0\r\n\r\n", SOURCES: f"{sources}\n".encode()}
     files = {path.relative_to(classes).as_posix(): path for path in classes.rglob("*") if path.is_file()}
     entries |= {name: files[name].read_bytes() for name in sorted(files)}
@@ -39,7 +39,7 @@ def pack(classes: Path, sources: str) -> bytes:
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_STORED) as archive:
         for name, content in entries.items():
             entry = zipfile.ZipInfo(name, TIME)
-            entry.create_system = 3  # Unix, also where Windows packs
+            entry.create_system = 3  # Unix, even if packed on Windows
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
     return jar.getvalue()

@@ -12,13 +12,13 @@ import transom
 from tests.cases import Case, catalog_of, golden_cases
 from tests.sparql.test_golden import catalog_of as rdf_catalog_of
 from transom.errors import Unsupported
-from transom.physical.lines import LineNode
-from transom.physical.node import Physical, is_node
-from transom.physical.plan import Path, RowNode
-from transom.physical.rdf_plan import RdfNode
-from transom.physical.walk import walk
+from transom.physical.nodes.keyed_windows import RelationNode
+from transom.physical.nodes.node import PhysicalNode, is_node
+from transom.physical.nodes.rdf import RdfNode
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import Executor, RowNode
 
-NODES: tuple[type[Physical], ...] = (*get_args(RowNode), *get_args(LineNode), *get_args(RdfNode))
+NODES: tuple[type[PhysicalNode], ...] = (*get_args(RowNode), *get_args(RelationNode), *get_args(RdfNode))
 """All nodes of the planner."""
 Language = Literal["sneeql", "cql", "sparql"]
 LANGUAGES: tuple[Language, ...] = ("sneeql", "cql", "sparql")
@@ -33,28 +33,28 @@ def cases(language: Language) -> list[Case]:
     return [case for case in found if case.expected["kind"] != "error"]
 
 
-def plan_of(case: Case, language: Language, *, kernel: bool) -> Physical | None:
+def plan_of(case: Case, language: Language, *, kernel: bool) -> PhysicalNode | None:
     """The plan of a case as the tests run it, with the index of its tuples; None if Spark does not run it."""
     try:
         if language == "sparql":
             return transom.compile(case.text, rdf_catalog_of(case), language="sparql").physical(kernel=kernel)
         query = transom.compile(case.text, catalog_of(case.schema), language=language)
-        index = language == "sneeql" and query.gives == "tagged-tuples"
+        index = language == "sneeql" and query.result_kind == "tagged-tuples"
         return query.physical(index=index, kernel=kernel)
     except Unsupported:
         return None
 
 
-def kinds(plan: Physical) -> set[Kind]:
+def kinds(plan: PhysicalNode) -> set[Kind]:
     """The kinds of nodes in a plan: a class counts once for every value of each flag and enumeration that it has."""
     found: set[Kind] = set()
     for node in walk(plan):
-        name, path = type(node).__name__, node.choice.path.name
+        name, path = type(node).__name__, node.decision.executor.name
         found |= {(name, path, choice) for choice in ["", *_choices(node)]}
     return found
 
 
-def _choices(node: Physical) -> Iterator[str]:
+def _choices(node: PhysicalNode) -> Iterator[str]:
     for field in fields(node):
         value = getattr(node, field.name)
         if isinstance(value, bool | Enum):
@@ -68,7 +68,7 @@ def kinds_by_case(language: Language, *, kernel: bool) -> dict[str, set[Kind]]:
     """The kinds of nodes in the plan of every case that reads a stream."""
     plans = {case.name: plan_of(case, language, kernel=kernel) for case in cases(language)}
     found = {name: kinds(plan) for name, plan in plans.items() if plan is not None}
-    return {name: shown for name, shown in found.items() if any(node == "Read" for node, _, _ in shown)}
+    return {name: shown for name, shown in found.items() if any(node == "ReadStream" for node, _, _ in shown)}
 
 
 @cache
@@ -83,7 +83,7 @@ def covering(language: Language, *, kernel: bool) -> list[str]:
 def wanted(language: Language, *, kernel: bool) -> dict[str, set[Kind]]:
     """The kinds that must run row by row, by case."""
     shown = kinds_by_case(language, kernel=kernel)
-    return {name: {kind for kind in own if kernel or kind[1] != Path.NATIVE.name} for name, own in shown.items()}
+    return {name: {kind for kind in own if kernel or kind[1] != Executor.NATIVE.name} for name, own in shown.items()}
 
 
 def greedy(shown: Mapping[str, set[Kind]]) -> list[str]:

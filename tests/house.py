@@ -16,7 +16,10 @@ FOREIGN = re.compile(r"(?<![\w-])/(?:work|root|home|tmp)/\w|py" + r"pi\.org|file
 """Paths of a machine and host names of registries."""
 
 ONCE = {
-    ".transformWithState(": {"src/transom/spark/stateful.py", "kernel/src/main/java/transom/kernel/Kernel.java"},
+    ".transformWithState(": {
+        "src/transom/spark/stateful/operator.py",
+        "kernel/src/main/java/transom/kernel/Kernel.java",
+    },
 }
 """What one file alone may call, in Python and in Java: there is one stateful operator."""
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tests.conformance.as_stream import every
-from transom.model.rdf.spelling import decode
+from transom.model.rdf.ntriples import decode_term
 
 ROOT = Path(__file__).parents[1]
 FLINK = "benchmarks/peers/on_flink.py"
@@ -33,4 +33,4 @@ def test_start_asks_golden_and_w3c_questions() -> None:
     for one in found:
         rows = [row for rows in one["streams"].values() for row in rows]
         assert 1 <= len(rows) <= start.ROWS
-        assert all(isinstance(tick, int) and decode(subject) for tick, subject, _, _ in rows)
+        assert all(isinstance(tick, int) and decode_term(subject) for tick, subject, _, _ in rows)

@@ -16,33 +16,33 @@ import transom.reference.relations
 import transom.reference.sources
 import transom.reference.streams
 import transom.reference.windows
-from transom.algebra import bounds
-from transom.algebra.functions import FUNCTIONS, SPACE_FUNCTIONS
+from transom.algebra.expressions.functions import FUNCTIONS, SPACE_FUNCTIONS
 from transom.algebra.operator import Operator
 from transom.algebra.sources import StreamReceive
+from transom.algebra.state import bounds
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import (
-    Arrival,
-    Between,
+    AtStart,
     Bound,
-    Change,
-    Content,
     Coordinate,
+    CoordinateRange,
     Every,
-    Everything,
-    Inside,
-    Once,
-    Passing,
+    OnArrival,
+    OnChange,
+    OnRowCount,
     Range,
+    RangeIntersection,
+    RegionRange,
     Slide,
-    Together,
+    TableContent,
+    UnboundedRange,
     Window,
 )
 from transom.errors import PlanError
 from transom.model.bag import Element
+from transom.model.geometry.shapes import from_wkt
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.shapes import from_wkt
-from transom.model.space import Position
 from transom.model.types import Type
 from transom.reference.evaluate import evaluate_window
 from transom.reference.functions import IMPLEMENTATIONS
@@ -98,7 +98,7 @@ class TestOperator:
         assert callable(getattr(FAMILIES[family], name))
 
     def test_has_a_state_bound(self, operator: type) -> None:
-        assert operator.__name__ in inspect.getsource(bounds.remembered)
+        assert operator.__name__ in inspect.getsource(bounds.operator_state)
 
 
 def test_every_function_has_an_implementation() -> None:
@@ -108,20 +108,24 @@ def test_every_function_has_an_implementation() -> None:
 
 
 TABLE = {
-    "SNEEql FROM..TO..SLIDE time": (Every(TICK, 60), Between(TICK, Bound(60, -600), Bound(60, 0)), ()),
-    "SNEEql FROM..TO..SLIDE rows": (Every(INDEX, 3, 3), Between(INDEX, Bound(3, -5), Bound(3, -1)), ()),
-    "CQL RANGE SLIDE": (Every(TICK, 600), Between(TICK, Bound(600, -3600), Bound(600, 0)), ()),
-    "CQL ROWS": (Arrival(), Between(INDEX, Bound(1, -4), Bound(1, 0)), ()),
-    "CQL ROWS SLIDE": (Passing(2), Between(INDEX, Bound(2, -4), Bound(2, 0)), ()),
-    "CQL UNBOUNDED": (Arrival(), Everything(), ()),
-    "CQL region and time": (Change(), Together((Inside(SEA), Between(TICK, Bound(1, -3), Bound(1, 0)))), ()),
-    "CQL region": (Arrival(), Inside(SEA), ()),
-    "CQL region with a slide": (Every(DISTANCE, 10), Inside(SEA), ()),
-    "CQL space, space": (Every(DISTANCE, 10), Between(DISTANCE, Bound(10, -50), Bound(10, 0)), KEY),
-    "CQL space, time": (Every(TICK, 600), Between(DISTANCE, Bound(1, -50), Bound(1, 0)), KEY),
-    "CQL time, space": (Every(DISTANCE, 10), Between(TICK, Bound(1, -600), Bound(1, 0)), ()),
-    "SPARQL RANGE SLIDE": (Every(TICK, 1), Between(TICK, Bound(5, 5 - 20), Bound(1, 0)), ()),
-    "SPARQL ELEMS": (Arrival(), Between(INDEX, Bound(1, -9), Bound(1, 0)), ()),
+    "SNEEql FROM..TO..SLIDE time": (Every(TICK, 60), CoordinateRange(TICK, Bound(60, -600), Bound(60, 0)), ()),
+    "SNEEql FROM..TO..SLIDE rows": (Every(INDEX, 3, 3), CoordinateRange(INDEX, Bound(3, -5), Bound(3, -1)), ()),
+    "CQL RANGE SLIDE": (Every(TICK, 600), CoordinateRange(TICK, Bound(600, -3600), Bound(600, 0)), ()),
+    "CQL ROWS": (OnArrival(), CoordinateRange(INDEX, Bound(1, -4), Bound(1, 0)), ()),
+    "CQL ROWS SLIDE": (OnRowCount(2), CoordinateRange(INDEX, Bound(2, -4), Bound(2, 0)), ()),
+    "CQL UNBOUNDED": (OnArrival(), UnboundedRange(), ()),
+    "CQL region and time": (
+        OnChange(),
+        RangeIntersection((RegionRange(SEA), CoordinateRange(TICK, Bound(1, -3), Bound(1, 0)))),
+        (),
+    ),
+    "CQL region": (OnArrival(), RegionRange(SEA), ()),
+    "CQL region with a slide": (Every(DISTANCE, 10), RegionRange(SEA), ()),
+    "CQL space, space": (Every(DISTANCE, 10), CoordinateRange(DISTANCE, Bound(10, -50), Bound(10, 0)), KEY),
+    "CQL space, time": (Every(TICK, 600), CoordinateRange(DISTANCE, Bound(1, -50), Bound(1, 0)), KEY),
+    "CQL time, space": (Every(DISTANCE, 10), CoordinateRange(TICK, Bound(1, -600), Bound(1, 0)), ()),
+    "SPARQL RANGE SLIDE": (Every(TICK, 1), CoordinateRange(TICK, Bound(5, 5 - 20), Bound(1, 0)), ()),
+    "SPARQL ELEMS": (OnArrival(), CoordinateRange(INDEX, Bound(1, -9), Bound(1, 0)), ()),
 }
 """The table of windows in docs/operators.md; SCAN stands on a table and is built by every SCAN query."""
 
@@ -131,7 +135,7 @@ def test_every_window_of_the_table_can_be_built(row: str) -> None:
     slide, reach, key = TABLE[row]
     window = Window(ROAD, slide, reach, key, position=KM)
     assert window.schema == ROAD.schema
-    assert str(bounds.remembered(window))
+    assert str(bounds.operator_state(window))
     inputs = Inputs(600, {"cars": [Element(1, 1, ("a", 0.0)), Element(4, 2, ("b", 20.0))]})
     assert evaluate_window(window, inputs) or slide == Every(INDEX, 3, 3)
 
@@ -140,7 +144,7 @@ def test_the_windows_of_the_other_languages_hold_what_they_should() -> None:
     inputs = Inputs(6, {"cars": [Element(0, 1, ("a", 0.0)), Element(2, 2, ("b", 0.0)), Element(2, 3, ("c", 0.0))]})
     rows = evaluate_window(Window(ROAD, *TABLE["CQL ROWS"][:2]), inputs)
     assert [(w.tick, len(w.rows)) for w in rows] == [(0, 1), (2, 3)]
-    sparql = Window(ROAD, Every(TICK, 1), Between(TICK, Bound(2, 2 - 4), Bound(1, 0)))
+    sparql = Window(ROAD, Every(TICK, 1), CoordinateRange(TICK, Bound(2, 2 - 4), Bound(1, 0)))
     assert [(w.tick, len(w.rows)) for w in evaluate_window(sparql, inputs)] == [
         (0, 1), (1, 1), (2, 3), (3, 3), (4, 2), (5, 2), (6, 0),
     ]  # fmt: skip
@@ -149,13 +153,13 @@ def test_the_windows_of_the_other_languages_hold_what_they_should() -> None:
 @pytest.mark.parametrize(
     ("slide", "reach"),
     [
-        (Once(), Between(TICK, Bound(1, 0), Bound(1, 0))),
-        (Every(TICK, 1), Content()),
-        (Arrival(), Inside(SEA)),
-        (Every(TICK, 1), Between(DISTANCE, Bound(1, -5), Bound(1, 0))),
-        (Every(DISTANCE, 5), Between(TICK, Bound(1, -5), Bound(1, 0))),
-        (Change(), Between(TICK, Bound(1, -5), Bound(1, 0))),
-        (Passing(2), Between(TICK, Bound(1, -5), Bound(1, 0))),
+        (AtStart(), CoordinateRange(TICK, Bound(1, 0), Bound(1, 0))),
+        (Every(TICK, 1), TableContent()),
+        (OnArrival(), RegionRange(SEA)),
+        (Every(TICK, 1), CoordinateRange(DISTANCE, Bound(1, -5), Bound(1, 0))),
+        (Every(DISTANCE, 5), CoordinateRange(TICK, Bound(1, -5), Bound(1, 0))),
+        (OnChange(), CoordinateRange(TICK, Bound(1, -5), Bound(1, 0))),
+        (OnRowCount(2), CoordinateRange(TICK, Bound(1, -5), Bound(1, 0))),
     ],
     ids=[
         "once on a stream",

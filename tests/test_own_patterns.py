@@ -13,7 +13,7 @@ import pytest
 import transom
 from transom.connectors.files.ais import read_ais
 from transom.errors import DataError
-from transom.reference.rdf.pattern_cost import Costly, longest_text
+from transom.reference.rdf.regex_cost import CostlyPattern, max_text_length
 
 
 def own_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -38,8 +38,8 @@ def test_none_is_exponential() -> None:
     for name, pattern in found:
         plain = re.sub(r"\(\?(P<\w+>|<?[=!])", "(?:", pattern.pattern)  # what looks ahead takes no more ways than this
         try:
-            longest_text(plain, re.RegexFlag(pattern.flags))
-        except Costly as problem:
+            max_text_length(plain, re.RegexFlag(pattern.flags))
+        except CostlyPattern as problem:
             exponential += [name] if "2^n" in str(problem) else []
     assert exponential == []
 

@@ -13,9 +13,9 @@ from examples.plant.check import Figures, asked, sent
 from examples.plant.layout import HERE, QUERIES, Layout
 from examples.plant.plant import Plant
 from examples.plant.servers import free_port, is_free
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log
-from transom.model.reasons import Reason
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.segments import SegmentLog
+from transom.model.reject_reason import RejectReason
 
 
 def test_the_catalog_is_that_of_the_layout():
@@ -62,7 +62,7 @@ def lines(plant, name, *found):
 
 
 def logged(plant, name, *found):
-    with Log(plant.folder / "log" / name, plant.catalog.extents[name], apart=0) as log:
+    with SegmentLog(plant.folder / "log" / name, plant.catalog.extents[name], segment_interval=0) as log:
         log.append(found)
 
 
@@ -72,9 +72,9 @@ def instant(plant, tick, seconds=0.5):
 
 def oven(plant, tick, *rows, missed=None):
     at = instant(plant, tick)
-    found = [] if missed is None else [Entry(Entered.GAP, None, at, reason=Reason.DOWN, words=missed)]
-    found += [Entry(Entered.ROW, tick, at, (site, 1, value, serial)) for site, value, serial in rows]
-    logged(plant, "oven", *found, Entry(Entered.BEAT, tick, at))
+    found = [] if missed is None else [LogRecord(LogRecordKind.GAP, None, at, reason=RejectReason.DOWN, detail=missed)]
+    found += [LogRecord(LogRecordKind.ROW, tick, at, (site, 1, value, serial)) for site, value, serial in rows]
+    logged(plant, "oven", *found, LogRecord(LogRecordKind.HEARTBEAT, tick, at))
 
 
 def wrong(plant, kills=None):
@@ -110,13 +110,13 @@ def test_missed_ticks_need_a_kill(plant):
     oven(plant, 13, (1, 23.0, 4), (2, 23.0, 4), missed="ticks 11 to 12")
     assert wrong(plant, [instant(plant, 11).timestamp()]) == []
     assert wrong(plant, [instant(plant, 14).timestamp()]) == ["ticks missed while the collector ran: 2"]
-    logged(plant, "oven", Entry(Entered.BEAT, 15, instant(plant, 15)))
+    logged(plant, "oven", LogRecord(LogRecordKind.HEARTBEAT, 15, instant(plant, 15)))
     assert wrong(plant) == ["lost: 3"]
 
 
 def test_messages(plant):
     def message(number, mm=1.5):
-        return Entry(Entered.ROW, 10, instant(plant, 10), (f"m{number % 2}", number, mm))
+        return LogRecord(LogRecordKind.ROW, 10, instant(plant, 10), (f"m{number % 2}", number, mm))
 
     def found():
         figures = Figures()

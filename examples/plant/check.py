@@ -25,7 +25,7 @@ from examples.plant.plant import ROOT, Plant
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.read import messages
 from transom.connectors.log.segments import segments
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 
 POLLED = ("oven", "tank", "room")
 VALUES = {"oven": "temp", "tank": "level", "room": "temp"}
@@ -104,7 +104,7 @@ def closed(plant: Plant) -> int:
     ]
     extent = plant.catalog.extents["meter"]
     assert isinstance(extent.source, Kafka)  # noqa: S101 - the catalog is ours
-    for raw in [one.value or b"" for one in messages(extent.source, most=1)] or [b'{"at": "2026-01-01T00:00:00Z"}']:
+    for raw in [one.value or b"" for one in messages(extent.source, limit=1)] or [b'{"at": "2026-01-01T00:00:00Z"}']:
         at = datetime.fromisoformat(json.loads(raw)["at"])
         ticks.append(plant.catalog.calendar.tick_of(at) - extent.lateness)
     return min(ticks) - 1
@@ -199,7 +199,7 @@ def _arrived(plant: Plant, name: str) -> list[tuple[int, str, float]]:
 class Polled:
     """The log of an extent whose sites are asked."""
 
-    beats: dict[int, float]
+    heartbeats: dict[int, float]
     rows: list[tuple[int, int, float, int]]
     gaps: dict[tuple[int, int], str]
     down: list[tuple[int, int]]
@@ -211,10 +211,10 @@ class Polled:
         columns = ("_kind", "_tick", "_at", "_reason", "_words", "site", VALUES[name], "serial")
         for kind, tick, at, reason, words, site, value, serial in entries(plant, name, *columns):
             if kind == "beat":
-                log.beats[tick] = at.timestamp()
+                log.heartbeats[tick] = at.timestamp()
             elif kind == "row":
                 log.rows.append((tick, site, value, serial))
-            elif reason == Reason.DOWN.value:
+            elif reason == RejectReason.DOWN.value:
                 first, last = map(int, re.findall(r"\d+", words))
                 log.down.append((first, last))
             else:
@@ -233,7 +233,7 @@ def asked(
     answered = {(site, serial): (at, value) for at, site, value, serial in record(plant, name)}
     held = Counter((site, serial) for _, site, _, serial in log.rows)
     places = Counter((tick, site) for tick, site, _, _ in log.rows)
-    ticks = sorted(log.beats)
+    ticks = sorted(log.heartbeats)
     missed = {tick for first, last in log.down for tick in range(first, last + 1)}
     silent = set(range(ticks[0], ticks[-1] + 1)) - set(ticks) - missed
     empty = [
@@ -249,7 +249,9 @@ def asked(
     figures.must(f"{name}: not as answered", len(invented))
     if kills is not None:
         moments = sorted(kills)
-        idle = [r for r in log.down if not _within(moments, log.beats.get(r[0] - 1, 0.0), log.beats[r[1] + 1])]
+        idle = [
+            r for r in log.down if not _within(moments, log.heartbeats.get(r[0] - 1, 0.0), log.heartbeats[r[1] + 1])
+        ]
         figures.must(f"{name}: ticks missed while the collector ran", sum(last - first + 1 for first, last in idle))
 
 
@@ -263,8 +265,8 @@ def _unlogged(
     log: Polled, answered: dict[tuple[int, int], tuple[float, float]], held: set[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Readings that a device gave between two ticks that follow each other, and that the log neither has nor misses."""
-    ticks = sorted(log.beats)
-    instants = [log.beats[tick] for tick in ticks]
+    ticks = sorted(log.heartbeats)
+    instants = [log.heartbeats[tick] for tick in ticks]
     lost = []
     for (site, serial), (at, _) in answered.items():
         place = bisect_right(instants, at)

@@ -1,5 +1,5 @@
-"""`python -m transom`."""
+"""Entry point of `python -m transom`."""
 
-from transom.cli import main
+from transom.cli.app import main
 
 main()

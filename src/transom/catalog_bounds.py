@@ -1,62 +1,62 @@
-"""State bounds in the terms of a catalog: what it declares gives numbers, what it does not becomes a hint."""
+"""Evaluate state bounds with the statistics of a catalog; missing declarations become hints."""
 
 from __future__ import annotations
 
-from transom.algebra.composed import composed_in
+from transom.algebra.composition.composed_source import composed_sources
 from transom.algebra.operator import Operator
-from transom.algebra.state import (
+from transom.algebra.state.bound import StateBound
+from transom.algebra.state.formula import (
     Arrivals,
+    DeclaredStatistics,
     Formula,
     Hint,
-    Knowledge,
     TableRows,
     Unbounded,
-    bounded,
-    missing,
-    promises,
-    rows,
-    text,
+    evaluate_rows,
+    formula_text,
+    is_bounded,
+    missing_declarations,
+    unverified_hints,
 )
-from transom.algebra.state_bound import StateBound
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Kind
+from transom.catalog.extent import ExtentKind
 
 
-def bound_of(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
-    """A bound on rows in words and, where everything is declared, as a number.
+def bound_from_catalog(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
+    """Evaluate a state bound `formula` as text and, by the catalog's sizes, a number; expand inner queries of `query`.
 
-    If a query is given, it is in terms of the extents at its bottom.
+    With `query`, sources that are queries themselves are expanded to the extents that they read.
     """
-    if query is not None and composed_in(query):
-        from transom.algebra.composed_bounds import expanded
+    if query is not None and composed_sources(query):
+        from transom.algebra.composition.bounds import expand_bound
 
-        formula = expanded(formula, query)
-    known = _knowledge(catalog)
+        formula = expand_bound(formula, query)
+    statistics = _declared_sizes(catalog)
     return StateBound(
-        text(formula, catalog.calendar),
-        rows(formula, known),
-        bounded(formula, known),
-        tuple(hint for gap in missing(formula, known) for hint in _hints(gap, catalog)),
-        tuple(promises(formula, known)),
+        formula_text(formula, catalog.calendar),
+        evaluate_rows(formula, statistics),
+        is_bounded(formula, statistics),
+        tuple(hint for gap in missing_declarations(formula, statistics) for hint in _declaration_hints(gap, catalog)),
+        tuple(unverified_hints(formula, statistics)),
     )
 
 
-def _knowledge(catalog: Catalog) -> Knowledge:
-    """What a catalog declares about the sizes of its extents."""
+def _declared_sizes(catalog: Catalog) -> DeclaredStatistics:
+    """The rates, row counts and hints that a catalog declares for its extents."""
     extents = catalog.sources
     hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
     rates = {name: extent.arrival_rate for name, extent in extents.items()}
-    return Knowledge(rates, {name: extent.rows for name, extent in extents.items()}, hints)
+    return DeclaredStatistics(rates, {name: extent.rows for name, extent in extents.items()}, hints)
 
 
-def _hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str, ...]:
-    """The catalog entries that would close a gap in a bound."""
+def _declaration_hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str, ...]:
+    """Hints for users on which catalog entry would make a state bound finite or known."""
     match gap:
         case Unbounded(hints=hints):
             return hints
         case TableRows(extent=name):
             return (f"declare the size of {name}, for example `rows: 100`",)
         case Arrivals(extent=name):
-            if catalog.sources[name].kind is Kind.SENSED:
+            if catalog.sources[name].kind is ExtentKind.SENSED:
                 return (f"declare the sites of {name}, for example `sites: [1, 2]`",)
             return (f"declare the rate of {name}, for example `rate: 20 per min`",)

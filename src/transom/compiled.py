@@ -1,4 +1,4 @@
-"""What the compiler made of a query's text."""
+"""Compiled: the output of the compiler, with every intermediate stage."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from transom.algebra.composed import sources_of
+from transom.algebra.composition.composed_source import sources_of
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.model.answer import AnswerKind, RdfAnswerKind
 
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
-    from transom.optimizer.pipeline import Step
+    from transom.optimizer.pipeline import RewriteStep
 
 ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
 
 
-def extents_of(query: Compiled, given: Collection[str] = ()) -> tuple[Extent, ...]:
-    """The extents at the bottom of a query, each once; composed ones whose rows are given are among them."""
-    known = query.catalog.sources
-    return tuple(known[name] for name in sources_of(query.plan, given))
+def source_extents(query: Compiled, unexpanded: Collection[str] = ()) -> tuple[Extent, ...]:
+    """The distinct extents that a query reads; a source that is a query yields its extents unless in `unexpanded`."""
+    extents = query.catalog.sources
+    return tuple(extents[name] for name in sources_of(query.optimized, unexpanded))
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """The text of a query with every intermediate: syntax, algebra, and the steps of the optimizer."""
+    """The text of a query with every intermediate stage: syntax, algebra, and the optimizer's steps."""
 
     text: str = field(repr=False)
     language: str
     catalog: Catalog = field(repr=False)
     syntax: Any = field(repr=False)
     algebra: Any = field(repr=False)
-    steps: tuple[Step, ...] = field(default=(), repr=False)
+    steps: tuple[RewriteStep, ...] = field(default=(), repr=False)
     warnings: tuple[Remark, ...] = ()
     name: str | None = None
 
     @property
-    def plan(self) -> Any:
-        """The optimised algebra."""
+    def optimized(self) -> Any:
+        """The algebra after the last optimizer step; if there was none, as translated from the text."""
         return self.steps[-1].plan if self.steps else self.algebra

@@ -1,33 +1,36 @@
-"""Which engines run a query, found by planning it and without running anything."""
+"""Find the engines that run a query by planning it, without running it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
 from transom.errors import Unsupported
-from transom.shown import ENGINES, Engine, Engines
+from transom.reports import ENGINE_NAMES, Engine, Engines
 
 
-def engines_of(known: Mapping[Engine, Unsupported], plan: Callable[[Collection[str] | None], object]) -> Engines:
-    """The engines that run a query; of some it is `known` that they refuse it.
+def find_engines(
+    refusals: Mapping[Engine, Unsupported], make_plan: Callable[[Collection[str] | None], object]
+) -> Engines:
+    """Find the engines that run a query by planning it, and why others do not; `refusals` are known before planning.
 
-    `plan` plans the query for a live run, or for a replay if its argument is None.
+    `refusals` are those found before planning. `make_plan` plans the query for a live run, or for a replay if its
+    argument is None.
     """
-    refusals, replay_only = dict(known), False
-    if "spark" not in refusals:
+    refused, replay_only = dict(refusals), False
+    if "spark" not in refused:
         try:
-            plan(())
+            make_plan(())
         except Unsupported as gap:
-            refusals["spark"] = gap
-            replay_only = _plans(plan)
-    runs = tuple(one for one in ENGINES if one not in refusals or (one == "spark" and replay_only))
-    return Engines(runs, refusals, replay_only)
+            refused["spark"] = gap
+            replay_only = _can_replay(make_plan)
+    runs = tuple(engine for engine in ENGINE_NAMES if engine not in refused or (engine == "spark" and replay_only))
+    return Engines(runs, refused, replay_only)
 
 
-def _plans(plan: Callable[[None], object]) -> bool:
-    """Whether Spark replays a query."""
+def _can_replay(make_plan: Callable[[None], object]) -> bool:
+    """Whether Spark can run a query as a replay, that is, whether `make_plan(None)` does not raise Unsupported."""
     try:
-        plan(None)
+        make_plan(None)
     except Unsupported:
         return False
     return True

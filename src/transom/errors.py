@@ -6,23 +6,23 @@
     |  |- NameProblem            a name means nothing here, or two things
     |  |- TypeProblem            an operation does not take these types
     |  `- LanguageRule           it parses, but the language forbids it
-    |- CatalogError          the catalog file is at fault
+    |- CatalogError          the catalog is at fault
     |- DataError             an input row does not fit its extent
     |- Unsupported           a declared gap: an operator that an engine does not run
-    |- UsageError            a function or command was called with arguments that do not fit
+    |- UsageError            a function or command was called with wrong arguments
     |- CheckpointError       a checkpoint is damaged, or does not fit its query, its sources or its sink
     |  `- LostRows           a run lost rows between a source and the first operator
-    |- Unavailable           a server, a disk or a lock is not available now: trying again later may help
+    |- Unavailable           a server, a disk or a lock is not available now: a later retry may help
     |- EngineError           Spark stopped a query for a reason that Transom does not know
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
     KernelWarning            a warning: the Java kernel could be used and is not
-    RunWarning               a warning: a run goes on, and something is lost or cannot be checked
-    QueryWarning             a warning: the query is legal and probably not what is meant
+    RunWarning               a warning: a run continues although something is lost or cannot be checked
+    QueryWarning             a warning: the query is legal but probably not what is meant
 
-A message is short and in lower case. `detail` says more, `hint` says what to do, and `span` is the place in the
-text that the user wrote; `text` and `source` are added by whoever knows them, so that `render` can show the line
-with the place underlined. `exit_code` is how a command ends: EXIT_CODES lists them. What is raised and caught inside
-one package (a Misfit in the catalog) is not here.
+A message is short and in lower case. `detail` explains it, `hint` gives the remedy, and `span` is the range in the
+user's text. `text` and `source` are added by a caller that knows them, so that `render` can show the line with the span
+underlined. `exit_code` is the exit code of a command: EXIT_CODES lists them. Exceptions that are raised and caught
+inside one package (Misfit in the catalog) are not here.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ EXIT_CODES = {
     70: ("Spark stopped the query for a reason that Transom does not know", "a few times"),
     75: ("a server, a disk or a lock is not available now", "yes"),
 }
-"""What each exit code means, and whether a supervisor should start the command again. 70 and 75 are EX_SOFTWARE and
+"""The meaning of each exit code, and whether a supervisor should restart the command. 70 and 75 are EX_SOFTWARE and
 EX_TEMPFAIL of sysexits.h."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a text: offsets of its first character and of the one after its last."""
+    """A range of a text: the offset of its first character, and the offset after its last."""
 
     start: int
     end: int
 
     def position(self, text: str) -> tuple[int, int]:
-        """Line and column of the first character, both counted from 1."""
+        """Line and column, both counted from 1, of the first character of this range of offsets in `text`."""
         before = text[: self.start]
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
 
 class TransomError(Exception):
-    """What all of Transom's errors have in common."""
+    """The base class of Transom's errors."""
 
     exit_code = 1
 
@@ -72,6 +72,7 @@ class TransomError(Exception):
         text: str | None = None,
         source: str | None = None,
     ) -> None:
+        """An error: explanation `detail`, remedy `hint`, and the `span` at fault of the `text` from file `source`."""
         super().__init__(message)
         self.message = message
         self.detail = detail
@@ -81,7 +82,7 @@ class TransomError(Exception):
         self.source = source
 
     def within(self, text: str, source: str | None = None) -> TransomError:
-        """Add the text that `span` points into, unless a text is known already."""
+        """Set the user's text in which `span` is at fault, and its file `source`, unless they are set; returns self."""
         if self.text is None:
             self.text = text
         if self.source is None:
@@ -90,16 +91,17 @@ class TransomError(Exception):
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Line and column of the offending words, if a place is known."""
+        """Line and column, from 1, of the place at fault in the user's text; None if place or text is unknown."""
         if self.span is None or self.text is None:
             return None
         return self.span.position(self.text)
 
     def __str__(self) -> str:
+        """The error as plain text with all its parts."""
         return self.render()
 
     def render(self) -> str:
-        """The whole error as plain text: message, underlined place, detail, hint; control characters are escaped."""
+        """The error as plain text: message, underlined query text, detail, hint; control characters are escaped."""
         lines = [self._headline()]
         if self.span is not None and self.text is not None:
             lines += underline(self.text, self.span)
@@ -110,20 +112,25 @@ class TransomError(Exception):
         return escape_lines("\n".join(lines))
 
     def _headline(self) -> str:
-        place = self.position
-        where = self.source or ("query" if place else None)
-        if place:
-            return f"{where}:{place[0]}:{place[1]}: {self.message}"
-        return f"{where}: {self.message}" if where else self.message
+        """The first line of the printed error: source, line and column if known, message."""
+        position = self.position
+        origin = self.source or ("query" if position else None)
+        if position:
+            return f"{origin}:{position[0]}:{position[1]}: {self.message}"
+        return f"{origin}: {self.message}" if origin else self.message
 
 
 def underline(text: str, span: Span, longest: int = 120) -> list[str]:
-    """The line that holds the start of the span, and a line of carets under the span."""
+    """The line where `span` begins, cut to `longest` characters (marked `...`), and a line of carets under the span."""
     line, column = span.position(text)
-    content = "".join(sign if sign.isprintable() else " " for sign in text.split("\n")[line - 1])
+    content = "".join(character if character.isprintable() else " " for character in text.split("\n")[line - 1])
     width = max(1, min(span.end - span.start, len(content) - column + 1))
     skip = max(0, column - 1 - longest // 2) if len(content) > longest else 0
     shown = content[skip : skip + longest]
+    if skip:
+        shown = f"...{shown[3:]}"
+    if len(content) > skip + longest:
+        shown = f"{shown[:-3]}..."
     width = max(1, min(width, len(shown) - (column - 1 - skip)))
     return [f"  {line:>4} | {shown}", f"       | {' ' * (column - 1 - skip)}{'^' * width}"]
 
@@ -157,23 +164,23 @@ class DataError(TransomError):
 
 
 class UsageError(TransomError):
-    """A function or a command was called with arguments that do not fit."""
+    """A function or a command was called with wrong arguments."""
 
     exit_code = 2
 
 
 class CheckpointError(TransomError):
-    """A checkpoint is damaged, or does not fit its query, its sources or its sink; starting again does not help."""
+    """A checkpoint is damaged, or does not fit its query, sources or sink; a restart does not help."""
 
     exit_code = 3
 
 
 class LostRows(CheckpointError):
-    """A run lost rows: not all that it read is used, late or rejected. Nothing continues its checkpoint."""
+    """A run lost rows: some rows that it read are neither used, late nor rejected. Its checkpoint cannot be resumed."""
 
 
 class Unavailable(TransomError):
-    """A server, a disk or a lock is not available now; starting again later may help."""
+    """A server, a disk or a lock is not available now; a later restart may help."""
 
     exit_code = 75
 
@@ -185,7 +192,7 @@ class EngineError(TransomError):
 
 
 class PlanError(TransomError):
-    """An operator that cannot mean anything, or a rewrite that changed what a plan means."""
+    """An invalid operator, or a rewrite that changed the meaning of a plan: a fault of Transom."""
 
 
 class KernelWarning(UserWarning):
@@ -193,20 +200,20 @@ class KernelWarning(UserWarning):
 
 
 class RunWarning(UserWarning):
-    """A run goes on, and something is lost or cannot be checked; the message says what."""
+    """A run continues although something is lost or cannot be checked; the message says what."""
 
 
 class QueryWarning(UserWarning):
-    """A query is legal and probably not what its author means; the message gives the place in the text."""
+    """A query is legal but probably not what its author means; the message gives the position in the text."""
 
 
 GapKind = Literal["not yet", "never"]
 
 
 class Unsupported(TransomError):
-    """A declared gap: this engine does not run this operator, and why.
+    """A declared gap: an engine does not run an operator, for the reason `why`.
 
-    `construct` is what the user wrote, in words; a gap of Spark has it, and its message names it.
+    `construct` describes what the user wrote; gaps of Spark have it, and their message names it.
     """
 
     def __init__(
@@ -218,8 +225,11 @@ class Unsupported(TransomError):
         hint: str | None = None,
         construct: str | None = None,
     ) -> None:
-        named = f"{operator} is not supported here ({kind})" if construct is None else f"not on Spark: {construct}"
-        super().__init__(named, detail=why, hint=hint)
+        """A gap: `why` an engine does not run an operator, `not yet` or `never`; `construct`: what the user wrote."""
+        message = f"{operator} is not supported{' yet' if kind == 'not yet' else ''}"
+        if construct is not None:
+            message = f"cannot run on Spark: {construct}"
+        super().__init__(message, detail=why, hint=hint)
         self.operator = operator
         self.construct = construct or operator
         self.why = why

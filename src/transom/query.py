@@ -1,4 +1,4 @@
-"""A compiled query: it keeps every intermediate and answers questions about itself.
+"""Query: a compiled query with all its stages, and the methods that explain, plan, run and draw it.
 
 Planner, reference engine, connectors and runtime are imported by the methods that use them.
 """
@@ -10,20 +10,21 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, get_args
 
 from transom.algebra import explain
-from transom.algebra.composed import composed_in
-from transom.algebra.state import Formula, plus
-from transom.algebra.state_bound import StateBound, remarks
-from transom.catalog.extents import Extent
-from transom.catalog_bounds import bound_of
-from transom.compiled import Compiled, ResultKind, extents_of
-from transom.composing import inner_state, with_inner
+from transom.algebra.composition.composed_source import composed_sources
+from transom.algebra.state.bound import StateBound, bound_remarks
+from transom.algebra.state.formula import Formula, plus
+from transom.catalog.extent import Extent
+from transom.catalog_bounds import bound_from_catalog
+from transom.compiled import Compiled, ResultKind, source_extents
+from transom.composition import inner_query_state, plan_inner_queries
 from transom.errors import QueryWarning, Unsupported, UsageError
-from transom.languages.known import LANGUAGES
-from transom.shown import Engines, Map, Picture, is_operator, is_syntax
+from transom.languages.registry import LANGUAGES
+from transom.reports import Engines, Map, Picture, is_operator, is_syntax
 
 Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
 STAGES = get_args(Stage)
@@ -32,103 +33,93 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from transom.physical.node import Physical
-    from transom.physical.plan import Kernel
-    from transom.rdf_semantics import RdfSemantics
-    from transom.row_semantics import RowSemantics
+    from transom.physical.nodes.node import PhysicalNode
+    from transom.physical.nodes.windows import KernelMode
     from transom.runtime.job import Job
     from transom.runtime.options import OnDataLoss, RunOptions
     from transom.runtime.running import Running
-    from transom.spark.rejected import Rejected
+    from transom.semantics.rdf import RdfSemantics
+    from transom.semantics.rows import RowSemantics
+    from transom.spark.input.rejected import RejectedRows
 
-Format = Literal["text", "json", "dot"]
-
-
+ExplainFormat = Literal["text", "json", "dot"]
 AnswerType = TypeVar("AnswerType", covariant=True)
-
-
-def semantics_of(query: Compiled) -> RowSemantics | RdfSemantics:
-    """What the language of a query means by its algebra: rows, or statements and solutions."""
-    if LANGUAGES[query.language].stream is None:
-        from transom.rdf_semantics import RdfSemantics
-
-        return RdfSemantics(query)
-    from transom.row_semantics import RowSemantics
-
-    return RowSemantics(query)
 
 
 @dataclass(frozen=True)
 class Query(Compiled, Generic[AnswerType]):
-    """A compiled query. `algebra` is what the text means, `plan` the same after the optimizer."""
+    """A compiled query. `algebra` is the translation of the text, `optimized` the plan after the optimizer."""
 
     def __repr__(self) -> str:
-        return f"<Query {self.name or self.language}: {self.gives} ({', '.join(self.columns)})>"
+        """The name or language of the query, its kind of answer and its columns."""
+        return f"<Query {self.name or self.language}: {self.result_kind} ({', '.join(self.columns)})>"
 
     @cached_property
     def semantics(self) -> RowSemantics | RdfSemantics:
-        """How the query is planned, evaluated and shown."""
-        return semantics_of(self)
+        """How queries of this language are planned, evaluated and shown, as registered in LANGUAGES."""
+        module, _, name = LANGUAGES[self.language].semantics.partition(":")
+        semantics: RowSemantics | RdfSemantics = getattr(import_module(module), name)(self)
+        return semantics
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of the answer."""
+        """The column names of the answer."""
         return self.semantics.columns
 
     @property
-    def gives(self) -> ResultKind:
-        """What the answer is: tagged tuples, a stream of CQL or windows; over RDF solutions, triples, or a boolean."""
+    def result_kind(self) -> ResultKind:
+        """The kind of answer: tagged tuples, a CQL stream or windows; over RDF solutions, triples or a boolean."""
         return self.semantics.result_kind
 
     @property
-    def reads(self) -> tuple[Extent, ...]:
-        """The extents that the query reads, each once, through all queries whose answers it reads."""
-        return extents_of(self)
+    def sources(self) -> tuple[Extent, ...]:
+        """The distinct extents that the query reads, including those of queries that are its sources."""
+        return source_extents(self)
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes of the query, and those of the catalog that it does not declare anew."""
+        """The prefixes of the query, and those of the catalog that it does not redeclare."""
         return self.semantics.prefixes
 
     @cached_property
     def state(self) -> StateBound:
-        """How many rows, or statements and solutions, the whole query must remember (E8)."""
-        return self.state_of(plus(self.semantics.state, inner_state(self.plan)))
+        """The state bound of the query with its inner queries, in rows, or over RDF in statements and solutions."""
+        return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
 
-    def spark_state(self, kernel: Kernel = "auto") -> StateBound:
-        """How many rows the plan for Spark keeps, all operators together, with one tick open beyond the lateness."""
+    def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
+        """The state bound of the Spark plan, all operators together; `kernel` can exclude the kernel from the plan."""
         from transom.physical import show
 
-        return self.state_of(show.total(self.physical(kernel=kernel != "off")))
+        return self.state_of(show.total_state(self.physical(kernel=kernel != "off")))
 
     def state_of(self, formula: Formula) -> StateBound:
-        """A bound on rows in words and, where all is declared, as a number."""
-        return bound_of(formula, self.catalog, self.plan)
+        """Evaluate a formula for a state bound: as text and, if the catalog declares everything needed, as a number."""
+        return bound_from_catalog(formula, self.catalog, self.optimized)
 
     def explain(
         self,
         stage: Stage = "plan",
-        format: Format = "text",
+        format: ExplainFormat = "text",
         *,
         spark: SparkSession | None = None,
-        kernel: Kernel = "auto",
+        kernel: KernelMode = "auto",
     ) -> str:
-        """One stage of the query as text, JSON or a graph in the DOT language; the stage `spark` needs a session.
+        """One stage as text, JSON or DOT; the stage `spark` needs a session; `kernel` "off": without the kernel.
 
-        The stage `plan` shows what a session runs that takes the kernel; with `kernel="off"`, what others run.
+        The stage `plan` shows the plan with the kernel; with `kernel="off"`, the plan without it.
         """
         match stage:
             case "syntax":
-                tree = explain.branch(self.syntax, is_syntax)
+                tree = explain.build_tree(self.syntax, is_syntax)
             case "algebra":
-                tree = explain.branch(self.algebra, is_operator, self._remark)
+                tree = explain.build_tree(self.algebra, is_operator, self._remark)
             case "optimized":
-                tree = explain.branch(self.plan, is_operator, self._remark)
+                tree = explain.build_tree(self.optimized, is_operator, self._remark)
             case "plan":
                 from transom.physical import show
 
                 plan = self.physical(kernel=kernel != "off")
-                tree = show.tree(plan, lambda formula: remarks(self.state_of(formula)))
+                tree = show.plan_tree(plan, lambda formula: bound_remarks(self.state_of(formula)))
             case "spark" if spark is not None:
                 from transom.runtime.options import RunOptions
                 from transom.runtime.start import spark_plan
@@ -138,14 +129,15 @@ class Query(Compiled, Generic[AnswerType]):
                 raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
             case _:
                 raise UsageError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
-        if format not in get_args(Format):
+        if format not in get_args(ExplainFormat):
             raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
-        return explain.written(tree, format, roles=stage == "syntax")
+        return explain.render_tree(tree, format, roles=stage == "syntax")
 
     def _remark(self, op: Any) -> Mapping[str, Any]:
-        said, formula = self.semantics.remark(op)
+        """The remarks that `explain` shows at an operator, with its state bound unless that is zero."""
+        remarks, formula = self.semantics.operator_remarks(op)
         state = None if formula is None else self.state_of(formula)
-        return said if state is None or state.rows == 0 else {**said, **remarks(state)}
+        return remarks if state is None or state.rows == 0 else {**remarks, **bound_remarks(state)}
 
     def physical(
         self,
@@ -154,35 +146,38 @@ class Query(Compiled, Generic[AnswerType]):
         index: bool = False,
         slack: int | None = None,
         kernel: bool = False,
-        given: Collection[str] | None = (),
+        user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
-    ) -> Physical:
-        """The plan for Spark: representations, paths and bounds, without a JVM.
+    ) -> PhysicalNode:
+        """Spark plan; `index` numbers rows, `slack`: open ticks, `kernel`: Java; user gives `user_sources`, `answers`.
 
-        `index` asks for the running index of a tagged stream; `slack` is how many ticks may be open at once, for the
-        bounds on state: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick).
-        `kernel` is the plan for a session that takes the kernel. `given` are extents whose rows are handed over: a live
-        run follows the logs of all other tables that are scanned; None is a replay, which follows none. `answers` are
-        extents of queries whose rows are handed over.
+        `index` adds the running index of a tagged stream. `slack` is the number of ticks open at once, for the state
+        bounds: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick). `kernel`
+        plans for a session with the kernel. `user_sources` names extents whose rows the caller supplies; a live run
+        follows the logs of all other scanned tables, and None plans a replay, which follows none. `answers` names
+        composed extents whose rows the caller supplies.
         """
-        logs = [e.name for e in self.reads if e.grows and given is not None and e.name not in given]
-        inner = composed_in(self.plan)
+        logs = [extent.name for extent in self.sources if extent.grows]
+        followed = [] if user_sources is None else [name for name in logs if name not in user_sources]
+        inner = composed_sources(self.optimized)
         try:
-            plan = self.semantics.arrange(start=start, index=index, slack=slack, kernel=kernel, growing=logs)
-            return with_inner(plan, inner, self.reads, start, slack, kernel, logs, answers) if inner else plan
+            plan = self.semantics.physical_plan(start=start, index=index, slack=slack, kernel=kernel, growing=followed)
+            if inner:
+                plan = plan_inner_queries(plan, inner, self.sources, start, slack, kernel, followed, answers)
+            return plan
         except Unsupported as gap:
-            gap.span = gap.span or self.semantics.place_of(gap.operator, [*logs, *inner])
+            gap.span = gap.span or self.semantics.locate(gap.operator, [*followed, *inner])
             raise gap.within(self.text, self.name) from None
 
     @cached_property
     def engines(self) -> Engines:
-        """Which engines run the query, and why the others do not; nothing is run to find out."""
-        from transom.engines import engines_of
+        """The engines that run the query, and why the others do not; found by planning only."""
+        from transom.engines import find_engines
 
-        known = self.semantics.refusals()
-        for gap in known.values():
+        refusals = self.semantics.refusals()
+        for gap in refusals.values():
             gap.within(self.text, self.name)
-        return engines_of(known, lambda given: self.physical(given=given))
+        return find_engines(refusals, lambda user_sources: self.physical(user_sources=user_sources))
 
     def to_df(
         self,
@@ -193,21 +188,21 @@ class Query(Compiled, Generic[AnswerType]):
         start: int = 0,
         until: int | None = None,
         approximate_sums: bool = False,
-        kernel: Kernel = "auto",
-        rejected: Rejected | None = None,
+        kernel: KernelMode = "auto",
+        rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The answer as one DataFrame to go on with: streaming where a source streams, else batch (a replay).
+        """The answer, streaming if one of `sources` is; `index` numbers rows, `rejected` counts rows over speed limits.
 
-        `sources` maps extents to DataFrames with a time column; the others are opened as the catalog says, as batches
-        if no given one streams. `tick` is the end of the tick and is event time; `index` adds the running index.
-        `kernel` says whether stateful operators run in Java: `auto` where the session takes the jar, `on` or `off`. In
-        a batch `rejected` counts the rows beyond a speed limit.
+        `sources` maps extents to DataFrames with a time column; the others are opened from the catalog. The column
+        `tick` is the end of the tick and the event time; `index` adds the running index. `kernel` says whether stateful
+        operators run in Java: `auto` (if the session accepts the jar), `on` or `off`. In a batch `rejected` counts the
+        rows beyond a speed limit.
         """
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
 
-        known = self.catalog.sources
-        live = is_live(sources or {}, [known[name] for name in sources or () if name in known])
+        extents = self.catalog.sources
+        live = is_live(sources or {}, [extents[name] for name in sources or () if name in extents])
         options = RunOptions(start, until, index, approximate_sums, kernel)
         job = self.job(spark, options, tuple(sources or ()), live=live)
         job.kernel.warn()
@@ -221,14 +216,15 @@ class Query(Compiled, Generic[AnswerType]):
         start: int = 0,
         until: int | None = None,
         index: bool = False,
-        kernel: Kernel = "auto",
-        rejected: Rejected | None = None,
+        kernel: KernelMode = "auto",
+        rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The answer over sources that are no streams, in the order of its ticks.
+        """The batch answer over `sources` or catalog, by tick; `index` numbers rows, `rejected` counts unusable rows.
 
-        Over RDF it is intervals: `start`, `end` (NULL: for ever) and what is valid, between the first and last tick.
-        Solutions and statements come with `n`, how often they are, solutions of a sequence with their `place`, a truth
-        value is `ask`. `rejected` counts rows beyond a speed limit, and messages that are not RDF.
+        Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values, between the first
+        and last tick. Solutions and triples have their multiplicity in `n`, solutions of a sequence their position in
+        `place`, and a truth value is in `ask`. `rejected` counts rows beyond a speed limit, and messages that are not
+        RDF.
         """
         from transom.runtime.dataframe import replay
         from transom.runtime.options import RunOptions
@@ -237,44 +233,49 @@ class Query(Compiled, Generic[AnswerType]):
         job.kernel.warn()
         return replay(job, spark, sources, rejected=rejected)
 
-    def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
-        """The query, planned once for a session and a run; `given` names the sources that the caller opens.
+    def job(
+        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+    ) -> Job:
+        """Plan the query for a session and run `options`, `live` or as a batch; the caller opens `user_sources`.
 
-        A live run without an end is refused if it would make too many rows of one.
+        Raises UsageError for a live run without `until` that would copy a row into too many windows.
         """
-        job = self._planned(spark, options, given, live=live)
+        job = self._planned(spark, options, user_sources, live=live)
         if live and options.until is None:
             self._check_copies(job.plan)
         return job
 
-    def _planned(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool) -> Job:
+    def _planned(
+        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
+    ) -> Job:
+        """Plan as `job`, `live` or in batch, but for any number of windows per row; caller opens `user_sources`."""
         from transom.physical import show
         from transom.runtime.job import Job
-        from transom.runtime.kernel import planned
+        from transom.runtime.kernel import plan_for_session
 
-        options = replace(options, index=options.index and self.gives == "tagged-tuples")
-        arranged = partial(
+        options = replace(options, index=options.index and self.result_kind == "tagged-tuples")
+        make_plan = partial(
             self.physical,
             start=options.start,
             index=options.index,
-            given=tuple(given) if live else None,
-            answers=tuple(given),
+            user_sources=tuple(user_sources) if live else None,
+            answers=tuple(user_sources),
         )
-        choice, plan = planned(spark, options.kernel, lambda fast: arranged(kernel=fast))
-        bound, results = self.state_of(show.total(plan)), self.semantics.results(plan)
-        sources = extents_of(self, given)
+        choice, plan = plan_for_session(spark, options.kernel, lambda use_kernel: make_plan(kernel=use_kernel))
+        bound, results = self.state_of(show.total_state(plan)), self.semantics.results(plan)
+        sources = source_extents(self, user_sources)
         return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options)
 
-    def _check_copies(self, plan: Physical) -> None:
-        """Refuse a plan that makes too many rows of one: one for each window that it is in."""
-        from transom.physical.stays import MOST_COPIES, copies
+    def _check_copies(self, plan: PhysicalNode) -> None:
+        """Raise UsageError if the plan copies a row into more than MAX_COPIES windows."""
+        from transom.physical.lifetimes import MAX_COPIES, max_copies
 
-        count = copies(plan)
-        if count > MOST_COPIES:
+        count = max_copies(plan)
+        if count > MAX_COPIES:
             raise UsageError(
-                f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MOST_COPIES:,}",
+                f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MAX_COPIES:,}",
                 hint="shorten the range, slide by more, give `until`, or use ISTREAM, DSTREAM or the kernel",
-                span=self.semantics.place_of("Stay", [extent.name for extent in self.reads]),
+                span=self.semantics.locate("Window", [extent.name for extent in self.sources]),
                 text=self.text,
                 source=self.name,
             )
@@ -292,14 +293,14 @@ class Query(Compiled, Generic[AnswerType]):
         approximate_sums: bool = False,
         once: bool = False,
         allow_unbounded: bool = False,
-        kernel: Kernel = "auto",
+        kernel: KernelMode = "auto",
         on_data_loss: OnDataLoss = "refuse",
     ) -> Running:
-        """Run the query and write its rows to `sink`; a restart with the same `checkpoint` resumes from there.
+        """Run the query into `sink`, resuming from `checkpoint`; `once`: stop after given input; `index` numbers rows.
 
         `sink` is console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
-        webhook:URL. With `once` the query stops after the available input. A changed query is refused on the
-        checkpoint of another. `on_data_loss` says what to do when Kafka has deleted messages before they were read.
+        webhook:URL. With `once` the query stops after the available input. A changed query cannot resume from the
+        checkpoint of another: CheckpointError. `on_data_loss` says what to do when Kafka has deleted unread messages.
         """
         from transom.runtime.options import RunOptions
         from transom.runtime.start import start_query
@@ -333,21 +334,21 @@ class Query(Compiled, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """The answer by the reference engine, from `start` to `until`.
+        """The reference engine's answer in `start` to `until` to `inputs` or catalog; `watch`: progress; `now`: NOW().
 
-        `inputs` gives rows by extent: for streams mappings with a `tick`, or sequences that begin with it; for
-        tables rows, or rows by the tick from which they hold. Extents without an entry use the catalog's sources.
-        Without `until` the answer ends with the last tick of the inputs; over RDF it then has no end, and messages
-        that cannot be read are in its `aside`. `watch` is told what is being done; `now` is what NOW() says over
+        `inputs` maps extents to rows: for streams mappings with a `tick`, or sequences that begin with it; for tables
+        rows, or rows by the tick from which they are valid. Other extents use the catalog's sources. Without `until`
+        the answer ends with the last tick of the inputs; over RDF it has no end. Over RDF, messages that cannot be read
+        are in its `rejected`. `watch` is called with a description of each step; `now` is the value of NOW() over
         stored graphs.
         """
-        given = self.inputs(inputs, until, start=start, watch=watch, now=now)
-        for remark in self.semantics.unmatched(given):
+        run_inputs = self.inputs(inputs, until, start=start, watch=watch, now=now)
+        for remark in self.semantics.input_remarks(run_inputs):
             warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
-        return cast(AnswerType, self.semantics.evaluate(given).known(start, until))
+        return cast(AnswerType, self.semantics.evaluate(run_inputs).clipped(start, until))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """The whole answer by the reference engine to what `inputs` gives; over RDF it has no end."""
+        """The reference engine's answer over inputs from the method `inputs`, not clipped; over RDF it has no end."""
         return cast(AnswerType, self.semantics.evaluate(inputs))
 
     def inputs(
@@ -359,7 +360,7 @@ class Query(Compiled, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """What the reference engine evaluates over: the given rows, or those of the catalog's sources."""
+        """The reference engine's input: `inputs`, else catalog rows to `until`; `watch`: progress; `now`: NOW()."""
         return self.semantics.inputs(inputs, until, start=start, watch=watch, now=now)
 
     def picture(
@@ -370,9 +371,9 @@ class Query(Compiled, Generic[AnswerType]):
         start: int = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """The windows of the query over time, or when its solutions are valid, as an SVG that a notebook shows."""
-        given = self.inputs(inputs, until, start=start, watch=watch)
-        return Picture(self.semantics.picture(given, start, until))
+        """SVG of windows or solutions' validity in `start` to `until`, over `inputs` or catalog; `watch`: progress."""
+        run_inputs = self.inputs(inputs, until, start=start, watch=watch)
+        return Picture(self.semantics.picture(run_inputs, start, until))
 
     def map(
         self,
@@ -384,14 +385,16 @@ class Query(Compiled, Generic[AnswerType]):
         colour: Literal["object", "speed"] = "object",
         watch: Callable[[str], None] | None = None,
     ) -> Map:
-        """Where the objects of the query went, with the window in force at a tick, and the regions of the catalog."""
+        """A map of tracks with `colour` by object or speed, the window at tick `at` (None: last) and the regions."""
         return self.semantics.map(self.inputs(inputs, until, start=start, watch=watch), at, colour)
 
     def _repr_html_(self) -> str:
+        """The query in canonical form with its warnings and state bound, as notebooks display it."""
         from html import escape
 
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)
         return (
-            f"<pre>{escape(self.format())}</pre>{remarks}<p>gives {self.gives} ({escape(', '.join(self.columns))}); "
+            f"<pre>{escape(self.format())}</pre>{remarks}"
+            f"<p>gives {self.result_kind} ({escape(', '.join(self.columns))}); "
             f"remembers {escape(str(self.state))} {self.semantics.unit}</p>"
         )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from transom.catalog import Catalog
-from transom.catalog.avro import Leaf, Record
+from transom.catalog.avro import RecordField, RecordSchema
 from transom.catalog.servers import Kafka, Payload
 from transom.errors import CatalogError
 from transom.model.types import Type
@@ -35,23 +35,23 @@ SCHEMA = {
         {"name": "large", "type": {"type": "bytes", "logicalType": "decimal", "precision": 40}},
     ],
 }
-RECORD = Record(json.dumps(SCHEMA))
+RECORD = RecordSchema(json.dumps(SCHEMA))
 
 
 @pytest.mark.parametrize(
     ("path", "leaf"),
     [
-        ("at", Leaf((("field", "at"),), "timestamp-millis")),
-        ("line", Leaf((("field", "line"),), "string")),
-        ("body.w", Leaf((("field", "body"), ("field", "w")), "float")),
-        ("other.w", Leaf((("field", "other"), ("field", "w")), "float")),
-        ("again.w", Leaf((("field", "again"), ("field", "w")), "float")),
-        ("costs.1", Leaf((("field", "costs"), ("item", "1")), "decimal", 10, 2)),
-        ("marks.x", Leaf((("field", "marks"), ("entry", "x")), "enum")),
-        ("id", Leaf((("field", "id"),), "string")),
+        ("at", RecordField((("field", "at"),), "timestamp-millis")),
+        ("line", RecordField((("field", "line"),), "string")),
+        ("body.w", RecordField((("field", "body"), ("field", "w")), "float")),
+        ("other.w", RecordField((("field", "other"), ("field", "w")), "float")),
+        ("again.w", RecordField((("field", "again"), ("field", "w")), "float")),
+        ("costs.1", RecordField((("field", "costs"), ("item", "1")), "decimal", 10, 2)),
+        ("marks.x", RecordField((("field", "marks"), ("entry", "x")), "enum")),
+        ("id", RecordField((("field", "id"),), "string")),
     ],
 )
-def test_leaves(path: str, leaf: Leaf) -> None:
+def test_leaves(path: str, leaf: RecordField) -> None:
     assert RECORD.leaf(path) == leaf
 
 
@@ -80,10 +80,10 @@ def test_types_that_suit() -> None:
         ("body.w", Type.INTEGER),
         ("id", Type.STRING),
     ):
-        RECORD.suits(path, kind)
+        RECORD.check_type(path, kind)
     for path, kind in (("at", Type.INTEGER), ("line", Type.FLOAT), ("body.w", Type.BOOLEAN), ("marks.x", Type.DECIMAL)):
-        with pytest.raises(ValueError, match="is none of type"):
-            RECORD.suits(path, kind)
+        with pytest.raises(ValueError, match="is not of type"):
+            RECORD.check_type(path, kind)
 
 
 def test_logical_types_are_left_out() -> None:
@@ -97,7 +97,7 @@ def test_logical_types_are_left_out() -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '"string"', '{"type": "enum"}'])
 def test_no_record(text: str) -> None:
     with pytest.raises(ValueError, match=r"record|Expecting"):
-        Record(text)
+        RecordSchema(text)
 
 
 def catalog(tmp_path, words: str, text: str | None = None) -> Catalog:
@@ -119,10 +119,10 @@ def test_a_topic_of_records(tmp_path) -> None:
     [
         ("time: at", "without its schema"),
         ("schema: other.avsc", "no file 'other.avsc'"),
-        ("schema: power.avsc", "nothing for w in the schema"),
-        ("schema: power.avsc, fields: {w: line}", "nothing for w in the schema"),
-        ("schema: power.avsc, fields: {w: body.w}, time: id.x", "no time in the schema"),
-        ("schema: power.avsc, fields: {w: body.w}, time: costs.0", "no time in the schema"),
+        ("schema: power.avsc", "the schema has no field for w"),
+        ("schema: power.avsc, fields: {w: line}", "the schema has no field for w"),
+        ("schema: power.avsc, fields: {w: body.w}, time: id.x", "this field of the schema is not a time"),
+        ("schema: power.avsc, fields: {w: body.w}, time: costs.0", "this field of the schema is not a time"),
         ("schema: power.avsc, columns: [line]", "columns is for payload: csv"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transom.catalog import Catalog, Kind
+from transom.catalog import Catalog, ExtentKind
 from transom.model.schema import Attribute
 from transom.model.time import Rate
 from transom.model.types import Type
@@ -21,7 +21,11 @@ tempClass: stored (temp:integer, category:string)
 def test_the_three_lines_of_the_document_are_a_catalog():
     catalog = Catalog.read(DOCUMENT)
     road, traffic, classes = catalog.extents.values()
-    assert [extent.kind for extent in (road, traffic, classes)] == [Kind.SENSED, Kind.PUSHED, Kind.STORED]
+    assert [extent.kind for extent in (road, traffic, classes)] == [
+        ExtentKind.SENSED,
+        ExtentKind.PUSHED,
+        ExtentKind.STORED,
+    ]
     assert road.names == ("site", "time", "temp", "vibration")
     assert (road.every, road.sites, road.site) == (1, (), "site")
     assert (traffic.every, traffic.site, traffic.rate) == (None, None, None)
@@ -70,16 +74,16 @@ def test_an_attribute_may_be_called_tick():
     ("marked", "message", "hint"),
     [
         ("r: «sensd» (a:integer)", "expected sensed, pushed or stored, not 'sensd'", "did you mean sensed?"),
-        ("r: sensed «site»:integer)", "expected (, not 'site'", None),
-        ("r: sensed (site:intege«r»", "expected , or ), not the end", None),
-        ("r: «sensed ()»", "an extent has at least one attribute", None),
-        ("r: sensed (a «b»:integer)", "expected :, not 'b'", None),
+        ("r: sensed «site»:integer)", "expected '(', not 'site'", None),
+        ("r: sensed (site:intege«r»", "expected ',' or ')', not the end", None),
+        ("r: «sensed ()»", "this extent has no attributes", None),
+        ("r: sensed (a «b»:integer)", "expected ':', not 'b'", None),
         ("r: sensed («5»:integer)", "expected the name of an attribute, not '5'", None),
         ("r: sensed (a:«5»)", "expected a type, not '5'", None),
         ("r: sensed (a:«int»)", "no type 'int'", "did you mean integer?"),
         ("r: sensed (a:«double»)", "no type 'double'", "did you mean float?"),
         ("r: sensed (a:«INTEGER»)", "no type 'INTEGER'", "did you mean integer?"),
-        ("r: sensed (a:«null»)", "no type 'null'", "known here: integer"),
+        ("r: sensed (a:«null»)", "no type 'null'", "write one of integer"),
         ("r: sensed (a:integer, «A»:float)", "the attribute A is declared twice", "upper and lower case"),
         ("r: sensed («é»:integer)", "'é' cannot be the name of an attribute", "letters"),
         ("r: sensed (a:integer) «RAT» 1 MIN", "did not expect 'RAT'", "did you mean RATE?"),
@@ -91,7 +95,11 @@ def test_an_attribute_may_be_called_tick():
         ("r: pushed (a:integer) «SITES» (1)", "a pushed extent has no SITES", "only sensed"),
         ("r: sensed (site:integer) SITES (1, «1»)", "the site 1 is listed twice", None),
         ("r: sensed (site:integer) SITES («a»)", "expected a site, not 'a'", "quotes"),
-        ("r: sensed (site:integer) SITES («'a'»)", "'a' is not of type integer", "site is of type integer"),
+        (
+            "r: sensed (site:integer) SITES («'a'»)",
+            "'a' is not of type integer",
+            "write a whole number of at most 64 bits, without quotes",
+        ),
         ("r: sensed (site:string) SITES («5»)", "5 is not of type string", "quotes"),
         ("r: sensed (site:integer) SITES (1, «)»", "expected a site, not ')'", None),
         ("r: sensed (site:integer) SITES (1«,»", "expected a site, not the end", None),

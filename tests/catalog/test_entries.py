@@ -92,8 +92,8 @@ def test_a_sensed_extent_without_sites_has_no_known_rate():
         ("extents: {r: {kind: «sensd», attributes: {}}}", "expected sensed, pushed or stored, not 'sensd'", "sensed?"),
         ("extents: {r: {kind: «5», attributes: {}}}", "expected sensed, pushed or stored, not 5", None),
         ("extents: {r: {kind: pushed, «atributes»: {}}}", "unknown entry 'atributes'", "did you mean attributes?"),
-        ("extents: {r: {kind: pushed, «<<»: {}}}", "unknown entry '<<'", "known here: declare"),
-        ("extents: {r: {kind: pushed, attributes: «{}»}}", "an extent has at least one attribute", None),
+        ("extents: {r: {kind: pushed, «<<»: {}}}", "unknown entry '<<'", "write one of declare"),
+        ("extents: {r: {kind: pushed, attributes: «{}»}}", "this extent has no attributes", None),
         ("extents: {r: {kind: pushed, attributes: «5»}}", "expected attributes, not 5", "[site:integer"),
         ("extents: {r: {kind: pushed, attributes: [«a»]}}", "expected name:type, not 'a'", "site:integer"),
         ("extents: {r: {kind: pushed, attributes: [«5»]}}", "expected name:type, not 5", None),
@@ -104,7 +104,7 @@ def test_a_sensed_extent_without_sites_has_no_known_rate():
         ("extents: {r: {kind: pushed, attributes: [a:time, «a»:time]}}", "the attribute a is declared twice", None),
         (
             "extents: {r: {declare: 'pushed (a:integer)', «kind»: pushed}}",
-            "kind stands in the declaration already",
+            "kind is in the declaration already",
             "leave out",
         ),
         (
@@ -121,21 +121,25 @@ def test_a_sensed_extent_without_sites_has_no_known_rate():
         (EXTENTS + TRAFFIC + "    «rows»: 5\n", "a pushed extent has no rows", "only stored"),
         (EXTENTS + ROAD + "    «rate»: 1/s\n", "a sensed extent has no rate", "every: 1 min"),
         (EXTENTS + CLASSES + "    «rate»: 1/s\n", "a stored extent has no rate", "only pushed"),
-        (EXTENTS + CLASSES + "    «order»: [temp]\n", "a stored extent has no order", "bag"),
-        (EXTENTS + ROAD + "    «order»: [temp]\n", "order has no effect beside sites", "sites"),
+        (EXTENTS + CLASSES + "    «order»: [temp]\n", "a stored extent has no order", "no order"),
+        (EXTENTS + ROAD + "    «order»: [temp]\n", "an extent with sites has no order", "sites"),
         (EXTENTS + TRAFFIC + "    order: [«Site»]\n", "no attribute 'Site'", "did you mean site?"),
         (EXTENTS + TRAFFIC + "    order: [site, «site»]\n", "site is listed twice", None),
         (EXTENTS + TRAFFIC + "    order: «site»\n", "expected a list, not 'site'", "[site]"),
         (EXTENTS + TRAFFIC + "    order: [«5»]\n", "expected text, not 5", None),
         (EXTENTS + TRAFFIC + "    rate: «5 min»\n", "'5 min' is not a rate", "20 per min"),
-        (EXTENTS + TRAFFIC + "    rate: «5 per 1 ms»\n", "'1 ms' is no whole number of ticks of 1 s", None),
+        (EXTENTS + TRAFFIC + "    rate: «5 per 1 ms»\n", "'1 ms' is not a whole number of ticks of 1 s", None),
         (EXTENTS + ROAD + "    site: «sight»\n", "no attribute 'sight'", "did you mean site?"),
-        (EXTENTS + ROAD + "    every: «1500 ms»\n", "'1500 ms' is no whole number of ticks of 1 s", None),
+        (EXTENTS + ROAD + "    every: «1500 ms»\n", "'1500 ms' is not a whole number of ticks of 1 s", None),
         (EXTENTS + ROAD + "    every: «60»\n", "expected text, not 60", "1 min"),
         (EXTENTS + CLASSES + "    rows: «0»\n", "expected at least 1, not 0", None),
         (EXTENTS + CLASSES + "    rows: «many»\n", "expected a whole number, not 'many'", None),
         (EXTENTS + CLASSES + "    rows: «true»\n", "expected a whole number, not true", None),
-        ("extents: {r: {declare: sensed (site:integer), sites: [1, «x»]}}", "'x' is not of type integer", "integer"),
+        (
+            "extents: {r: {declare: sensed (site:integer), sites: [1, «x»]}}",
+            "'x' is not of type integer",
+            "whole number",
+        ),
         ("extents: {r: {declare: sensed (site:integer), sites: [«~»]}}", "nothing cannot be a site", None),
         ("extents: {r: {declare: sensed (a:integer), sites: [«[1]»]}}", "a list cannot be a site", None),
         ("extents: {r: {declare: sensed (a:integer), sites: [«.inf»]}}", "inf cannot be a site", None),
@@ -149,5 +153,5 @@ def test_what_does_not_fit_is_underlined(marked, message, hint):
 @pytest.mark.parametrize(("entry", "kind"), [("stream", "csv"), ("graph", "ttl")])
 def test_two_extents_of_one_iri(entry: str, kind: str) -> None:
     lines = "".join(f"  {name}: {{{entry}: 'http://ex/one', files: {name}.{kind}}}\n" for name in "ab")
-    with pytest.raises(CatalogError, match=f"two {entry}s of one IRI"):
+    with pytest.raises(CatalogError, match=f"two {entry}s have the same IRI"):
         Catalog.read(f"rdf:\n{lines}")

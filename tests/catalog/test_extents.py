@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from transom.catalog import Catalog, Extent, Kind
+from transom.catalog import Catalog, Extent, ExtentKind
 from transom.catalog.sources import Files, FileVersions, Format
 from transom.errors import CatalogError, NameProblem, UsageError
 from transom.model.time import Calendar
@@ -119,13 +119,13 @@ def test_from_dict_says_where():
 
 def test_extent_by_name():
     catalog = Catalog.read(ROAD)
-    assert catalog.extent("road").kind is Kind.SENSED
+    assert catalog.extent("road").kind is ExtentKind.SENSED
     with pytest.raises(NameProblem, match="no extent 'raod' in the catalog") as caught:
         catalog.extent("raod")
     assert caught.value.hint == "did you mean road?"
     with pytest.raises(NameProblem) as caught:
         catalog.extent("x" * 1000)
-    assert caught.value.hint == "known here: road"
+    assert caught.value.hint == "write road"
     with pytest.raises(NameProblem) as caught:
         Catalog().extent("road")
     assert caught.value.hint is None
@@ -149,11 +149,11 @@ def test_catalogs_and_extents_do_not_change():
 
 def test_a_catalog_can_be_made_by_hand():
     road = Catalog.read(ROAD).extent("road")
-    again = Extent("road", Kind.SENSED, road.schema, every=60, sites=(1, 2), site="site")
+    again = Extent("road", ExtentKind.SENSED, road.schema, every=60, sites=(1, 2), site="site")
     assert Catalog(Calendar(), {"road": again}) == Catalog.read(ROAD)
     assert [str(a) for a in again.schema] == ["road.site:integer", "road.temp:float"]
     assert again.schema.attributes[0].type is Type.INTEGER
-    assert str(Kind.PUSHED) == "pushed"
+    assert str(ExtentKind.PUSHED) == "pushed"
 
 
 def test_html_is_escaped():
@@ -201,7 +201,7 @@ def test_lateness_and_silence_are_whole_ticks_rounded_up(tick, words, ticks):
 @pytest.mark.parametrize(("tick", "ticks"), [("1 s", 300), ("1 min", 5), ("7 min", 1)])
 def test_rows_may_be_five_minutes_ahead(tick, ticks):
     catalog = Catalog.from_dict({"tick": tick, "extents": {"a": "pushed (x:integer)"}})
-    assert catalog.extent("a").most_ahead(catalog.calendar) == ticks
+    assert catalog.extent("a").max_ahead_ticks(catalog.calendar) == ticks
 
 
 @pytest.mark.parametrize("key", ["lateness", "idle_after", "max_ahead"])

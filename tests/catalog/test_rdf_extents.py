@@ -6,7 +6,7 @@ import pytest
 
 import transom
 from transom import Catalog
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 from transom.errors import CatalogError
 from transom.model.time import Rate
 from transom.model.types import Type
@@ -28,8 +28,8 @@ def test_statements_are_tuples_of_terms() -> None:
     for extent in (stream, graph):
         assert isinstance(extent, Extent)
         assert [(attribute.name, attribute.type) for attribute in extent.schema] == [(n, Type.TERM) for n in "spo"]
-    assert (stream.kind, stream.rate, stream.lateness, stream.idle_after) == (Kind.PUSHED, Rate(20, 60), 5, 2)
-    assert (graph.kind, graph.rows) == (Kind.STORED, 7)
+    assert (stream.kind, stream.rate, stream.lateness, stream.idle_after) == (ExtentKind.PUSHED, Rate(20, 60), 5, 2)
+    assert (graph.kind, graph.rows) == (ExtentKind.STORED, 7)
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 
 from transom.catalog import Catalog
-from transom.catalog.page import describe
-from transom.catalog.references import resolved
+from transom.catalog.page import describe_source
+from transom.catalog.reading.references import resolve_references
 from transom.catalog.servers import (
     Device,
     HttpPoll,
     HttpPush,
     Kafka,
+    KafkaTopic,
     Modbus,
     Mqtt,
-    Number,
     OpcUa,
     Payload,
     Postgres,
     Register,
-    Space,
-    Topic,
+    RegisterSpace,
+    RegisterType,
 )
 from transom.catalog.tls import Tls
 from transom.errors import UsageError
@@ -44,17 +44,17 @@ def test_modbus():
     found = source(OVEN, f"{{modbus: {{devices: {devices}, registers: {registers}, deadline: 200 ms, log: here}}}}")
     assert found == Modbus(
         (Device(1, "10.0.0.1:502"), Device(2, "plant:502", 7)),
-        (Register("temp", 4, Number.FLOAT32, Space.INPUT, 0.1, -40.0),),
+        (Register("temp", 4, RegisterType.FLOAT32, RegisterSpace.INPUT, 0.1, -40.0),),
         200_000,
         "here",
     )
-    assert [number.words for number in Number] == [1, 1, 2, 2, 4, 2, 4, 1]
+    assert [number.register_count for number in RegisterType] == [1, 1, 2, 2, 4, 2, 4, 1]
 
 
 def test_one_register_of_one_device():
     found = source(LONE, "{modbus: {server: 'plant:502', registers: {temp: 4}}}")
     assert found == Modbus((Device(None, "plant:502"),), (Register("temp", 4),), 500_000, "log/lone")
-    assert describe(found) == "collected by Modbus"
+    assert describe_source(found) == "collected by Modbus"
 
 
 def test_opcua():
@@ -112,7 +112,7 @@ def test_kafka():
     assert found == Kafka(
         "a:1,b:2", "t", fields, "at", (("security.protocol", "SSL"), ("ssl.key.password", "${KEY}")), "d"
     )
-    assert describe(found) == "the topic t of a:1,b:2"
+    assert describe_source(found) == "the topic t of a:1,b:2"
 
 
 def test_lines_of_kafka_and_what_comes_with_them():
@@ -135,13 +135,13 @@ def test_a_log_in_kafka():
         return source(CAR, f"{{mqtt: {{broker: 'mqtt://a', topic: b, log: {words}}}}}").log
 
     assert log("here/it/is") == log("{address: here/it/is}") == "here/it/is"
-    assert log("'kafka://a:1,b:2/car.log'") == Topic("a:1,b:2", "car.log")
+    assert log("'kafka://a:1,b:2/car.log'") == KafkaTopic("a:1,b:2", "car.log")
     options = "{security.protocol: SASL_SSL, sasl.password: '${KEY}'}"
     found = log(f"{{address: 'kafka://a:1/car', options: {options}}}")
-    assert found == Topic("a:1", "car", (("security.protocol", "SASL_SSL"), ("sasl.password", "${KEY}")))
+    assert found == KafkaTopic("a:1", "car", (("security.protocol", "SASL_SSL"), ("sasl.password", "${KEY}")))
     assert str(found) == "kafka://a:1/car"
     words = "{postgresql: {url: 'postgresql://u@h/d', table: s.t, every: 1 min, log: 'kafka://a:1/door'}}"
-    assert source(DOOR, words).log == Topic("a:1", "door")
+    assert source(DOOR, words).log == KafkaTopic("a:1", "door")
 
 
 def test_tls(tmp_path):
@@ -162,7 +162,7 @@ def test_tls(tmp_path):
     found = source(CAR, f"{{kafka: {{servers: 'a:1', topic: t, {login}}}}}", tmp_path)
     assert (found.user, found.password, found.tls) == ("eng", "${W}", Tls(ca, own))
     words = f"{{http: {{listen: 'a:80', log: {{address: 'kafka://a:1/t', {login}}}}}}}"
-    assert source(CAR, words, tmp_path).log == Topic("a:1", "t", (), "eng", "${W}", Tls(ca, own))
+    assert source(CAR, words, tmp_path).log == KafkaTopic("a:1", "t", (), "eng", "${W}", Tls(ca, own))
 
 
 PLANT = "devices: {1: 'a:1', 2: 'b:1'}"
@@ -172,15 +172,30 @@ LINES = "servers: 'a:1', topic: t, payload: csv"
 @pytest.mark.parametrize(
     ("extent", "marked", "message", "hint"),
     [
-        (DOOR, "{«mqtt»: {broker: 'mqtt://a', topic: b}}", "a stored extent is no stream", "sensed or pushed"),
+        (
+            DOOR,
+            "{«mqtt»: {broker: 'mqtt://a', topic: b}}",
+            "a stored extent cannot be read from a device or broker",
+            "sensed or pushed",
+        ),
         (OVEN, "{«mqtt»: {broker: 'mqtt://a', topic: b}}", "messages come to a pushed extent, not to a sensed one", ""),
         (CAR, "{«modbus»: {server: 'a:1', registers: {plate: 1, speed: 1}}}", None, "declare it"),
         (CAR, "{mqtt: {broker: «'a:1'», topic: b}}", "'a:1' is not an address", "mqtt://plant"),
-        (CAR, "{mqtt: {broker: «'mqtt://me:pw@a'», topic: b}}", "a secret does not stand in a catalog", "${NAME}"),
-        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, password: «pw»}}", "a secret does not stand in a catalog", "${N"),
+        (
+            CAR,
+            "{mqtt: {broker: «'mqtt://me:pw@a'», topic: b}}",
+            "secrets must not be written in the catalog",
+            "${NAME}",
+        ),
+        (
+            CAR,
+            "{mqtt: {broker: 'mqtt://a', topic: b, password: «pw»}}",
+            "secrets must not be written in the catalog",
+            "${N",
+        ),
         (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'b/{colour}'»}}", "no attribute 'colour'", "plate, speed"),
-        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'{plate}/{plate}'»}}", "plate stands twice in the topic", None),
-        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'a#'»}}", "'a#' is not a topic", "# at the end"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'{plate}/{plate}'»}}", "plate occurs twice in the topic", None),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: «'a#'»}}", "'a#' is not a topic", "# the last"),
         (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, payload: «value»}}", None, "payload: json"),
         (CAR, "{mqtt: {broker: 'mqtt://a', topic: '{plate}', payload: value, «time»: t}}", None, "leave it out"),
         (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, payload: senml, «time»: t}}", None, "leave it out"),
@@ -191,10 +206,10 @@ LINES = "servers: 'a:1', topic: t, payload: csv"
         (OVEN, "{modbus: {«devices»: {1: 'a:1'}, registers: {temp: 1}}}", "no device for the site '2'", None),
         (LONE, "{modbus: {«devices»: {1: 'a:1'}, registers: {temp: 1}}}", None, "sites: [1, 2]"),
         (LONE, "{http: {server: «'http://a/{site}'»}}", "the extent has no sites", "sites: [1, 2]"),
-        (OVEN, f"{{modbus: {{{PLANT}, «registers»: {{site: 1}}}}}}", "nothing for temp", None),
+        (OVEN, f"{{modbus: {{{PLANT}, «registers»: {{site: 1}}}}}}", "no entry for temp", None),
         (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: 1}}, deadline: «2 s»}}}}", None, "500 ms"),
         (OVEN, f"{{modbus: {{{PLANT}, registers: {{temp: «-1»}}}}}}", "expected at least 0, not -1", None),
-        (OVEN, "{http: {server: 'http://a', «token»: t}}", "token is for what is sent to listen", "leave it out"),
+        (OVEN, "{http: {server: 'http://a', «token»: t}}", "token needs listen", "leave it out"),
         (CAR, "{kafka: {servers: «a», topic: t}}", "'a' is not a host and a port", None),
         (CAR, "{kafka: {servers: 'a:1', topic: «'t t'»}}", "'t t' is not a topic", None),
         (CAR, "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «x»}}}", None, "${NAME}"),
@@ -202,77 +217,92 @@ LINES = "servers: 'a:1', topic: t, payload: csv"
         (CAR, f"{{kafka: {{{LINES}, columns: «[]»}}}}", None, None),
         (CAR, f"{{kafka: {{{LINES}, columns: [plate, speed, «plate»]}}}}", "two cells are called 'plate'", None),
         (CAR, f"{{kafka: {{{LINES}, fields: «{{plate: x, speed: x}}»}}}}", "two cells are called 'x'", "columns: ["),
-        (CAR, f"{{kafka: {{{LINES}, «columns»: [plate]}}}}", "no cell 'speed' for speed", "known here: plate"),
+        (CAR, f"{{kafka: {{{LINES}, «columns»: [plate]}}}}", "no cell 'speed' for speed", "write plate"),
         (CAR, f"{{kafka: {{{LINES}, columns: [plate, v], fields: {{speed: «w»}}}}}}", "no cell 'w' for speed", None),
         (CAR, f"{{kafka: {{{LINES}, time: «at»}}}}", "no cell 'at'", "columns: [at"),
         (CAR, f"{{kafka: {{{LINES}, envelope: {{«lane»: key}}}}}}", "no attribute 'lane'", None),
         (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «offset»}}}}}}", "a message has no 'offset'", "header.NAME"),
         (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «header.»}}}}}}", "a message has no 'header.'", None),
-        (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «timestamp»}}}}}}", None, "declare it"),
+        (CAR, f"{{kafka: {{{LINES}, envelope: {{plate: «timestamp»}}}}}}", None, "declare plate as timestamp"),
         (
             CAR,
             f"{{kafka: {{{LINES}, fields: {{plate: p}}, envelope: {{«plate»: key}}}}}}",
             "plate is in the fields already",
             None,
         ),
-        (CAR, "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}", "a pushed extent is no table", None),
+        (
+            CAR,
+            "{«postgresql»: {url: 'postgresql://h/d', table: t, every: 1 s}}",
+            "a pushed extent cannot be a database table",
+            None,
+        ),
         (DOOR, "{postgresql: {url: 'postgresql://h/d', table: «'t;'», every: 1 s}}", "'t;' is not a table", None),
         (CAR, "{http: {listen: 'a:80', log: «'kafka://a/t'»}}", "'a' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', log: «'kafka://a:1'»}}", "'' is not a topic", "kafka://HOST:PORT/TOPIC"),
         (CAR, "{http: {listen: 'a:80', log: «'kafka://me:pw@a:1/t'»}}", None, "10.0.0.1:502"),
-        (CAR, "{http: {listen: 'a:80', log: «'s3://a/t'»}}", "'s3://a/t' is no place for a log", "a folder"),
+        (CAR, "{http: {listen: 'a:80', log: «'s3://a/t'»}}", "'s3://a/t' cannot be the location of a log", "a folder"),
         (CAR, "{http: {listen: 'a:80', log: {address: l, «options»: {a: b}}}}", "options are for a log in Kafka", None),
         (
             CAR,
             "{http: {listen: 'a:80', log: {address: 'kafka://a:1/t', options: {sasl.password: «x»}}}}",
-            "a secret does not stand in a catalog",
+            "secrets must not be written in the catalog",
             "${NAME}",
         ),
         (
             CAR,
             "{http: {listen: 'a:80', log: {address: 'kafka://a:1/t', options: {ssl.key.pem: «'x ${Y}'»}}}}",
-            "a secret does not stand in a catalog",
+            "secrets must not be written in the catalog",
             "${NAME}",
         ),
         (
             CAR,
             "{kafka: {servers: 'a:1', topic: t, options: {sasl.jaas.config: «'x password=\"y\" realm=\"${Z}\";'»}}}",
-            "a secret does not stand in a catalog",
+            "secrets must not be written in the catalog",
             "${NAME}",
         ),
         (
             DOOR,
             "{postgresql: {url: «'postgresql://me@a/d?password=x'», table: t, every: 1 s}}",
-            "a secret does not stand in a catalog",
+            "secrets must not be written in the catalog",
             "${NAME}",
         ),
-        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, «tls»: {}}}", "tls is for an address with TLS", "mqtts://"),
+        (CAR, "{mqtt: {broker: 'mqtt://a', topic: b, «tls»: {}}}", "this address does not use TLS", "mqtts://"),
         (CAR, "{mqtt: {broker: «'mqtt://a/b'», topic: b}}", "'mqtt://a/b' is more than a host and a port", "entries"),
         (CAR, "{mqtt: {broker: «'mqtts://a?ca=x'», topic: b}}", None, "tls are entries"),
-        (CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {«key»: k}}}", "a key without a certificate", "PATH"),
+        (CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {«key»: k}}}", "a key needs a certificate", "PATH"),
         (CAR, "{mqtt: {broker: 'mqtts://a', topic: b, tls: {ca: «''»}}}", "'' is not a path", "PEM file"),
-        (CAR, "{http: {listen: 'a:80', «tls»: {ca: c}}}", "a server shows a certificate", "key: PATH"),
-        (OVEN, "{http: {server: 'http://a', «tls»: {}}}", "tls is for an address with TLS", "https://"),
-        (OVEN, "{http: {server: 'http://a', headers: {X-Key: «abc»}}}", "a secret does not stand in a catalog", "${N"),
-        (OVEN, "{http: {server: «'http://a/?token=abc'»}}", "a secret does not stand in a catalog", "${NAME}"),
+        (CAR, "{http: {listen: 'a:80', «tls»: {ca: c}}}", "a server with TLS needs a certificate", "key: PATH"),
+        (OVEN, "{http: {server: 'http://a', «tls»: {}}}", "this address does not use TLS", "https://"),
+        (
+            OVEN,
+            "{http: {server: 'http://a', headers: {X-Key: «abc»}}}",
+            "secrets must not be written in the catalog",
+            "${N",
+        ),
+        (OVEN, "{http: {server: «'http://a/?token=abc'»}}", "secrets must not be written in the catalog", "${NAME}"),
         (
             OVEN,
             "{opcua: {server: 'opc.tcp://a', nodes: {temp: n}, «tls»: {ca: c}}}",
-            "both sides of OPC UA have a certificate",
+            "tls of OPC UA needs a ca and a certificate",
             "certificate: PATH",
         ),
         (
             DOOR,
             "{postgresql: {url: 'postgresql://u@h/d?sslmode=require', table: t, every: 1 s, «tls»: {}}}",
-            "the url and tls both say something of TLS",
+            "the url and tls both configure TLS",
             "leave out",
         ),
         (CAR, "{kafka: {servers: 'a:1', topic: t, user: eng, password: «pw»}}", None, "${NAME}"),
-        (CAR, "{kafka: {servers: 'a:1', topic: t, «user»: eng}}", "user alone is no login", "${NAME}"),
+        (
+            CAR,
+            "{kafka: {servers: 'a:1', topic: t, «user»: eng}}",
+            "a login needs a user and a password, not user alone",
+            "${NAME}",
+        ),
         (
             CAR,
             "{kafka: {servers: 'a:1', topic: t, tls: {certificate: c, «key»: k}}}",
-            "for Kafka on Spark both are in one file",
+            "key and certificate have to be in one file for Kafka on Spark",
             "certificate: PATH",
         ),
         (
@@ -296,7 +326,7 @@ LINES = "servers: 'a:1', topic: t, payload: csv"
         (CAR, "{http: {listen: 'a:80', log: {address: l, «tls»: {}}}}", "tls is for a log in Kafka", "leave it out"),
         (CAR, "{http: {listen: «'8080'»}}", "'8080' is not a host and a port", None),
         (CAR, "{http: {listen: 'a:80', path: «cars»}}", "'cars' is not a path", "/events"),
-        (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline is for what is fetched", None),
+        (CAR, "{http: {listen: 'a:80', «deadline»: 1 s}}", "deadline cannot be combined with listen", None),
     ],
 )
 def test_refused(extent, marked, message, hint):
@@ -310,16 +340,16 @@ def test_columns_of_the_log():
     extent = "  car:\n    kind: pushed\n    attributes: {_seq: integer}\n"
     says(
         f"extents:\n{extent}    source: {{«mqtt»: {{broker: 'mqtt://a', topic: b}}}}\n",
-        "the log has a column _seq of its own",
+        "the log has a column _seq already",
     )
 
 
 def test_references(tmp_path, monkeypatch):
     monkeypatch.setenv("PLANT_KEY", "k3y")
     (tmp_path / "key").write_text("other\n")
-    assert resolved("Bearer ${PLANT_KEY}") == "Bearer k3y"
-    assert resolved(f"${{file:{tmp_path / 'key'}}}") == "other"
+    assert resolve_references("Bearer ${PLANT_KEY}") == "Bearer k3y"
+    assert resolve_references(f"${{file:{tmp_path / 'key'}}}") == "other"
     with pytest.raises(UsageError, match="no NOBODY_SET_THIS"):
-        resolved("${NOBODY_SET_THIS}")
+        resolve_references("${NOBODY_SET_THIS}")
     with pytest.raises(UsageError, match="cannot read"):
-        resolved(f"${{file:{tmp_path / 'nothing'}}}")
+        resolve_references(f"${{file:{tmp_path / 'nothing'}}}")

@@ -9,22 +9,22 @@ import pytest
 
 from transom.catalog import Catalog
 from transom.catalog.sources import (
-    Choice,
-    Clock,
-    Constant,
+    ChoiceSignal,
+    ClockSignal,
+    ConstantSignal,
     Files,
     FileVersions,
     Format,
     Gaps,
-    Generate,
-    Poisson,
-    Regular,
-    Sine,
-    Site,
+    Generator,
+    PoissonArrivals,
+    RegularArrivals,
+    SineSignal,
+    SiteSignal,
     Table,
-    Walk,
+    WalkSignal,
 )
-from transom.model.bag import Version
+from transom.model.bag import TableVersion
 from transom.model.time import Rate
 
 from .marked import CLASSES, ROAD, TRAFFIC, says
@@ -64,17 +64,17 @@ def test_versions_in_files():
 )
 def test_tables(words):
     words = words.replace("[30, ]", "[30, ~]")
-    assert source(CLASSES, f"{{table: {words}}}") == Table((Version(0, ((20, "cool"), (30, None))),))
+    assert source(CLASSES, f"{{table: {words}}}") == Table((TableVersion(0, ((20, "cool"), (30, None))),))
 
 
 def test_tables_with_versions_are_in_order():
     found = source(CLASSES, "{table: {versions: {600: [], 0: [[20, on]]}}}")
-    assert found == Table((Version(0, ((20, "on"),)), Version(600, ())))
+    assert found == Table((TableVersion(0, ((20, "on"),)), TableVersion(600, ())))
 
 
 def test_generated_readings():
     found = source(ROAD, "{generate: {seed: 7, gaps: 0.5, attributes: {temp: {walk: {start: 1, step: 2, min: 0}}}}}")
-    assert found == Generate(7, (Site(), Clock(), Walk(1, 2, 0, None)), None, Gaps(0.5))
+    assert found == Generator(7, (SiteSignal(), ClockSignal(), WalkSignal(1, 2, 0, None)), None, Gaps(0.5))
 
 
 def test_generated_arrivals():
@@ -83,10 +83,10 @@ def test_generated_arrivals():
         arrivals: {poisson: 12 per min}
         gaps: [{from: 10 min, to: 20 min}]
         attributes: {site: {constant: ~}, name: {choice: [on, off]}, at: {clock: true}}"""
-    assert source(TRAFFIC, words) == Generate(
+    assert source(TRAFFIC, words) == Generator(
         0,
-        (Constant(None), Choice(("on", "off"), (1, 1)), Clock()),
-        Poisson(Rate(12, 60)),
+        (ConstantSignal(None), ChoiceSignal(("on", "off"), (1, 1)), ClockSignal()),
+        PoissonArrivals(Rate(12, 60)),
         Gaps(0, ((600, 1200),)),
     )
 
@@ -106,17 +106,17 @@ def test_every_signal():
           c: {constant: 2009-01-01}
           d: {choice: [true]}
           e: clock"""
-    assert source(extent, words) == Generate(
+    assert source(extent, words) == Generator(
         0,
         (
-            Sine(1, 2, 60, 3),
-            Choice((Decimal(1), Decimal("2.5"), Decimal("3.10")), (0, 1, 2.5)),
-            Constant(datetime(2009, 1, 1, tzinfo=UTC)),
-            Choice((True,), (1,)),
-            Clock(),
-            Clock(),
+            SineSignal(1, 2, 60, 3),
+            ChoiceSignal((Decimal(1), Decimal("2.5"), Decimal("3.10")), (0, 1, 2.5)),
+            ConstantSignal(datetime(2009, 1, 1, tzinfo=UTC)),
+            ChoiceSignal((True,), (1,)),
+            ClockSignal(),
+            ClockSignal(),
         ),
-        Regular(5),
+        RegularArrivals(5),
         Gaps(1, ((0, 3600),)),
     )
 
@@ -144,7 +144,7 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
             "a source is one of files, generate, table, query and the servers, not 2 of them",
             None,
         ),
-        (ROAD, "{«redis»: x}", "unknown entry 'redis'", "known here: files, generate, table"),
+        (ROAD, "{«redis»: x}", "unknown entry 'redis'", "write one of files, generate, table"),
         (ROAD, "{files: «5»}", "expected entries, not 5", None),
         (ROAD, "{files: «{}»}", "files take either a path or versions", "files: data/road.csv"),
         (ROAD, "{files: «{path: []}»}", "the list of paths is empty", None),
@@ -161,15 +161,20 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
         (ROAD, "{files: {path: [«5»]}}", "expected text, not 5", None),
         (ROAD, "{files: {«versions»: {0: a.csv}}}", "a sensed extent has no versions", None),
         (CLASSES, "{files: {versions: {0: a.csv}, «time»: a}}", "versions have their ticks already", None),
-        (CLASSES, "{files: {versions: {«x»: a.csv}}}", "'x' is not an instant", "the tick from which on"),
+        (CLASSES, "{files: {versions: {«x»: a.csv}}}", "'x' is not an instant", "the tick at which"),
         (CLASSES, "{files: {versions: {«-1»: a.csv}}}", "'-1' lies before tick 0", None),
         (CLASSES, "{files: {«versions»: {0: a.csv, 00: b.csv}}}", "two versions begin at the same tick", None),
         (CLASSES, "{files: {versions: {0: «a»}}}", "cannot tell the format of 'a'", None),
         (ROAD, "{«table»: []}", "a sensed extent has no table", "files or generate"),
         (CLASSES, "{table: «{}»}", "a table takes either rows or versions", "table: {rows"),
         (CLASSES, "{table: [«5»]}", "expected a row, not 5", "[temp, category]"),
-        (CLASSES, "{table: [[1, a], «[1]»]}", "a row with 1 of 2 values", "temp, category"),
-        (CLASSES, "{table: [[«x», a]]}", "'x' is not of type integer", "temp is of type integer"),
+        (
+            CLASSES,
+            "{table: [[1, a], «[1]»]}",
+            "this row has 1 value, and the extent has 2 attributes",
+            "temp, category",
+        ),
+        (CLASSES, "{table: [[«x», a]]}", "'x' is not of type integer", "write a whole number of at most 64 bits"),
         (CLASSES, "{table: {rows: [[1, «5»]]}}", "5 is not of type string", "quotes"),
         (CLASSES, "{table: [«{temp: 1}»]}", "expected the entries temp, category", None),
         (CLASSES, "{table: [{temp: «x», category: a}]}", "'x' is not of type integer", None),
@@ -178,7 +183,7 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
             CLASSES + "    rows: 1\n",
             "{table: {rows: «[[1, a], [2, b]]»}}",
             "2 rows, but at most 1 are declared",
-            "raise rows",
+            "declare rows: 2 or more",
         ),
         (CLASSES, "{«generate»: {}}", "a stored extent cannot be generated", "table: {rows"),
         (ROAD, "{generate: {«sed»: 1}}", "unknown entry 'sed'", "did you mean seed?"),
@@ -241,13 +246,13 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
         (
             ROAD,
             "{generate: {attributes: {temp: {walk: {start: «1», step: 1, min: 2}}}}}",
-            "start lies outside min and max",
+            "start is not between min and max",
             None,
         ),
         (
             ROAD,
             "{generate: {attributes: {temp: {walk: {start: «3», step: 1, max: 2}}}}}",
-            "start lies outside min and max",
+            "start is not between min and max",
             None,
         ),
         (
@@ -296,7 +301,7 @@ WALK = "temp: {walk: {start: 1, step: 1}}"
         (
             ROAD,
             f"{{generate: {{attributes: {{{WALK}}}, gaps: [{{from: 2 s, to: «1 s»}}]}}}}",
-            "a span ends after it starts",
+            "a span cannot end before it has begun",
             None,
         ),
         (

@@ -8,9 +8,9 @@ import pytest
 
 from tests.catalog.marked import says
 from transom.catalog import Catalog
-from transom.catalog.space_entries import read_speed
+from transom.catalog.resolve.space import read_speed
 from transom.errors import CatalogError, NameProblem
-from transom.model.space import Position, Speed
+from transom.model.geometry.space import Position, Speed
 from transom.model.time import Calendar
 
 SHIPS = "extents:\n  ships:\n    declare: pushed (id:string, lon:float, lat:float, x:integer, at:timestamp)\n"
@@ -77,16 +77,16 @@ def test_what_is_no_speed(words: str) -> None:
     [
         ("position: {lon: «lo», lat: lat}", "no attribute 'lo'", "did you mean lon"),
         ("position: {lon: lon, lat: «at»}", "the attribute at is of type timestamp", "an integer or a float"),
-        ("position: «{lon: lon}»", "a position without lat", "lat: lat"),
-        ("position: «{y: lat}»", "a position without x", "x: x"),
-        ("position: «{}»", "a position without x", "x: x"),
-        ("position: {lon: lon, lat: lat, «unit»: m}", "unit does not go with lon", None),
-        ("position: {x: x, unit: «parsec»}", "no unit of length 'parsec'", "known here: m, km"),
+        ("position: «{lon: lon}»", "this position has no lat", "lat: lat"),
+        ("position: «{y: lat}»", "this position has no x", "x: x"),
+        ("position: «{}»", "this position has no x", "x: x"),
+        ("position: {lon: lon, lat: lat, «unit»: m}", "unit cannot be combined with lon", None),
+        ("position: {x: x, unit: «parsec»}", "no unit of length 'parsec'", "write one of m, km"),
         ("position: {x: x, «z»: lat}", "unknown entry 'z'", None),
         ("position: «lon»", "expected entries, not 'lon'", "lon: lon"),
-        ("«object»: id", "object without a position", "position: {"),
-        ("«max_speed»: 5 m/s", "max_speed without a position", "position: {"),
-        ("position: {x: x}\n    object: «car»", "no attribute 'car'", "known here: id"),
+        ("«object»: id", "object needs a position", "position: {"),
+        ("«max_speed»: 5 m/s", "max_speed needs a position", "position: {"),
+        ("position: {x: x}\n    object: «car»", "no attribute 'car'", "write one of id"),
         ("position: {x: x}\n    max_dwell: «soon»", "'soon' is not a length of time such as '5 min'", "1 min"),
         ("max_rows_per_key: «0»", "expected at least 1, not 0", None),
     ],
@@ -139,7 +139,7 @@ regions:
         ("Zone: «{wkt: POLYGON EMPTY, file: a.wkt}»",
          "a region is one of wkt, geojson, polygon and file, not 2 of them", None),
         ("Zone: {polygon: «[[0, 0], [1, 1]]»}", "a ring has at least three corners", "polygon"),
-        ("Zone: {polygon: [[0, 0], «[1, 1, 1]», [2, 5]]}", "a place is two numbers, not 3", "[10, 5]"),
+        ("Zone: {polygon: [[0, 0], «[1, 1, 1]», [2, 5]]}", "a point is two numbers, not 3", "[10, 5]"),
         ("Zone: {polygon: [[0, 0], [1, «x»], [2, 5]]}", "expected a number, not 'x'", None),
         ("Zone: {polygon: «[[25, 120], [25, 125], [30, 125]]»}",
          "25 120 is not a longitude and a latitude", "come first"),
@@ -149,7 +149,7 @@ regions:
         ("Zone: {wkt: POLYGON EMPTY, «feature»: a}", "wkt has no feature", "GeoJSON"),
         ("Zone: {file: «zone.shp»}", "cannot tell the format of 'zone.shp'", ".geojson"),
         ("Zone: {file: «zone.wkt»}", "no file 'zone.wkt'", "relative"),
-        ("Zone: {wkt: POLYGON EMPTY, on: «moon»}", "expected plane or earth, not 'moon'", "known here: plane, earth"),
+        ("Zone: {wkt: POLYGON EMPTY, on: «moon»}", "expected plane or earth, not 'moon'", "write one of plane, earth"),
         ("«Ships»: {wkt: POLYGON EMPTY}", "the name 'Ships' is taken", "'ships' is there already"),
         ("«5th»: {wkt: POLYGON EMPTY}", "'5th' cannot be the name of a region", "letters"),
     ],

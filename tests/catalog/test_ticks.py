@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from transom.catalog.ticks import read_instant, read_interval, read_length, read_rate, read_tick, read_value
+from transom.catalog.reading.ticks import read_instant, read_interval, read_length, read_rate, read_tick, read_value
 from transom.model.time import Calendar, Rate
 from transom.model.types import Type
 
@@ -26,7 +26,7 @@ def test_lengths():
     ("words", "message"),
     [
         ("five", "'five' is not a length of time"),
-        ("90 s", "'90 s' is no whole number of ticks of 60 s"),
+        ("90 s", "'90 s' is not a whole number of ticks of 60 s"),
         ("999999999999999 d", "is longer than"),
     ],
 )

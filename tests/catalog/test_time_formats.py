@@ -8,7 +8,7 @@ import pytest
 
 from transom.catalog import Catalog
 from transom.catalog.sources import Files
-from transom.catalog.time_formats import TAKES, read_time_format
+from transom.catalog.time_formats import SUPPORTED_DIRECTIVES, read_time_format
 from transom.errors import CatalogError
 
 DAY = "%d/%m/%Y %H:%M:%S"
@@ -115,7 +115,7 @@ def test_catalog_entries() -> None:
     [
         ("{path: a.csv, time_format: '%Y-%m-%d'}", "for the column that time names"),
         ("{path: a.parquet, time: at, time_format: '%Y-%m-%d'}", "parquet files have no time_format"),
-        ("{path: a.csv, time: at, time_format: '%j'}", f"it takes {TAKES} and %%"),
+        ("{path: a.csv, time: at, time_format: '%j'}", f"it takes {SUPPORTED_DIRECTIVES} and %%"),
         ("{path: a.csv, fields: {y: Y}}", "no attribute 'y'"),
         ("{path: a.csv, fields: {x: 1}}", "expected"),
     ],

@@ -9,8 +9,8 @@ import psycopg
 
 import transom
 from transom.catalog.servers import Postgres
-from transom.collector.scan import Scanner
-from transom.connectors.log.segments import Log
+from transom.collector.sources.scan import Scanner
+from transom.connectors.log.segments import SegmentLog
 
 
 class ListScanner(Scanner):
@@ -32,4 +32,6 @@ def list_scanner(catalog: transom.Catalog, name: str, folder: Path) -> ListScann
     """A scanner of an extent, on its log."""
     extent = catalog.extents[name]
     assert isinstance(extent.source, Postgres)
-    return ListScanner(extent, extent.source, Log(folder / extent.source.log, extent, apart=0), catalog.calendar)
+    return ListScanner(
+        extent, extent.source, SegmentLog(folder / extent.source.log, extent, segment_interval=0), catalog.calendar
+    )

@@ -12,12 +12,12 @@ import pytest
 from transom.catalog import Catalog
 from transom.catalog.servers import Payload
 from transom.collector.feed import Feed
-from transom.collector.run import _collect, chosen
+from transom.collector.run import _collect, select_extents
 from transom.connectors import open_stream
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.read import dead_counts
-from transom.connectors.log.segments import Log, segments
-from transom.connectors.payloads import Reader
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.read import rejected_counts
+from transom.connectors.log.segments import SegmentLog, segments
+from transom.connectors.payloads import MessageReader
 from transom.errors import DataError
 
 POLLED = """
@@ -45,9 +45,11 @@ def ahead(catalog, tmp_path, seconds):
     """The log that a collector leaves whose clock was ahead."""
     oven = catalog.extents["oven"]
     moment = datetime.now(UTC)
-    with Log(tmp_path / "log/oven", oven, apart=0) as log:
+    with SegmentLog(tmp_path / "log/oven", oven, segment_interval=0) as log:
         tick = catalog.calendar.tick_of(moment) + seconds
-        log.append([Entry(Entered.ROW, tick, moment, (1, 20.0)), Entry(Entered.BEAT, tick, moment)])
+        log.append(
+            [LogRecord(LogRecordKind.ROW, tick, moment, (1, 20.0)), LogRecord(LogRecordKind.HEARTBEAT, tick, moment)]
+        )
 
 
 @pytest.mark.parametrize(("seconds", "hint"), [(3600, True), (60, False)])
@@ -56,7 +58,7 @@ def test_log_ahead_of_the_clock_is_reported(tmp_path, seconds, hint):
     catalog = Catalog.read(POLLED, folder=tmp_path)
     ahead(catalog, tmp_path, seconds)
     told = []
-    found = asyncio.run(_collect(catalog, chosen(catalog, []), 0.1, 2.5, told.append))
+    found = asyncio.run(_collect(catalog, select_extents(catalog, []), 0.1, 2.5, told.append))
     [words] = [line for line in told if line.startswith("oven: ")]
     how_far = re.search(r"log/oven is (\d+) s ahead of the clock: no rows before 20", words)
     assert how_far is not None
@@ -71,20 +73,20 @@ def test_log_ahead_of_the_clock_is_reported(tmp_path, seconds, hint):
 def fed(tmp_path, words="", clock=lambda: NOW, time="at"):
     catalog = Catalog.read(PUSHED % words, folder=tmp_path)
     car = catalog.extents["car"]
-    log = Log(tmp_path / "log/car", car, apart=0)
-    reader = Reader(car, catalog.calendar, (("plate", "plate"),), time, Payload.JSON)
+    log = SegmentLog(tmp_path / "log/car", car, segment_interval=0)
+    reader = MessageReader(car, catalog.calendar, (("plate", "plate"),), time, Payload.JSON)
     return Feed(car, log, catalog.calendar, reader, clock), catalog
 
 
 def test_row_from_the_future_is_dead_and_the_others_are_taken(tmp_path):
     feed, catalog = fed(tmp_path)
     given = [990, "2099-01-01T00:00:00Z", 1300, 1301, 1000]
-    answers = [feed.take(b'{"at": %s, "plate": "a"}' % _json(at), {}, "b", None) for at in given]
+    answers = [feed.enqueue(b'{"at": %s, "plate": "a"}' % _json(at), {}, "b", None) for at in given]
     feed.flush()
     assert [None if dead is None else dead.reason.value for dead in answers] == [None, "ahead", None, "ahead", "late"]
-    assert answers[3].words == "tick 1301, 301 ahead of the clock; 300 are allowed"
+    assert answers[3].detail == "tick 1301, 301 ahead of the clock; 300 are allowed"
     assert [e.tick for e in open_stream(feed.extent, catalog.calendar, tmp_path)] == [990, 1300]
-    assert dead_counts(feed.extent, "log/car", tmp_path) == {"ahead": 2, "late": 1}
+    assert rejected_counts(feed.extent, "log/car", tmp_path) == {"ahead": 2, "late": 1}
 
 
 def _json(at):
@@ -93,7 +95,7 @@ def _json(at):
 
 def test_catalog_says_how_far_ahead_a_row_may_be(tmp_path):
     feed, _ = fed(tmp_path, "max_ahead: 10 s,")
-    answers = [feed.take(b'{"at": %d, "plate": "a"}' % at, {}, "b", None) for at in (1010, 1011)]
+    answers = [feed.enqueue(b'{"at": %d, "plate": "a"}' % at, {}, "b", None) for at in (1010, 1011)]
     assert [dead and dead.reason.value for dead in answers] == [None, "ahead"]
 
 
@@ -101,7 +103,7 @@ def test_log_with_a_row_from_the_future_is_refused(tmp_path):
     """A log that an earlier version wrote: every row of now would be late."""
     first, catalog = fed(tmp_path)
     far = catalog.calendar.tick_of(datetime(2099, 1, 1, tzinfo=UTC))
-    first.log.append([Entry(Entered.ROW, far, NOW, ("a",))])
+    first.log.append([LogRecord(LogRecordKind.ROW, far, NOW, ("a",))])
     first.log.close()
     feed, _ = fed(tmp_path)
     assert not feed.writable
@@ -112,7 +114,7 @@ def test_log_with_a_row_from_the_future_is_refused(tmp_path):
 def test_clock_that_is_set_back_while_messages_come(tmp_path):
     moment = [NOW]
     feed, _ = fed(tmp_path, clock=lambda: moment[0], time=None)
-    feed.take(b'{"plate": "a"}', {}, "b", None)
+    feed.enqueue(b'{"plate": "a"}', {}, "b", None)
     feed.flush()
     moment[0] -= timedelta(hours=1)
     with pytest.raises(DataError, match="3600 s ahead of the clock"):

@@ -21,11 +21,12 @@ import pytest
 
 from transom.catalog import Catalog
 from transom.catalog.servers import HttpPoll
-from transom.collector import http_poll, http_push, run
+from transom.collector import run
+from transom.collector.sources import http_poll, http_push
 from transom.connectors import open_stream
 from transom.connectors.log.segments import segments
-from transom.connectors.payloads import LARGEST, Dead
-from transom.model.reasons import Reason
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, RejectError
+from transom.model.reject_reason import RejectReason
 
 PUSHED = """
 extents:
@@ -62,7 +63,7 @@ def test_full_disk_stops_one_extent_until_there_is_room(tmp_path, monkeypatch):
     told = []
 
     async def scenario():
-        collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 60.0, told.append))
+        collecting = asyncio.create_task(run._collect(catalog, run.select_extents(catalog, []), 0.1, 60.0, told.append))
         async with httpx.AsyncClient(timeout=10) as client:
 
             async def send(port, plate):
@@ -109,7 +110,7 @@ def test_log_that_cannot_be_opened_is_tried_again(tmp_path, monkeypatch):
     told = []
 
     async def scenario():
-        collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 60.0, told.append))
+        collecting = asyncio.create_task(run._collect(catalog, run.select_extents(catalog, []), 0.1, 60.0, told.append))
         while not any("fine: listening" in line for line in told):
             await asyncio.sleep(0.05)
             if collecting.done():
@@ -217,7 +218,7 @@ extents:
 """
     source = Catalog.read(text).extents["oven"].source
     assert isinstance(source, HttpPoll)
-    [station] = http_poll.stations(source)
+    [station] = http_poll.http_connections(source)
 
     async def read():
         found = {}
@@ -232,28 +233,28 @@ extents:
 
 def test_answer_of_a_device_has_a_limit(device):
     assert answer_of(device, 200) == {"temp": 1.5}
-    assert answer_of(device, 3 * LARGEST) == {"temp": 1.5}
+    assert answer_of(device, 3 * MAX_MESSAGE_BYTES) == {"temp": 1.5}
     tracemalloc.start()
     try:
-        with pytest.raises(Dead) as caught:
+        with pytest.raises(RejectError) as caught:
             answer_of(device, 100_000_000)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert caught.value.reason is Reason.SIZE
-    assert caught.value.words == f"the answer has more than {4 * LARGEST} bytes"
+    assert caught.value.reason is RejectReason.SIZE
+    assert caught.value.detail == f"the answer has more than {4 * MAX_MESSAGE_BYTES} bytes"
     assert most < 40_000_000
 
 
 def test_large_messages_are_not_parsed_in_the_event_loop(device, monkeypatch):
     where = []
-    parse = http_poll.HttpStation._fields
+    parse = http_poll.HttpConnection._fields
 
     def fields(self, raw):
         where.append(threading.current_thread() is threading.main_thread())
         return parse(self, raw)
 
-    monkeypatch.setattr(http_poll.HttpStation, "_fields", fields)
+    monkeypatch.setattr(http_poll.HttpConnection, "_fields", fields)
     answer_of(device, 200)
     answer_of(device, 100_000)
     assert where == [True, False]
@@ -316,7 +317,7 @@ def test_mqtt_message_has_a_limit(tmp_path):
         threading.Thread(target=broker, args=(server, 40_000_000, acknowledged), daemon=True).start()
 
         async def collect():
-            collecting = asyncio.create_task(run._collect(catalog, run.chosen(catalog, []), 0.1, 120.0, print))
+            collecting = asyncio.create_task(run._collect(catalog, run.select_extents(catalog, []), 0.1, 120.0, print))
             while not acknowledged.is_set() and not collecting.done():
                 await asyncio.sleep(0.05)
             os.kill(os.getpid(), signal.SIGTERM)
@@ -331,5 +332,5 @@ def test_mqtt_message_has_a_limit(tmp_path):
     assert acknowledged.is_set()
     assert most < 40_000_000
     [letter] = [e for p in segments(tmp_path / "log/car") for e in pq.read_table(p).to_pylist() if e["_kind"] == "dead"]
-    assert (letter["_reason"], letter["_origin"], len(letter["_raw"])) == ("too large", "cars", LARGEST)
+    assert (letter["_reason"], letter["_origin"], len(letter["_raw"])) == ("too large", "cars", MAX_MESSAGE_BYTES)
     assert result.counts["car"] == {"too large": 1}

@@ -12,12 +12,12 @@ import pytest
 
 from transom.catalog import Catalog
 from transom.catalog.servers import HttpPush
-from transom.collector import http_server
-from transom.collector.http_push import HttpReceiver
-from transom.connectors.log.columns import Answered
-from transom.connectors.payloads import LARGEST, Dead
+from transom.collector.sources import http_server
+from transom.collector.sources.http_push import HttpReceiver
+from transom.connectors.log.columns import MessageOutcome
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, RejectError
 from transom.errors import Unavailable, UsageError
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 
 CATALOG = """
 extents:
@@ -40,15 +40,17 @@ class FeedStub:
         self.log = self
         self.extent = Catalog.read(CATALOG).extent("car")
 
-    def answered(self, count: int) -> Iterator[Answered]:
+    def recent_outcomes(self, count: int) -> Iterator[MessageOutcome]:
         """What a log held when the collector started."""
-        yield Answered("before", None, None)
-        yield Answered("dead before", Reason.LATE.value, "too late")
+        yield MessageOutcome("before", None, None)
+        yield MessageOutcome("dead before", RejectReason.LATE.value, "too late")
 
-    def take(self, body: bytes, envelope: dict[str, Any], kind: str, key: str | None, done: Callable[[], None]) -> Any:
+    def enqueue(
+        self, body: bytes, envelope: dict[str, Any], kind: str, key: str | None, done: Callable[[], None]
+    ) -> Any:
         self.bodies.append(body)
         done()
-        return None if body else Dead(Reason.MISSING, "no plate")
+        return None if body else RejectError(RejectReason.MISSING, "no plate")
 
     def acknowledge_duplicate(self, done: Callable[[], None]) -> None:
         done()
@@ -141,18 +143,18 @@ def test_idempotency_key_is_taken_once(feed: FeedStub, answers: Any) -> None:
 
 def test_idempotency_key_of_a_dead_message_gets_the_same_answer(feed: FeedStub, answers: Any) -> None:
     found = answers(*(post("", f"Idempotency-Key: {key}") for key in ("a", "a", "dead before")))
-    dead = {"reason": Reason.MISSING.value, "words": "no plate"}
+    dead = {"reason": RejectReason.MISSING.value, "detail": "no plate"}
     assert [(status, body) for status, _, body in found] == [
         (422, dead),
         (422, dead),
-        (422, {"reason": "late", "words": "too late"}),
+        (422, {"reason": "late", "detail": "too late"}),
     ]
     assert len(feed.bodies) == 1
 
 
 def test_rejected_message_names_the_reason(answers: Any) -> None:
     [(status, _, body)] = answers(post(""))
-    assert (status, body) == (422, {"reason": Reason.MISSING.value, "words": "no plate"})
+    assert (status, body) == (422, {"reason": RejectReason.MISSING.value, "detail": "no plate"})
 
 
 def test_log_that_cannot_be_written(feed: FeedStub, answers: Any) -> None:
@@ -173,7 +175,7 @@ def test_log_that_cannot_be_written(feed: FeedStub, answers: Any) -> None:
         (post("").replace(b"Content-Length: 0\r\n", b""), 411),
         (post("{}", "Content-Encoding: gzip"), 415),
         (post("{}", "Expect: a wonder"), 417),
-        (post().replace(b"Content-Length: 2", f"Content-Length: {4 * LARGEST + 1}".encode()), 413),
+        (post().replace(b"Content-Length: 2", f"Content-Length: {4 * MAX_MESSAGE_BYTES + 1}".encode()), 413),
     ],
 )
 def test_refused_request_closes_the_connection(feed: FeedStub, answers: Any, request_bytes: bytes, status: int) -> None:
@@ -210,7 +212,7 @@ def test_malformed_request_is_refused(feed: FeedStub, answers: Any, request_byte
 def test_chunked_body_is_taken_up_to_the_limit(feed: FeedStub, answers: Any) -> None:
     head = post("", CHUNKED).replace(b"Content-Length: 0\r\n", b"")
     assert [status for status, _, _ in answers(head + b"2\r\n{}\r\n0\r\n\r\n")] == [200]
-    piece = b"%x\r\n%s\r\n" % (LARGEST, b"a" * LARGEST)
+    piece = b"%x\r\n%s\r\n" % (MAX_MESSAGE_BYTES, b"a" * MAX_MESSAGE_BYTES)
     assert [status for status, _, _ in answers(head + 5 * piece)] == [413]
     assert feed.bodies == [b"{}"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.collector.test_http_push import FeedStub, one_answer, post, source_of
-from tests.servers.secure import Certificates, certificates
+from tests.servers.tls.secure import Certificates, certificates
 from transom.catalog.tls import Tls
-from transom.collector import http_server
-from transom.collector.http_push import HttpReceiver
+from transom.collector.sources import http_server
+from transom.collector.sources.http_push import HttpReceiver
 from transom.errors import UsageError
 
 
@@ -146,4 +146,4 @@ def test_operator_is_told_whether_others_can_read_the_token(made: Certificates) 
         ("0.0.0.0", None, "0.0.0.0:9/cars without TLS"),  # noqa: S104 - nobody listens
         ("0.0.0.0", Tls(certificate=str(made.right)), "0.0.0.0:9/cars with TLS"),  # noqa: S104 - nobody listens
     ):
-        assert HttpReceiver(source_of(host=host, tls=tls), FeedStub()).place == words  # type: ignore[arg-type]
+        assert HttpReceiver(source_of(host=host, tls=tls), FeedStub()).address == words  # type: ignore[arg-type]

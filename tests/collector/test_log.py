@@ -18,12 +18,12 @@ from pyarrow.dataset import dataset
 
 from transom.catalog import Catalog
 from transom.connectors import open_stream
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.read import dead_counts, read_changes
-from transom.connectors.log.segments import Log, check_segments, segments
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.read import read_changes, rejected_counts
+from transom.connectors.log.segments import SegmentLog, check_segments, segments
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 
 CATALOG = """
 extents:
@@ -40,14 +40,14 @@ def catalog(tmp_path):
 
 
 def row(tick, plate="a", speed=1, mark=None):
-    return Entry(Entered.ROW, tick, NOW, (plate, speed), "cars", mark)
+    return LogRecord(LogRecordKind.ROW, tick, NOW, (plate, speed), "cars", mark)
 
 
 def test_what_is_written_is_read_in_the_order_of_its_numbers(catalog, tmp_path):
     car = catalog.extents["car"]
-    with Log(tmp_path / "log/car", car, apart=0) as log:
-        log.append([row(5, "b"), row(5, "a"), Entry(Entered.BEAT, 6, NOW)])
-        dead = Entry(Entered.DEAD, None, NOW, None, "cars", None, b"\xff", Reason.BYTES, "no text")
+    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
+        log.append([row(5, "b"), row(5, "a"), LogRecord(LogRecordKind.HEARTBEAT, 6, NOW)])
+        dead = LogRecord(LogRecordKind.DEAD, None, NOW, None, "cars", None, b"\xff", RejectReason.BYTES, "no text")
         log.append([dead, row(7, None, None)])
         log.append([])
         assert (log.next, log.latest) == (5, 7)
@@ -55,35 +55,35 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(catalog, tmp_path):
     found = open_stream(car, catalog.calendar, tmp_path)
     assert found == [Element(5, 1, ("b", 1)), Element(5, 2, ("a", 1)), Element(7, 3, (None, None))]
     assert open_stream(car, catalog.calendar, tmp_path, until=5) == found[:2]
-    assert dead_counts(car, "log/car", tmp_path) == {"not UTF-8": 1}
+    assert rejected_counts(car, "log/car", tmp_path) == {"not UTF-8": 1}
 
 
 def test_a_new_writer_goes_on(catalog, tmp_path):
     car = catalog.extents["car"]
-    with Log(tmp_path, car, apart=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         log.append([row(5, mark="1:x"), row(9, mark="2:y")])
         log.append([row(8, mark="1:z")])
     (tmp_path / "0000000000000003.tmp").write_bytes(b"half")
-    with Log(tmp_path, car, apart=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         assert (log.next, log.latest) == (3, 9)
-        assert [one.token for one in log.answered(10)] == ["1:x", "2:y", "1:z"]
-        assert [one.token for one in log.answered(1)] == ["1:z"]
+        assert [one.token for one in log.recent_outcomes(10)] == ["1:x", "2:y", "1:z"]
+        assert [one.token for one in log.recent_outcomes(1)] == ["1:z"]
     assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_one_writer(catalog, tmp_path):
     car = catalog.extents["car"]
-    with Log(tmp_path, car), pytest.raises(UsageError, match="is locked by another writer"):
-        Log(tmp_path, car)
-    Log(tmp_path, car).close()
+    with SegmentLog(tmp_path, car), pytest.raises(UsageError, match="is locked by another writer"):
+        SegmentLog(tmp_path, car)
+    SegmentLog(tmp_path, car).close()
 
 
 def test_other_attributes_are_refused(catalog, tmp_path):
-    with Log(tmp_path, catalog.extents["car"]) as log:
+    with SegmentLog(tmp_path, catalog.extents["car"]) as log:
         log.append([row(1)])
     other = Catalog.read("car: pushed (plate:string, speed:float)").extents["car"]
     with pytest.raises(UsageError, match="other attributes"):
-        Log(tmp_path, other)
+        SegmentLog(tmp_path, other)
 
 
 def test_a_segment_that_somebody_changed(catalog, tmp_path):
@@ -94,13 +94,13 @@ def test_a_segment_that_somebody_changed(catalog, tmp_path):
     place.mkdir(parents=True)
     (place / f"{0:016}.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="cannot be read"):
-        Log(place, car)
+        SegmentLog(place, car)
     with pytest.raises(DataError, match="cannot be read"):
         open_stream(car, catalog.calendar, tmp_path)
 
 
 def test_segments_are_apart(catalog, tmp_path):
-    with Log(tmp_path, catalog.extents["car"], apart=0.05) as log:
+    with SegmentLog(tmp_path, catalog.extents["car"], segment_interval=0.05) as log:
         begun = time.monotonic()
         for tick in range(3):
             log.append([row(tick)])
@@ -112,13 +112,14 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from transom.catalog import Catalog
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.segments import Log
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.segments import SegmentLog
 car = Catalog.read("car: pushed (plate:string, speed:integer)").extents["car"]
-log = Log(Path(sys.argv[1]), car, apart=0)
+log = SegmentLog(Path(sys.argv[1]), car, segment_interval=0)
 print("ready", flush=True)
 while True:
-    log.append([Entry(Entered.ROW, n, datetime.now(UTC), ("x" * 5000, n)) for n in range(log.next, log.next + 50)])
+    now = datetime.now(UTC)
+    log.append([LogRecord(LogRecordKind.ROW, n, now, ("x" * 5000, n)) for n in range(log.next, log.next + 50)])
     print(log.next, flush=True)
 """
 
@@ -137,7 +138,7 @@ def test_killed_while_writing(catalog, tmp_path):
         told = [int(line) for line in writer.stdout.read().splitlines()]
         writer.stdout.close()
         writer.wait()
-        with Log(tmp_path, car) as log:
+        with SegmentLog(tmp_path, car) as log:
             assert log.next >= max(told, default=0)
     numbers = [n for path in segments(tmp_path) for n in pq.read_table(path, columns=["_seq"]).column(0).to_pylist()]
     assert numbers == list(range(len(numbers)))
@@ -147,7 +148,7 @@ def test_killed_while_writing(catalog, tmp_path):
 def written(catalog, tmp_path, count=4):
     """A log of `count` segments, with two entries each."""
     car = catalog.extents["car"]
-    with Log(tmp_path / "log/car", car, apart=0) as log:
+    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
         for tick in range(count):
             log.append([row(tick), row(tick)])
     return car, segments(tmp_path / "log/car")
@@ -164,7 +165,7 @@ def test_missing_segment_is_named(catalog, tmp_path, removed, missing, name):
     words = f"entries {missing} of the log are missing: there is no segment {name:016}.parquet"
     for read in (
         lambda: open_stream(car, catalog.calendar, tmp_path),
-        lambda: dead_counts(car, "log/car", tmp_path),
+        lambda: rejected_counts(car, "log/car", tmp_path),
         lambda: check_segments(tmp_path / "log/car"),
     ):
         with pytest.raises(DataError, match=words):
@@ -176,13 +177,13 @@ def test_missing_end_of_a_log_is_named(catalog, tmp_path):
     car, found = written(catalog, tmp_path)
     found[3].unlink()
     words = "entries 6 to 7 of the log are missing: there is no segment 0000000000000006"
-    for read in (lambda: open_stream(car, catalog.calendar, tmp_path), lambda: Log(tmp_path / "log/car", car)):
+    for read in (lambda: open_stream(car, catalog.calendar, tmp_path), lambda: SegmentLog(tmp_path / "log/car", car)):
         with pytest.raises(DataError, match=words):
             read()
     for path in found[:3]:
         path.unlink()
     with pytest.raises(DataError, match="entries 0 to 7 of the log are missing"):
-        Log(tmp_path / "log/car", car)
+        SegmentLog(tmp_path / "log/car", car)
 
 
 @pytest.mark.parametrize("index", [None, "", "torn"])
@@ -196,7 +197,7 @@ def test_log_without_its_index_is_read(catalog, tmp_path, index):
     else:
         place.write_text(index and text[:40] + text[56:])
     assert len(open_stream(car, catalog.calendar, tmp_path)) == 8
-    with Log(tmp_path / "log/car", car, apart=0) as log:
+    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
         log.append([row(9)])
     assert len(open_stream(car, catalog.calendar, tmp_path)) == 9
     found[1].unlink()
@@ -208,9 +209,11 @@ def test_missing_segment_of_a_table_is_named(tmp_path):
     text = "{postgresql: {url: 'postgresql://nowhere', table: zone, every: 1 s}}"
     catalog = Catalog.read(f"extents: {{zone: {{declare: 'stored (a:integer)', source: {text}}}}}", folder=tmp_path)
     zone = catalog.extents["zone"]
-    with Log(tmp_path / "log/zone", zone, apart=0) as log:
+    with SegmentLog(tmp_path / "log/zone", zone, segment_interval=0) as log:
         for tick in range(3):
-            log.append([Entry(Entered.ROW, tick, NOW, (tick,)), Entry(Entered.BEAT, tick, NOW)])
+            log.append(
+                [LogRecord(LogRecordKind.ROW, tick, NOW, (tick,)), LogRecord(LogRecordKind.HEARTBEAT, tick, NOW)]
+            )
     segments(tmp_path / "log/zone")[1].unlink()
     with pytest.raises(DataError, match=r"entries 2 to 3 of the log are missing"):
         read_changes(zone, "log/zone", tmp_path)
@@ -225,7 +228,7 @@ def test_missing_segment_is_named_on_spark(catalog, tmp_path, live):
     car, found = written(catalog, tmp_path)
     found[1].unlink()
     with pytest.raises(DataError, match=r"entries 2 to 3 of the log are missing"):
-        stream(None, car, "log/car", tmp_path, live=live, position=False)
+        stream(None, car, "log/car", tmp_path, live=live, with_order=False)
 
 
 def test_segment_from_another_log_is_refused(catalog, tmp_path):
@@ -241,7 +244,7 @@ def test_segment_from_another_log_is_refused(catalog, tmp_path):
 
 def test_other_readers_of_parquet_can_read_the_folder(catalog, tmp_path):
     car = catalog.extents["car"]
-    with Log(tmp_path, car, apart=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         log.append([row(1), row(2)])
         (tmp_path / "_0000000000000002.tmp").write_bytes(b"half")
         assert dataset(tmp_path).count_rows() == 2
@@ -253,8 +256,8 @@ def test_lock_of_an_earlier_version(catalog, tmp_path):
     with old.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(UsageError, match="is locked by another writer"):
-            Log(tmp_path, car)
-    with Log(tmp_path, car, apart=0) as log:
+            SegmentLog(tmp_path, car)
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         log.append([row(1)])
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_index", "_lock"]
 
@@ -263,7 +266,7 @@ def test_only_the_owner_reads_a_log(catalog, tmp_path):
     car = catalog.extents["car"]
     before = os.umask(0o022)
     try:
-        with Log(tmp_path / "a/log", car, apart=0) as log:
+        with SegmentLog(tmp_path / "a/log", car, segment_interval=0) as log:
             log.append([row(1)])
     finally:
         os.umask(before)
@@ -273,7 +276,7 @@ def test_only_the_owner_reads_a_log(catalog, tmp_path):
 
 def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_path, monkeypatch):
     car = catalog.extents["car"]
-    with Log(tmp_path, car, apart=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", _full)
             with pytest.raises(DataError, match="cannot write the log") as caught:
@@ -297,7 +300,7 @@ def test_flush_of_the_folder_is_repeated(catalog, tmp_path, monkeypatch):
         flush(handle)
 
     monkeypatch.setattr(os, "fsync", second)
-    with Log(tmp_path, car, apart=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval=0) as log:
         with pytest.raises(DataError, match="cannot write the log"):
             log.append([row(1)])
         assert log.next == 1

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography import x509
 
-from tests.servers.secure import Certificates, certificates
+from tests.servers.tls.secure import Certificates, certificates
 from transom.catalog.tls import Tls
-from transom.collector.opcua_security import _first, check_certificate, trusted
+from transom.collector.sources.opcua_security import _first_certificate, check_certificate, trusted_certificates
 
 
 @pytest.fixture(scope="module")
@@ -20,18 +20,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 def test_issued_or_named(made: Certificates) -> None:
     shown = x509.load_pem_x509_certificate(made.right.with_suffix(".crt").read_bytes())
-    check_certificate(shown, trusted(Tls(str(made.ca))), "127.0.0.1")
+    check_certificate(shown, trusted_certificates(Tls(str(made.ca))), "127.0.0.1")
     check_certificate(shown, [shown], "127.0.0.1")
     elsewhere = x509.load_pem_x509_certificate(made.elsewhere.with_suffix(".crt").read_bytes())
-    check_certificate(elsewhere, trusted(Tls(str(made.ca))), "Elsewhere.example.org")
+    check_certificate(elsewhere, trusted_certificates(Tls(str(made.ca))), "Elsewhere.example.org")
 
 
 def test_refused(made: Certificates) -> None:
     shown = x509.load_pem_x509_certificate(made.right.with_suffix(".crt").read_bytes())
     client = x509.load_pem_x509_certificate(made.client.with_suffix(".crt").read_bytes())
-    known, now = trusted(Tls(str(made.ca))), datetime.now(UTC)
+    known, now = trusted_certificates(Tls(str(made.ca))), datetime.now(UTC)
     for authorities, host, moment, words in (
-        (trusted(Tls(str(made.other_ca))), "127.0.0.1", now, "unable to get local issuer"),
+        (trusted_certificates(Tls(str(made.other_ca))), "127.0.0.1", now, "unable to get local issuer"),
         ([client], "127.0.0.1", now, "unable to get local issuer"),  # of the same authority, but none itself
         ([], "127.0.0.1", now, "unable to get local issuer"),
         (known, "127.0.0.1", now + timedelta(days=40), "has expired"),
@@ -46,4 +46,4 @@ def test_refused(made: Certificates) -> None:
 
 def test_server_may_send_a_chain(made: Certificates) -> None:
     der = [ssl.PEM_cert_to_DER_cert(path.read_text()) for path in (made.right.with_suffix(".crt"), made.ca)]
-    assert _first(b"".join(der)) == der[0]
+    assert _first_certificate(b"".join(der)) == der[0]

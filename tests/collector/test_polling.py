@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from transom.catalog import Catalog
-from transom.catalog.servers import Device, Number, Register
-from transom.collector.modbus import value_of
+from transom.catalog.servers import Device, Register, RegisterType
 from transom.collector.polling import Poller
-from transom.collector.run import chosen
+from transom.collector.run import select_extents
+from transom.collector.sources.modbus import decode_registers
 from transom.connectors import open_stream
-from transom.connectors.log.segments import Log, segments
+from transom.connectors.log.segments import SegmentLog, segments
 from transom.errors import UsageError
 
 TEXT = """
@@ -68,7 +68,9 @@ def catalog(tmp_path):
 def poller(catalog, tmp_path, answers):
     oven = catalog.extents["oven"]
     stations = [Station(Device(site, f"dev{site}"), list(given)) for site, given in enumerate(answers, 1)]
-    return Poller(oven, Log(tmp_path / "log/oven", oven, apart=0), catalog.calendar, stations, 0.05, Clock())
+    return Poller(
+        oven, SegmentLog(tmp_path / "log/oven", oven, segment_interval=0), catalog.calendar, stations, 0.05, Clock()
+    )
 
 
 def entries(tmp_path):
@@ -102,10 +104,10 @@ def test_one_reading_per_site_and_what_is_missing(catalog, tmp_path):
 def test_warm_up_asks_a_silent_device_a_second_time(catalog, tmp_path):
     one = poller(catalog, tmp_path, [[20.5], [None, 21.5], [ConnectionRefusedError("no")]])
     asyncio.run(one.warm_up())
-    assert [station.asked for station in one.stations] == [1, 2, 2]
+    assert [station.asked for station in one.connections] == [1, 2, 2]
     assert entries(tmp_path) == []
     asyncio.run(one.acquire(2, None))
-    assert [station.asked for station in one.stations] == [2, 3, 3]  # failures of the warm-up make no device rest
+    assert [station.asked for station in one.connections] == [2, 3, 3]  # failures of the warm-up make no device rest
     assert one.counts == {"rows": 2, "no connection": 1}
 
 
@@ -113,7 +115,7 @@ def test_who_fails_again_and_again_is_asked_less(catalog, tmp_path):
     one = poller(catalog, tmp_path, [[1.0], [ValueError("broken")], [2.0]])
     for tick in range(0, 40, 2):
         asyncio.run(one.acquire(tick, None))
-    assert [station.asked for station in one.stations] == [20, 6, 20]  # after 1, 2, 3, then rests of 1, 2, 4, 8
+    assert [station.asked for station in one.connections] == [20, 6, 20]  # after 1, 2, 3, then rests of 1, 2, 4, 8
     assert one.counts["rows"] == 40
     assert one.counts["error of the device"] + one.counts["not asked after failures"] == 20
 
@@ -138,21 +140,21 @@ def test_the_next_tick_is_after_the_clock_and_the_log(catalog, tmp_path):
     ("register", "words", "value"),
     [
         (Register("a", 0), [0xFFFF], -1),
-        (Register("a", 0, Number.UINT16), [0xFFFF], 65535),
-        (Register("a", 0, Number.INT32), [0xFFFF, 0xFFFE], -2),
-        (Register("a", 0, Number.FLOAT32), [0x41A4, 0x0000], 20.5),
-        (Register("a", 0, Number.FLOAT64), [0x4034, 0x8000, 0, 0], 20.5),
-        (Register("a", 0, Number.INT16, scale=0.5, offset=-40.0), [100], 10.0),
-        (Register("a", 0, Number.BIT), [1], True),
+        (Register("a", 0, RegisterType.UINT16), [0xFFFF], 65535),
+        (Register("a", 0, RegisterType.INT32), [0xFFFF, 0xFFFE], -2),
+        (Register("a", 0, RegisterType.FLOAT32), [0x41A4, 0x0000], 20.5),
+        (Register("a", 0, RegisterType.FLOAT64), [0x4034, 0x8000, 0, 0], 20.5),
+        (Register("a", 0, RegisterType.INT16, scale=0.5, offset=-40.0), [100], 10.0),
+        (Register("a", 0, RegisterType.BIT), [1], True),
     ],
 )
 def test_registers(register, words, value):
-    assert value_of(register, words) == value
+    assert decode_registers(register, words) == value
 
 
 def test_what_can_be_collected(catalog):
-    assert [extent.name for extent in chosen(catalog, [])] == ["oven"]
+    assert [extent.name for extent in select_extents(catalog, [])] == ["oven"]
     with pytest.raises(UsageError, match="room is not collected"):
-        chosen(catalog, ["room"])
+        select_extents(catalog, ["room"])
     with pytest.raises(UsageError, match="nothing to collect"):
-        chosen(Catalog.read("room: stored (a:integer)"), [])
+        select_extents(Catalog.read("room: stored (a:integer)"), [])

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import transom
 from transom.catalog import Catalog
-from transom.cli import app
-from transom.collector.guesses import ABSENT, clock_of, kind_of, name_of, time_of, typed
-from transom.collector.looks import first_catalog
+from transom.cli.app import app
+from transom.collector.discover.infer import ABSENT, infer_clock, infer_time_column, infer_type, parse_cell, valid_name
+from transom.collector.discover.servers import discover_catalog
 from transom.connectors.kafka import read as kafka_read
 from transom.connectors.kafka.settings import python_settings
 from transom.errors import DataError, UsageError
@@ -38,7 +38,7 @@ def answered(text, query, folder):
 
 def test_a_stream_in_a_file(tmp_path):
     (tmp_path / "power.csv").write_text(ROWS)
-    text = first_catalog(str(tmp_path / "power.csv"))
+    text = discover_catalog(str(tmp_path / "power.csv"))
     extent = extent_of(text)
     assert extent.declaration == "power: pushed (line:string, machine:string, watts:float, on:boolean)"
     assert extent.source.time == "at"
@@ -52,7 +52,7 @@ def test_a_stream_in_a_file(tmp_path):
 
 def test_a_table_in_a_file(tmp_path):
     (tmp_path / "9 classes.jsonl").write_text('{"temp": 1, "name": "cold"}\n{"temp": 2.5, "name": null}\n')
-    text = first_catalog(str(tmp_path / "9 classes.jsonl"))
+    text = discover_catalog(str(tmp_path / "9 classes.jsonl"))
     assert extent_of(text).declaration == "_9_classes: stored (temp:float, name:string)"
     found = answered(text, "RSTREAM(SELECT temp, name FROM _9_classes [SCAN 1 SEC])", tmp_path)
     assert {e.row for e in found.elements} == {(1.0, "cold"), (2.5, None)}
@@ -71,7 +71,7 @@ def test_parquet_of_many_types(tmp_path):
         "huge": pa.array([2**64 - 1] * count, pa.uint64()),
     }
     pq.write_table(pa.table(columns), tmp_path / "many.parquet")
-    text = first_catalog(str(tmp_path / "many.parquet"))
+    text = discover_catalog(str(tmp_path / "many.parquet"))
     declared = "sensor_id:integer, price:decimal, day:timestamp, none:string, not_a_name:integer, huge:decimal"
     assert extent_of(text).declaration == f"many: pushed ({declared})"
     assert extent_of(text).keys == 2
@@ -86,14 +86,14 @@ def test_moving_objects_have_an_object(tmp_path):
     """Without `object` a path would jump between vehicles."""
     rows = "".join(f"2024-06-01T06:00:{n:02}Z,{'ab'[n % 2]},v{n % 2},8.{n},47.{n},{n}\n" for n in range(10))
     (tmp_path / "gps.csv").write_text("time,line,vehicle_id,longitude,latitude,speed_kmh\n" + rows)
-    extent = extent_of(first_catalog(str(tmp_path / "gps.csv")))
+    extent = extent_of(discover_catalog(str(tmp_path / "gps.csv")))
     assert (extent.position.x, extent.position.y, extent.object) == ("longitude", "latitude", "vehicle_id")
     one = "".join(f"2024-06-01T06:00:{n:02}Z,219000001,8.{n},47.{n}\n" for n in range(10))
     (tmp_path / "ship.csv").write_text("time,MMSI,Gps Lon,Gps Lat\n" + one)
-    extent = extent_of(first_catalog(str(tmp_path / "ship.csv")))
+    extent = extent_of(discover_catalog(str(tmp_path / "ship.csv")))
     assert (extent.position.x, extent.position.y, extent.object) == ("Gps_Lon", "Gps_Lat", "MMSI")
     (tmp_path / "lone.csv").write_text("time,lon,lat\n2024-06-01T06:00:00Z,8.5,47.5\n2024-06-01T06:00:01Z,8.6,47.5\n")
-    text = first_catalog(str(tmp_path / "lone.csv"))
+    text = discover_catalog(str(tmp_path / "lone.csv"))
     assert extent_of(text).object is None
     assert "# note: no column seems to name the moving object" in text
 
@@ -102,7 +102,7 @@ def test_odd_headers_and_times_make_a_stream(tmp_path):
     """No measurement is lost because of the name of its column, and no stream because of the format of its time."""
     rows = [f"01/05/2024 08:00:{n:02},{n % 2 + 1},40001,{n / 2}" for n in range(10)]
     (tmp_path / "meters.csv").write_text("\n".join(["Time,Device ID,register,raw value", *rows]) + "\n")
-    text = first_catalog(str(tmp_path / "meters.csv"))
+    text = discover_catalog(str(tmp_path / "meters.csv"))
     extent = extent_of(text)
     assert extent.declaration == "meters: pushed (Device_ID:integer, register:integer, raw_value:float)"
     assert "time_format: '%d/%m/%Y %H:%M:%S'  # a guess, by the values; %m/%d/%Y %H:%M:%S fits as well" in text
@@ -110,7 +110,7 @@ def test_odd_headers_and_times_make_a_stream(tmp_path):
     found = answered(text, "SELECT Device_ID, raw_value FROM meters WHERE Device_ID = 2", tmp_path).elements
     assert [(e.tick - 8 * 3600, e.row) for e in found][:2] == [(1, (2, 0.5)), (3, (2, 1.5))]
     (tmp_path / "us.csv").write_text("when,x\n5/13/2024 8:05 PM,1\n5/1/2024 8:06 PM,2\n")
-    assert "time_format: '%m/%d/%Y %I:%M %p'  # a guess, by the values\n" in first_catalog(str(tmp_path / "us.csv"))
+    assert "time_format: '%m/%d/%Y %I:%M %p'  # a guess, by the values\n" in discover_catalog(str(tmp_path / "us.csv"))
 
 
 def test_file_without_a_time_is_said_to_be_a_table(tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def test_lines_out_of_order_and_with_gaps(tmp_path):
     rows = [{"ts": (START + timedelta(seconds=s)).isoformat(), "x": s, "y": "a"} for s in (0, 10, 4, 20)]
     del rows[2]["y"]
     (tmp_path / "late.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    text = first_catalog(str(tmp_path / "late.jsonl"))
+    text = discover_catalog(str(tmp_path / "late.jsonl"))
     assert extent_of(text).declaration == "late: pushed (x:integer)"
     assert extent_of(text).lateness == 12
     assert "y, which 1 of 4 do not have" in text
@@ -139,7 +139,7 @@ def test_lines_out_of_order_and_with_gaps(tmp_path):
 def test_numbers_since_1970(tmp_path, length, factor):
     seconds = [int(START.timestamp()) + n for n in (0, 1, 3)]
     (tmp_path / "n.csv").write_text("ts,x\n" + "".join(f"{s * factor},{s}\n" for s in seconds))
-    text = first_catalog(str(tmp_path / "n.csv"))
+    text = discover_catalog(str(tmp_path / "n.csv"))
     assert f"tick: {length}  # a guess" in text
     catalog = Catalog.read(text, folder=tmp_path)
     found = transom.compile("SELECT x FROM n", catalog).simulate().elements
@@ -149,7 +149,7 @@ def test_numbers_since_1970(tmp_path, length, factor):
 
 def test_ticks_stay_ticks(tmp_path):
     (tmp_path / "n.csv").write_text("x,tick\n1,0\n2,5\n")
-    text = first_catalog(str(tmp_path / "n.csv"))
+    text = discover_catalog(str(tmp_path / "n.csv"))
     assert "epoch" not in text
     assert [e.tick for e in answered(text, "SELECT x FROM n", tmp_path).elements] == [0, 5]
 
@@ -157,7 +157,7 @@ def test_ticks_stay_ticks(tmp_path):
 def test_a_track(tmp_path):
     points = "".join(f'<trkpt lat="47.5{n}" lon="8.25"><time>2024-06-01T06:00:1{n}Z</time></trkpt>' for n in range(3))
     (tmp_path / "tour.gpx").write_text(f'<gpx version="1.1"><trk><trkseg>{points}</trkseg></trk></gpx>')
-    text = first_catalog(str(tmp_path / "tour.gpx"))
+    text = discover_catalog(str(tmp_path / "tour.gpx"))
     assert "position: {lon: lon, lat: lat}  # a guess" in text
     assert len(answered(text, "SELECT lon, lat FROM tour", tmp_path).elements) == 3
 
@@ -192,41 +192,41 @@ def test_the_catalog_names_the_file_from_where_it_stands(tmp_path, monkeypatch):
 )
 def test_refused(place):
     with pytest.raises(UsageError) as caught:
-        first_catalog(place)
+        discover_catalog(place)
     assert "sesame" not in str(caught.value)
 
 
 def test_reasons_for_what_cannot_be_looked_at(tmp_path, monkeypatch):
     (tmp_path / "a.nt").write_text("<http://ex/a> <http://ex/b> 1 .\n")
     with pytest.raises(UsageError, match="holds statements of RDF"):
-        first_catalog(str(tmp_path / "a.nt"))
+        discover_catalog(str(tmp_path / "a.nt"))
     monkeypatch.setattr(kafka_read, "_PATIENCE", 2.0)
     with pytest.raises(DataError, match=r"cannot read the topic t at 127\.0\.0\.1:1"):
-        first_catalog("kafka://127.0.0.1:1/t")
+        discover_catalog("kafka://127.0.0.1:1/t")
 
 
 @pytest.mark.parametrize("place", ["postgresql://eng:{}@127.0.0.1:1/d/t", "mqtt://eng:{}@127.0.0.1:1/t/@x/+"])
 def test_a_secret_in_a_file(place, tmp_path):
     with pytest.raises(UsageError, match=r"cannot read .*/none"):
-        first_catalog(place.format(f"${{file:{tmp_path}/none}}"), 0.1)
+        discover_catalog(place.format(f"${{file:{tmp_path}/none}}"), 0.1)
     (tmp_path / "pw").write_text("sesame")
     with pytest.raises(UsageError, match=r"127\.0\.0\.1") as caught:
-        first_catalog(place.format(f"${{file:{tmp_path}/pw}}"), 0.1)
+        discover_catalog(place.format(f"${{file:{tmp_path}/pw}}"), 0.1)
     assert "sesame" not in str(caught.value)
 
 
 def test_refused_options(tmp_path):
     with pytest.raises(UsageError, match=r"the option ssl\.key\.password is a secret"):
-        first_catalog("kafka://a:9092/t", options={"ssl.key.password": "sesame"})
+        discover_catalog("kafka://a:9092/t", options={"ssl.key.password": "sesame"})
     with pytest.raises(UsageError, match="options are for Kafka"):
-        first_catalog("mqtt://a/t", options={"x": "1"})
+        discover_catalog("mqtt://a/t", options={"x": "1"})
     for words in ("ssl", "=1"):
         done = CliRunner().invoke(app, ["init", "kafka://a:9092/t", "-o", str(tmp_path / "no"), "--option", words])
         assert done.exit_code != 0
         assert not (tmp_path / "no").exists()
     (tmp_path / "empty.csv").write_text("tick,x\n")
     with pytest.raises(UsageError, match="has no rows"):
-        first_catalog(str(tmp_path / "empty.csv"))
+        discover_catalog(str(tmp_path / "empty.csv"))
 
 
 @pytest.mark.parametrize(
@@ -248,19 +248,22 @@ def test_refused_options(tmp_path):
     ],
 )
 def test_types(values, kind):
-    assert kind_of(values) == kind
+    assert infer_type(values) == kind
 
 
 def test_words():
-    assert [typed(cell) for cell in ("007", "7", "-0.5", "1e3", "TRUE", "nan", "a", None)] == [
+    assert [parse_cell(cell) for cell in ("007", "7", "-0.5", "1e3", "TRUE", "nan", "a", None)] == [
         "007", 7, -0.5, 1000.0, True, "nan", "a", None,
     ]  # fmt: skip
-    assert name_of("A", ["a", "a_2"]) == "A_3"
-    assert time_of({"x": [1], "meta.ts": ["2024-06-01T06:00:00Z"], "other": ["2024-06-01T06:00:00Z"]}) == "meta.ts"
-    assert time_of({"created_at": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) == "created_at"
-    assert time_of({"a": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) is None
-    assert time_of({"time": [None, 1], "when": [-1, 2], "x": [2, 3]}) is None
-    assert clock_of([5, 6]).epoch is None
+    assert valid_name("A", ["a", "a_2"]) == "A_3"
+    assert (
+        infer_time_column({"x": [1], "meta.ts": ["2024-06-01T06:00:00Z"], "other": ["2024-06-01T06:00:00Z"]})
+        == "meta.ts"
+    )
+    assert infer_time_column({"created_at": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) == "created_at"
+    assert infer_time_column({"a": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) is None
+    assert infer_time_column({"time": [None, 1], "when": [-1, 2], "x": [2, 3]}) is None
+    assert infer_clock([5, 6]).epoch is None
 
 
 def test_options_of_kafka_as_the_library_knows_them(monkeypatch):

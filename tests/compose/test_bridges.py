@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import transom
-from tests.test_cli import transom as command
+from tests.cli.test_app import transom as command
 from transom.catalog.catalog import Catalog
 from transom.errors import CatalogError, LanguageRule, RunWarning, TransomError, Unsupported
 from transom.model.rdf.answer import RdfAnswer
-from transom.physical.bridges import TermRows, TypedRows
-from transom.physical.walk import walk
+from transom.physical.nodes.bridges import TermsToValues, ValuesToTerms
+from transom.physical.nodes.walk import walk
 
 CATALOG = """
 prefixes: {"": "http://ex/", x: "http://other/"}
@@ -87,10 +87,10 @@ def test_four_queries_one_above_the_other_are_one_plan(tmp_path: Path) -> None:
     query = transom.compile(text, catalog(tmp_path), language="sparql")
     answer = query.simulate({"rooms": ROOMS[:1]})
     assert [(one.start, one.end) for one in answer.solutions] == [(0, 2)]
-    assert [extent.name for extent in query.reads] == ["rooms"]
+    assert [extent.name for extent in query.sources] == ["rooms"]
     plan = list(walk(query.physical()))
-    assert sum(isinstance(node, TypedRows) for node in plan) == 1
-    assert sum(isinstance(node, TermRows) for node in plan) == 1
+    assert sum(isinstance(node, TermsToValues) for node in plan) == 1
+    assert sum(isinstance(node, ValuesToTerms) for node in plan) == 1
     for stage in ("algebra", "plan"):
         assert "rooms" in query.explain(stage)  # type: ignore[arg-type]
     assert "SolutionStream" in query.explain("algebra")
@@ -100,7 +100,7 @@ def test_four_queries_one_above_the_other_are_one_plan(tmp_path: Path) -> None:
     rows = transom.compile("SELECT RStream(s) FROM again [RANGE '2 s']", query.catalog, language="cql")
     assert rows.state.rows
     assert "TriplePattern" in rows.explain("optimized")
-    assert [extent.name for extent in rows.reads] == ["rooms"]
+    assert [extent.name for extent in rows.sources] == ["rooms"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_too_many_levels(tmp_path: Path) -> None:
         lines.append(f"  v{level}: {{declare: 'pushed (x:integer)', source: {{query: v{level}.sneeql}}}}")
         (tmp_path / f"v{level}.sneeql").write_text(f"SELECT x FROM v{level - 1}", "utf-8")
     deep = Catalog.read("\n".join(lines), folder=tmp_path)
-    assert transom.compile("SELECT x FROM v8", deep).reads[0].name == "v0"
+    assert transom.compile("SELECT x FROM v8", deep).sources[0].name == "v0"
     with pytest.raises(CatalogError, match="more than 8 queries") as caught:
         transom.compile("SELECT x FROM v9", deep)
     assert caught.value.detail is not None

@@ -17,7 +17,7 @@ from transom.query import Query
 def reads(query: Query[Any], **more: Any) -> dict[str, Any]:
     """What a query by itself is asked over."""
     given = {**INPUTS, **more}
-    return {extent.name: given[extent.name] for extent in query.reads}
+    return {extent.name: given[extent.name] for extent in query.sources}
 
 
 def begun(answer: RdfAnswer) -> list[tuple[int, Any]]:
@@ -49,7 +49,7 @@ def rows_of(inner: Query[Any]) -> list[tuple[Any, ...]]:
 
 def statements_of(inner: Query[Any]) -> list[tuple[int, Triple]]:
     """The answer of an inner query as statements."""
-    if inner.gives == "triples":
+    if inner.result_kind == "triples":
         return begun(inner.simulate(reads(inner)))
     found = []
     for tick, name, number in rows_of(inner):

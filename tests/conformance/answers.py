@@ -13,7 +13,7 @@ import pyoxigraph as ox
 
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
-from transom.model.rdf.values import NUMERIC, Number, canonical, value_of
+from transom.model.rdf.values import NUMERIC, NumericValue, canonical_number, value_of
 
 RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -178,5 +178,5 @@ def _theirs(found: Term) -> Any:
             if language:
                 return ox.Literal(lexical, language=language)
             value = value_of(found) if datatype in NUMERIC else None
-            text = canonical(value) if isinstance(value, Number) else lexical
+            text = canonical_number(value) if isinstance(value, NumericValue) else lexical
             return ox.Literal(text, datatype=ox.NamedNode(datatype))

@@ -20,8 +20,8 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream
 from transom.errors import QueryWarning, Unsupported
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.names import resolve
 from transom.languages.sparql.parse import parse
+from transom.languages.sparql.translation.names import resolve_iri
 from transom.languages.sparql.unparse import unparse
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import Triple
@@ -35,12 +35,12 @@ from .manifests import Entry, entries
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from transom.physical.plan import Kernel
-    from transom.runtime.micro_batches import Split
+    from transom.physical.nodes.windows import KernelMode
+    from transom.runtime.verify.micro_batches import Split
 
 T = TypeVar("T")
 DEFAULT = "urn:default"
-WINDOW = syntax.FixedWindow(syntax.Duration(10, syntax.Unit.MS))
+WINDOW = syntax.FixedWindow(syntax.Duration(10, syntax.TimeUnit.MS))
 """Ten ticks, of which the first is the one of all statements."""
 VOLATILE = {
     "functions/now01": "NOW",
@@ -70,10 +70,10 @@ def simulated(query: Query, inputs: Stated) -> RdfAnswer:
         return query.simulate(inputs.given)
 
 
-def on_spark(spark: SparkSession, split: Split | None = None, kernel: Kernel = "auto") -> Engine:
+def on_spark(spark: SparkSession, split: Split | None = None, kernel: KernelMode = "auto") -> Engine:
     """Spark as the engine, with a stream that is cut into micro-batches; all at once if nothing else is said."""
-    from transom.runtime.harness import stream_answer
-    from transom.runtime.micro_batches import Split
+    from transom.runtime.verify.harness import stream_answer
+    from transom.runtime.verify.micro_batches import Split
 
     return lambda query, inputs: stream_answer(query, spark, inputs, split or Split(), 0, kernel)
 
@@ -107,10 +107,10 @@ def streamed(entry: Entry) -> Streamed:
         warnings.simplefilter("ignore", QueryWarning)  # of variables that nothing binds, on purpose
         compiled = compile(text, Catalog(Calendar(1000), rdf=Rdf(extents)), language="sparql")
     assert isinstance(compiled, Query)
-    return Streamed(compiled, stated({extent.name: streams[extent.name] for extent in compiled.reads}))
+    return Streamed(compiled, stated({extent.name: streams[extent.name] for extent in compiled.sources}))
 
 
-def dataset(entry: Entry, query: syntax.Query) -> tuple[list[Path], dict[str, Path]]:
+def dataset(entry: Entry, query: syntax.SparqlQuery) -> tuple[list[Path], dict[str, Path]]:
     """The files of the default graph, and those of named graphs by their names."""
     given = files(entry, query).values()
     named = {iri: path for iri, path in given if iri is not None}
@@ -124,7 +124,7 @@ def dataset(entry: Entry, query: syntax.Query) -> tuple[list[Path], dict[str, Pa
 def iri_of(name: terms.IriName, entry: Entry) -> str:
     """The IRI that FROM names, seen from the file of the query."""
     assert isinstance(name, terms.Iri), "the tests write IRIs behind FROM"
-    return resolve(name.text, entry.query.as_uri())
+    return resolve_iri(name.text, entry.query.as_uri())
 
 
 def at_once(paths: Iterable[Path]) -> list[tuple[int, Triple]]:

@@ -13,9 +13,9 @@ from tests.rdf.stated import stated
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, stored_graph
 from transom.languages.sparql import syntax
-from transom.languages.sparql.names import resolve
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
+from transom.languages.sparql.translation.names import resolve_iri
 from transom.model.rdf.read import read_triples
 from transom.model.rdf.terms import DATE_TIME, Literal, Triple
 from transom.model.time import Calendar
@@ -37,16 +37,18 @@ def exclusions() -> dict[str, str]:
 @cache
 def graph(path: Path) -> tuple[Triple, ...]:
     """The statements of a file."""
-    return tuple(read_triples(path.read_bytes(), path.suffix.removeprefix("."), base=path.as_uri(), nodes=f"{path}#"))
+    return tuple(
+        read_triples(path.read_bytes(), path.suffix.removeprefix("."), base=path.as_uri(), label_prefix=f"{path}#")
+    )
 
 
-def files(entry: Entry, query: syntax.Query) -> dict[str, tuple[str | None, Path]]:
+def files(entry: Entry, query: syntax.SparqlQuery) -> dict[str, tuple[str | None, Path]]:
     """The graphs of a test: a name for each, its IRI, and its file. FROM names files beside the query."""
     found: dict[str, tuple[str | None, Path]] = {f"d{n}": (None, path) for n, path in enumerate(entry.data)}
     found |= {f"n{n}": (iri, path) for n, (iri, path) in enumerate(entry.named)}
     for source in query.form.sources:
         name = source.name
-        iri = resolve(name.text if hasattr(name, "text") else "", entry.query.as_uri())
+        iri = resolve_iri(name.text if hasattr(name, "text") else "", entry.query.as_uri())
         path = Path(iri.removeprefix("file://"))
         if iri not in [known for known, _ in found.values()] and path.is_file():
             found[f"f{len(found)}"] = (iri, path)

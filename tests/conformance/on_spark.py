@@ -55,7 +55,7 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     """Spark's answer to a test."""
     from transom.runtime.dataframe import dataframe
     from transom.runtime.options import RunOptions
-    from transom.spark.statements import statements
+    from transom.spark.input.statements import statement_dataframe
 
     syntax = parse(entry.text)
     graphs = files(entry, syntax)
@@ -64,7 +64,9 @@ def ours(entry: Entry, spark: Any) -> answers.Expected:
     plan = translate(syntax, catalog, entry.query.as_uri()).plan
     query = Query(entry.text, "sparql", catalog, syntax, plan)
     job = query.job(spark, RunOptions(kernel="off"), live=False)
-    given = {extent.name: statements(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.reads}
+    given = {
+        extent.name: statement_dataframe(spark, graph(graphs[extent.name][1])).coalesce(1) for extent in query.sources
+    }
     rows = job.results.plain(dataframe(job, spark, given, live=False)).collect()
     return answers.of(job.results.answer(rows))
 

@@ -14,7 +14,7 @@ import pytest
 from transom.catalog import Catalog
 from transom.catalog.servers import Kafka
 from transom.connectors.kafka.avro import AvroReader
-from transom.connectors.payloads import LARGEST, Dead, Read
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, DecodedRow, RejectError
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 FIELDS: dict[str, Any] = {
@@ -63,8 +63,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> AvroReader:
 
 
 def test_a_record(reader: AvroReader) -> None:
-    assert reader.rows(encoded(), {}, NOW) == [Read(7, ROW)]
-    assert reader.rows(encoded() + b"more", {}, NOW) == [Read(7, ROW)], "as Spark's own reader has it"
+    assert reader.rows(encoded(), {}, NOW) == [DecodedRow(7, ROW)]
+    assert reader.rows(encoded() + b"more", {}, NOW) == [DecodedRow(7, ROW)], "as Spark's own reader has it"
 
 
 def test_what_is_inside_of_nothing_is_nothing(reader: AvroReader) -> None:
@@ -85,11 +85,11 @@ def test_what_is_inside_of_nothing_is_nothing(reader: AvroReader) -> None:
         (encoded(at=-1), "before tick 0"),
         (encoded(day=1 << 30), "wrong type"),
         (encoded(x=float("inf")), "wrong type"),
-        (b"x" * (LARGEST + 1), "too large"),
+        (b"x" * (MAX_MESSAGE_BYTES + 1), "too large"),
     ],
 )
 def test_dead(reader: AvroReader, raw: bytes, reason: str) -> None:
-    with pytest.raises(Dead) as caught:
+    with pytest.raises(RejectError) as caught:
         reader.rows(raw, {}, NOW)
     assert caught.value.reason.value == reason
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transom.connectors.csv_lines import line_cells
+from transom.connectors.csv_lines import parse_csv_line
 
 LINES = {
     "a,b": ["a", "b"],
@@ -38,19 +38,19 @@ BROKEN += ["a\0b", '"']
 
 @pytest.mark.parametrize("line", LINES)
 def test_cells(line: str) -> None:
-    assert line_cells(line) == LINES[line]
+    assert parse_csv_line(line) == LINES[line]
 
 
 @pytest.mark.parametrize("line", BROKEN)
 def test_no_line(line: str) -> None:
     with pytest.raises(ValueError, match=r"nothing|line|quote"):
-        line_cells(line)
+        parse_csv_line(line)
 
 
 @given(st.text('a ,"\t', min_size=1, max_size=12))
 def test_what_is_read_is_what_the_library_reads(line: str) -> None:
     try:
-        found = line_cells(line)
+        found = parse_csv_line(line)
     except ValueError:
         return
     [row] = csv.reader(io.StringIO(line), strict=True, skipinitialspace=True)
@@ -61,4 +61,4 @@ def test_what_is_read_is_what_the_library_reads(line: str) -> None:
 def test_what_the_library_writes_is_read(cells: list[str]) -> None:
     out = io.StringIO()
     csv.writer(out, quoting=csv.QUOTE_ALL).writerow(cells)
-    assert line_cells(out.getvalue()) == [cell or None for cell in cells]
+    assert parse_csv_line(out.getvalue()) == [cell or None for cell in cells]

@@ -11,7 +11,7 @@ import pytest
 from transom.catalog import Catalog
 from transom.connectors import open_stream, open_table
 from transom.errors import DataError, UsageError
-from transom.model.bag import Element, Version
+from transom.model.bag import Element, TableVersion
 
 ALL = "pushed (i:integer, f:float, d:decimal, s:string, b:boolean, t:time, at:timestamp)"
 AT = datetime(2009, 1, 1, 0, 1, tzinfo=UTC)
@@ -166,19 +166,22 @@ def test_absolute_paths_and_no_folder(tmp_path, monkeypatch):
 def test_a_stored_table_in_one_file(read):
     text = "temp,category\n20,cool\n30,\n"
     assert read("stored (temp:integer, category:string)", "a.csv", a__csv=text) == [
-        Version(0, ((20, "cool"), (30, None)))
+        TableVersion(0, ((20, "cool"), (30, None)))
     ]
-    assert read("stored (temp:integer)", "b.csv", b__csv="temp\n") == [Version(0, ())]
-    assert read("stored (temp:integer)", "b.jsonl", b__jsonl="") == [Version(0, ())]
+    assert read("stored (temp:integer)", "b.csv", b__csv="temp\n") == [TableVersion(0, ())]
+    assert read("stored (temp:integer)", "b.jsonl", b__jsonl="") == [TableVersion(0, ())]
 
 
 def test_a_stored_table_with_a_column_of_ticks(read):
     text = "temp,tick\n1,600\n2,0\n3,600\n"
-    assert read("stored (temp:integer)", "a.csv", a__csv=text) == [Version(0, ((2,),)), Version(600, ((1,), (3,)))]
-    assert read("stored (temp:integer)", "a.csv", 599) == [Version(0, ((2,),))]
-    assert read("stored (tick:integer)", "a.csv") == [Version(0, ((600,), (0,), (600,)))]
+    assert read("stored (temp:integer)", "a.csv", a__csv=text) == [
+        TableVersion(0, ((2,),)),
+        TableVersion(600, ((1,), (3,))),
+    ]
+    assert read("stored (temp:integer)", "a.csv", 599) == [TableVersion(0, ((2,),))]
+    assert read("stored (tick:integer)", "a.csv") == [TableVersion(0, ((600,), (0,), (600,)))]
     assert read("stored (temp:integer)", {"path": "a.csv", "time": "temp"}) == [
-        Version(tick, ((tick,),)) for tick in (1, 2, 3)
+        TableVersion(tick, ((tick,),)) for tick in (1, 2, 3)
     ]
 
 
@@ -186,7 +189,7 @@ def test_a_stored_table_with_a_file_for_each_version(read):
     found = read(
         "stored (x:integer)", {"versions": {600: "b.csv", 0: "a.csv"}}, a__csv="x\n1\n", b__csv="tick,x\n7,2\n"
     )
-    assert found == [Version(0, ((1,),)), Version(600, ((2,),))]
+    assert found == [TableVersion(0, ((1,),)), TableVersion(600, ((2,),))]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from transom.catalog import Catalog
-from transom.catalog.sources import Generate
+from transom.catalog.sources import Generator
 from transom.connectors import open_stream
-from transom.connectors.generate.draws import draws, normal, pick, waiting
+from transom.connectors.generate.draws import exponential, make_draw, normal, weighted_index
 from transom.connectors.generate.read import read_generated
 from transom.errors import UsageError
 from transom.model.time import Calendar
@@ -151,25 +151,25 @@ def test_arrivals_have_the_rate_that_was_asked_for():
 
 
 def test_draws_have_the_right_shape():
-    draw = draws(1, "it", "", "x")
+    draw = make_draw(1, "it", "", "x")
     values = [normal(draw) for _ in range(5000)]
     assert abs(sum(values) / 5000) < 0.05
     assert abs(sum(v * v for v in values) / 5000 - 1) < 0.1
-    assert abs(sum(waiting(draw, 3) for _ in range(5000)) / 5000 - 3) < 0.2
-    picks = [pick(draw, (0, 1, 3, 0)) for _ in range(4000)]
+    assert abs(sum(exponential(draw, 3) for _ in range(5000)) / 5000 - 3) < 0.2
+    picks = [weighted_index(draw, (0, 1, 3, 0)) for _ in range(4000)]
     assert set(picks) == {1, 2}
     assert 800 < picks.count(1) < 1200
 
 
 def test_a_draw_at_the_very_end_picks_something():
-    assert pick(lambda: 1.0, (1, 2, 0)) == 1
-    assert pick(lambda: 0.0, (0, 2, 1)) == 1
+    assert weighted_index(lambda: 1.0, (1, 2, 0)) == 1
+    assert weighted_index(lambda: 0.0, (0, 2, 1)) == 1
 
 
 def test_arrivals_are_needed():
     extent = Catalog.read("it: pushed (x:integer)\n").extent("it")
     with pytest.raises(UsageError, match="nothing says when rows of it arrive"):
-        read_generated(extent, Generate(1, ()), Calendar(), 5)
+        read_generated(extent, Generator(1, ()), Calendar(), 5)
 
 
 GOLDEN_READINGS = [

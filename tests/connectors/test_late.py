@@ -9,9 +9,9 @@ import pytest
 from transom.catalog.catalog import Catalog
 from transom.catalog.servers import Kafka
 from transom.catalog.sources import Files
-from transom.connectors.files.read import read_late
+from transom.connectors.files.read import read_late_rows
 from transom.connectors.kafka import read
-from transom.connectors.kafka.read import Message, read_topic
+from transom.connectors.kafka.read import KafkaMessage, read_topic
 
 ROWS = "tick,x\n0,1\n5,2\n3,3\n4,4\n9,5\n5,6\n"
 
@@ -23,9 +23,9 @@ def test_rows_behind_by_more_than_the_lateness(tmp_path: Path, lateness: str, la
     catalog = Catalog.from_dict({"extents": {"a": entry}}, folder=tmp_path)
     extent = catalog.extent("a")
     assert isinstance(extent.source, Files)
-    found = list(read_late(extent, extent.source, catalog.calendar, tmp_path))
+    found = list(read_late_rows(extent, extent.source, catalog.calendar, tmp_path))
     assert [(row.tick, row.origin.unit) for row in found] == [(tick, "line") for tick in late]
-    assert [r.tick for r in read_late(extent, extent.source, catalog.calendar, tmp_path, until=4)] == [
+    assert [r.tick for r in read_late_rows(extent, extent.source, catalog.calendar, tmp_path, until=4)] == [
         tick for tick in late if tick <= 4
     ]
 
@@ -43,7 +43,7 @@ extents:
 def test_row_of_a_topic_from_the_future(monkeypatch: pytest.MonkeyPatch, dead: str, ticks: list[int]) -> None:
     """A replay does not count it where it has a place to go."""
     values = [b'{"at": 7, "watts": 1.5}', b'{"at": "2099-01-05T00:00:00Z", "watts": 2.5}', b'{"at": 9, "watts": 3.5}']
-    found = [Message(0, offset, 1_717_200_000_000, None, (), value) for offset, value in enumerate(values)]
+    found = [KafkaMessage(0, offset, 1_717_200_000_000, None, (), value) for offset, value in enumerate(values)]
     monkeypatch.setattr(read, "messages", lambda source: found)
     catalog = Catalog.read(TOPIC % dead)
     extent = catalog.extent("power")

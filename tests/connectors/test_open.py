@@ -9,7 +9,7 @@ import pytest
 from transom.catalog import Catalog
 from transom.connectors import open_stream, open_table
 from transom.errors import UsageError
-from transom.model.bag import Version
+from transom.model.bag import TableVersion
 
 CATALOG = Catalog.read(
     """
@@ -28,8 +28,8 @@ def test_a_generated_stream():
 
 def test_an_inline_table():
     inline = CATALOG.extent("inline")
-    assert open_table(inline, CATALOG.calendar) == [Version(0, ((1,),)), Version(9, ((2,),))]
-    assert open_table(inline, CATALOG.calendar, until=8) == [Version(0, ((1,),))]
+    assert open_table(inline, CATALOG.calendar) == [TableVersion(0, ((1,),)), TableVersion(9, ((2,),))]
+    assert open_table(inline, CATALOG.calendar, until=8) == [TableVersion(0, ((1,),))]
 
 
 @pytest.mark.parametrize(("opened", "name"), [(open_stream, "bare"), (open_table, "table")])

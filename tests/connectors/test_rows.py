@@ -10,7 +10,7 @@ import pytest
 from transom.catalog import Catalog
 from transom.connectors import elements, versions
 from transom.errors import DataError
-from transom.model.bag import Element, Version
+from transom.model.bag import Element, TableVersion
 from transom.model.time import Calendar
 
 CALENDAR = Calendar(epoch=datetime(2009, 1, 1, tzinfo=UTC))
@@ -142,9 +142,11 @@ def test_rows_that_do_not_fit(given, rows, message):
 
 
 def test_versions():
-    assert versions(CLASSES, [(20, "cool"), {"temp": 30, "category": None}]) == [Version(0, ((20, "cool"), (30, None)))]
-    assert versions(CLASSES, {600: [(1, "a")], 0: []}) == [Version(0, ()), Version(600, ((1, "a"),))]
-    assert versions(CLASSES, {600: [(1, "a")], 0: []}, until=599) == [Version(0, ())]
+    assert versions(CLASSES, [(20, "cool"), {"temp": 30, "category": None}]) == [
+        TableVersion(0, ((20, "cool"), (30, None)))
+    ]
+    assert versions(CLASSES, {600: [(1, "a")], 0: []}) == [TableVersion(0, ()), TableVersion(600, ((1, "a"),))]
+    assert versions(CLASSES, {600: [(1, "a")], 0: []}, until=599) == [TableVersion(0, ())]
 
 
 @pytest.mark.parametrize(

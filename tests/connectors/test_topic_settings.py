@@ -12,7 +12,7 @@ import confluent_kafka
 import confluent_kafka.admin
 
 from examples.plant.servers import free_port
-from transom.catalog.servers import Topic
+from transom.catalog.servers import KafkaTopic
 from transom.connectors.kafka import topic_settings as asked
 from transom.connectors.kafka.topic_settings import topic_settings
 from transom.errors import Unavailable
@@ -20,7 +20,7 @@ from transom.errors import Unavailable
 
 def test_broker_is_away(monkeypatch):
     monkeypatch.setattr(asked, "_PATIENCE", 0.2)
-    place = Topic(f"127.0.0.1:{free_port()}", "answers", (("max.request.size", "5000000"),))
+    place = KafkaTopic(f"127.0.0.1:{free_port()}", "answers", (("max.request.size", "5000000"),))
     with pytest.raises(Unavailable, match=r"kafka://127\.0\.0\.1:\d+/answers does not answer"):
         topic_settings(place)
 
@@ -39,4 +39,4 @@ def test_broker_does_not_tell(code, monkeypatch):
             return dict.fromkeys(resources, answer)
 
     monkeypatch.setattr(confluent_kafka.admin, "AdminClient", Admin)
-    assert topic_settings(Topic("127.0.0.1:1", "answers")) == {}
+    assert topic_settings(KafkaTopic("127.0.0.1:1", "answers")) == {}

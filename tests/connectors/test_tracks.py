@@ -10,7 +10,7 @@ from pyais.encode import encode_dict
 
 from transom.catalog import Catalog
 from transom.connectors import open_stream, open_table
-from transom.connectors.files.tracks import as_lines
+from transom.connectors.files.tracks import track_json_lines
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
 
@@ -211,7 +211,7 @@ def test_files_that_are_no_text(read, tmp_path):
 
 
 def test_rows_as_json_lines():
-    found = [json.loads(line) for line in as_lines("gpx", GPX, "/far/away/ride.gpx")]
+    found = [json.loads(line) for line in track_json_lines("gpx", GPX, "/far/away/ride.gpx")]
     assert found[1] == {"time": "2009-01-01T00:00:20Z", "lon": 8.75, "lat": 47.6, "ele": None,
                         "track": "morning", "segment": 1, "file": "ride"}  # fmt: skip
     assert len(found) == 4

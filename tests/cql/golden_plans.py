@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.cql.plans import KM, Extent, count, pick, region, where
-from transom.algebra.cql_windows import inside, last_rows, last_way, recent, recent_by_way
-from transom.algebra.expressions import Item, Literal, call, unchanged
+from transom.algebra.cql_windows import (
+    distance_window,
+    last_rows_window,
+    recent_window,
+    recent_window_by_distance,
+    region_window,
+)
+from transom.algebra.expressions.expression import Constant, NamedExpression, call, identity_items
 from transom.algebra.operator import Stream
-from transom.algebra.relations import RelationJoin, WindowGrown, WindowProject
+from transom.algebra.relations import RelationJoin, SuppressUnchanged, WindowProject
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.windows import Coordinate, Every, time_window
 from transom.model.schema import Attribute
@@ -30,7 +36,7 @@ def last_minutes(convert: type[RStream | IStream | DStream], past: int, slide: i
 
     def plan(schema: Schemas) -> Stream:
         s = Extent.of(schema, "Stream_car")
-        return convert(pick(recent(s.stream, past, slide), s["ID"], s["speed"]))
+        return convert(pick(recent_window(s.stream, past, slide), s["ID"], s["speed"]))
 
     return plan
 
@@ -38,8 +44,8 @@ def last_minutes(convert: type[RStream | IStream | DStream], past: int, slide: i
 def trajectory(schema: Schemas) -> Stream:
     """Q2: RStream re-emits when a tuple was added to what WHERE lets through (C5)."""
     s = Extent.of(schema, "Moving_Objects_Stream")
-    window = inside(s.stream, s.position, region(schema, "East_China_Sea"), tags=(s.tick,))
-    return RStream(s.stamps(WindowGrown(where(window, s["ID"], "o1"))))
+    window = region_window(s.stream, s.position, region(schema, "East_China_Sea"), tags=(s.tick,))
+    return RStream(s.stamps(SuppressUnchanged(where(window, s["ID"], "o1"))))
 
 
 def entries(extent: str, zone: str) -> Callable[[Schemas], Stream]:
@@ -47,7 +53,7 @@ def entries(extent: str, zone: str) -> Callable[[Schemas], Stream]:
 
     def plan(schema: Schemas) -> Stream:
         s = Extent.of(schema, extent)
-        return IStream(pick(inside(s.stream, s.position, region(schema, zone)), s["ID"]))
+        return IStream(pick(region_window(s.stream, s.position, region(schema, zone)), s["ID"]))
 
     return plan
 
@@ -55,17 +61,17 @@ def entries(extent: str, zone: str) -> Callable[[Schemas], Stream]:
 def moving(schema: Schemas) -> Stream:
     """Q3: the speed of the last 50 km every 10 km."""
     r = Extent.of(schema, "Stream_mycar", "R")
-    speed = r.speed(last_way(r.stream, r.position, 50 * KM, Every(DISTANCE, 10 * KM), tags=(r.tick,)))
-    name = Item(Literal("mycar", Type.STRING), Attribute("mycar", Type.STRING))
-    return RStream(WindowProject(speed, (name, *unchanged(speed.schema))))
+    speed = r.speed(distance_window(r.stream, r.position, 50 * KM, Every(DISTANCE, 10 * KM), tags=(r.tick,)))
+    name = NamedExpression(Constant("mycar", Type.STRING), Attribute("mycar", Type.STRING))
+    return RStream(WindowProject(speed, (name, *identity_items(speed.schema))))
 
 
 def per_vehicle(schema: Schemas) -> Stream:
     """Every vehicle has its own way; the plain column beside the speed is its key."""
     r = Extent.of(schema, "Stream_car", "R")
     key = (r.attribute("ID"),)
-    window = last_way(r.stream, r.position, 50 * KM, Every(DISTANCE, 10 * KM), key, (r.tick,))
-    return RStream(r.speed(window, groups=unchanged(key)))
+    window = distance_window(r.stream, r.position, 50 * KM, Every(DISTANCE, 10 * KM), key, (r.tick,))
+    return RStream(r.speed(window, groups=identity_items(key)))
 
 
 def stamps_of_way(length: int, slide: Every, convert: type[RStream | DStream] = RStream) -> Callable[[Schemas], Stream]:
@@ -73,7 +79,7 @@ def stamps_of_way(length: int, slide: Every, convert: type[RStream | DStream] = 
 
     def plan(schema: Schemas) -> Stream:
         s = Extent.of(schema, "Stream_mycar")
-        return convert(s.stamps(last_way(s.stream, s.position, length, slide, tags=(s.tick,))))
+        return convert(s.stamps(distance_window(s.stream, s.position, length, slide, tags=(s.tick,))))
 
     return plan
 
@@ -81,7 +87,7 @@ def stamps_of_way(length: int, slide: Every, convert: type[RStream | DStream] = 
 def time_every_way(schema: Schemas) -> Stream:
     """The last 10 minutes, every 10 km."""
     s = Extent.of(schema, "Stream_mycar")
-    return RStream(s.stamps(recent_by_way(s.stream, s.position, 600, 10 * KM, tags=(s.tick,))))
+    return RStream(s.stamps(recent_window_by_distance(s.stream, s.position, 600, 10 * KM, tags=(s.tick,))))
 
 
 def joined(convert: type[IStream | DStream]) -> Callable[[Schemas], Stream]:
@@ -89,8 +95,8 @@ def joined(convert: type[IStream | DStream]) -> Callable[[Schemas], Stream]:
 
     def plan(schema: Schemas) -> Stream:
         a, b = Extent.of(schema, "Stream_car", "A"), Extent.of(schema, "Ships", "B")
-        ships = inside(b.stream, b.position, region(schema, "Zone"))
-        pairs = RelationJoin(recent(a.stream, 10, 5), ships, call("=", a["ID"], b["ID"]))
+        ships = region_window(b.stream, b.position, region(schema, "Zone"))
+        pairs = RelationJoin(recent_window(a.stream, 10, 5), ships, call("=", a["ID"], b["ID"]))
         return convert(pick(pairs, a["ID"], a["speed"], b["orientation"]))
 
     return plan
@@ -101,7 +107,7 @@ def of_ids(convert: type[RStream | DStream], rows: int | None) -> Callable[[Sche
 
     def plan(schema: Schemas) -> Stream:
         s = Extent.of(schema, "Stream_car")
-        return convert(pick(recent(s.stream, 3) if rows is None else last_rows(s.stream, rows), s["ID"]))
+        return convert(pick(recent_window(s.stream, 3) if rows is None else last_rows_window(s.stream, rows), s["ID"]))
 
     return plan
 
@@ -109,13 +115,13 @@ def of_ids(convert: type[RStream | DStream], rows: int | None) -> Callable[[Sche
 def counts_per_vehicle(schema: Schemas) -> Stream:
     """The last 20 km of each vehicle every 10 minutes."""
     r = Extent.of(schema, "Stream_car", "R")
-    window = last_way(r.stream, r.position, 20 * KM, Every(TICK, 600), (r.attribute("ID"),))
+    window = distance_window(r.stream, r.position, 20 * KM, Every(TICK, 600), (r.attribute("ID"),))
     return RStream(count(window, r["ID"]))
 
 
 def empty_counts(schema: Schemas) -> Stream:
     """A count over windows that have gaps between them."""
-    return RStream(count(recent(Extent.of(schema, "Stream_car").stream, 2, 5)))
+    return RStream(count(recent_window(Extent.of(schema, "Stream_car").stream, 2, 5)))
 
 
 GOLDEN: dict[str, Callable[[Schemas], Stream]] = {

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transom.algebra.expressions import (
+from transom.algebra.expressions.expression import (
     Aggregate,
     AggregateFunction,
     Column,
+    Constant,
     Expression,
-    Item,
-    Literal,
+    NamedExpression,
     call,
-    unchanged,
+    identity_items,
 )
+from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     TrackAggregation,
@@ -24,11 +25,10 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StreamReceive
-from transom.algebra.tracks import Track, TrackFunction
 from transom.model.bag import Element
-from transom.model.regions import Region, closed
+from transom.model.geometry.regions import Region, close_ring
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.space import Position
 from transom.model.types import Point, Type, Value
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs
@@ -78,13 +78,16 @@ class Extent:
     def stamps(self, windows: Windows) -> WindowProject:
         """`Stamps(*)`: one tuple (g, t) for each tuple."""
         place = self["g"] if self.position is LINE else self.point
-        stamps = Item(place, Attribute("g", place.type)), Item(Column(self.tick), Attribute("t", Type.INTEGER))
+        stamps = (
+            NamedExpression(place, Attribute("g", place.type)),
+            NamedExpression(Column(self.tick), Attribute("t", Type.INTEGER)),
+        )
         return WindowProject(windows, stamps)
 
-    def speed(self, windows: Windows, span: int | None = None, groups: tuple[Item, ...] = ()) -> Windows:
+    def speed(self, windows: Windows, span: int | None = None, groups: tuple[NamedExpression, ...] = ()) -> Windows:
         """`AvgSpd(R)`, with no tuple where there is no speed (C7)."""
         column = Attribute("AvgSpd", Type.FLOAT)
-        track = Track(TrackFunction.AVGSPD, self.point, Column(self.tick), self.position, column, span)
+        track = TrackAggregate(TrackFunction.AVGSPD, self.point, Column(self.tick), self.position, column, span)
         return known(TrackAggregation(windows, groups, (track,)), column)
 
 
@@ -95,23 +98,23 @@ def known(windows: Windows, column: Attribute) -> WindowSelect:
 
 def where(windows: Windows, left: Expression, right: Expression | str) -> WindowSelect:
     """`WHERE left = right`."""
-    return WindowSelect(windows, call("=", left, Literal(right, Type.STRING) if isinstance(right, str) else right))
+    return WindowSelect(windows, call("=", left, Constant(right, Type.STRING) if isinstance(right, str) else right))
 
 
 def pick(windows: Windows, *columns: Column) -> WindowProject:
     """The select list of some columns."""
-    return WindowProject(windows, unchanged(column.attribute for column in columns))
+    return WindowProject(windows, identity_items(column.attribute for column in columns))
 
 
 def count(windows: Windows, *groups: Column) -> WindowAggregation:
     """`COUNT(*)`, by groups."""
     column = Aggregate(AggregateFunction.COUNT, None, Attribute("COUNT(*)", Type.INTEGER))
-    return WindowAggregation(windows, unchanged(group.attribute for group in groups), (column,))
+    return WindowAggregation(windows, identity_items(group.attribute for group in groups), (column,))
 
 
 def region(schema: Mapping[str, Any], name: str) -> Region:
     """A region that a golden case declares."""
-    return Region(name, ((closed((x, y) for x, y in schema[name]["polygon"]),),))
+    return Region(name, ((close_ring((x, y) for x, y in schema[name]["polygon"]),),))
 
 
 def inputs(schema: Mapping[str, Any], given: Mapping[str, Sequence[Any]], until: int) -> Inputs:

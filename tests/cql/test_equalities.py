@@ -8,17 +8,24 @@ from collections.abc import Sequence
 
 import pytest
 
-from transom.algebra.cql_windows import inside, last_rows, last_way, recent, recent_by_way, unbounded
-from transom.algebra.expressions import TRUE, Column, Expression, call, unchanged
+from transom.algebra.cql_windows import (
+    distance_window,
+    last_rows_window,
+    recent_window,
+    recent_window_by_distance,
+    region_window,
+    unbounded_window,
+)
+from transom.algebra.expressions.expression import TRUE, Column, Expression, call, identity_items
 from transom.algebra.operator import Windows
 from transom.algebra.relations import RelationJoin, WindowCrossProduct, WindowMerge, WindowProject
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, row_window, time_window
+from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Every, Window, row_window, time_window
 from transom.model.bag import Bag, Element, Row
+from transom.model.geometry.shapes import from_wkt
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.shapes import from_wkt
-from transom.model.space import Position
 from transom.model.types import Type
 from transom.reference.evaluate import evaluate_stream, evaluate_window
 from transom.reference.sources import Inputs
@@ -54,7 +61,7 @@ def relation(windows: Sequence[Bag], until: int) -> list[Counter[Row]]:
 
 @pytest.mark.parametrize(("past", "slide"), [(0, 1), (3, 1), (3600, 600), (2, 5)])
 def test_a_range_is_one_window_in_both_languages(past: int, slide: int) -> None:
-    assert recent(A, past, slide) == time_window(A, past, 0, slide)
+    assert recent_window(A, past, slide) == time_window(A, past, 0, slide)
 
 
 def test_rows_are_one_answer_with_one_row_per_tick() -> None:
@@ -62,13 +69,13 @@ def test_rows_are_one_answer_with_one_row_per_tick() -> None:
         rng = random.Random(seed)
         given = Inputs(12, {"a": drawn(rng, 12, most=1)})
         count, slide = rng.randint(1, 4), rng.randint(1, 3)
-        ours = evaluate_window(last_rows(A, count, slide), given)
+        ours = evaluate_window(last_rows_window(A, count, slide), given)
         assert ours == evaluate_window(row_window(A, count - 1, 0, slide), given)
 
 
 def test_rows_differ_with_several_rows_per_tick() -> None:
     given = Inputs(1, {"a": [Element(1, 1, (0, 0.0)), Element(1, 2, (1, 0.0))]})
-    assert len(evaluate_window(last_rows(A, 1), given)) == 1
+    assert len(evaluate_window(last_rows_window(A, 1), given)) == 1
     assert len(evaluate_window(row_window(A, 0, 0, 1), given)) == 2
 
 
@@ -77,8 +84,8 @@ def test_a_half_open_range_of_sparql_is_a_closed_one_of_one_tick_less() -> None:
         rng = random.Random(seed)
         given = Inputs(15, {"a": drawn(rng, 15)})
         width = rng.randint(1, 6)
-        sparql = Window(A, Every(TICK, 1), Between(TICK, Bound(1, 1 - width), Bound(1, 0)))
-        assert evaluate_window(sparql, given) == evaluate_window(recent(A, width - 1), given)
+        sparql = Window(A, Every(TICK, 1), CoordinateRange(TICK, Bound(1, 1 - width), Bound(1, 0)))
+        assert evaluate_window(sparql, given) == evaluate_window(recent_window(A, width - 1), given)
 
 
 def test_windows_and_intervals_say_the_same() -> None:
@@ -86,7 +93,7 @@ def test_windows_and_intervals_say_the_same() -> None:
         rng = random.Random(seed)
         given = Inputs(20, {"a": drawn(rng, 20, most=1)})
         past, slide = rng.randint(0, 6), rng.randint(1, 4)
-        shown = relation(evaluate_window(recent(A, past, slide), given), 20)
+        shown = relation(evaluate_window(recent_window(A, past, slide), given), 20)
         for t, rows in enumerate(shown):
             valid = [
                 e.row
@@ -102,13 +109,13 @@ def some_window(rng: random.Random, stream: StreamReceive) -> Window:
     way = Every(Coordinate.DISTANCE, rng.randint(1, 4) * METRE)
     return rng.choice(
         [
-            recent(stream, rng.randint(0, 4), rng.randint(1, 3), key),
-            last_rows(stream, rng.randint(1, 3), rng.randint(1, 2), key),
-            inside(stream, PLACE, ZONE, None, key),
-            unbounded(stream, None, key),
-            last_way(stream, PLACE, rng.randint(1, 9) * METRE, way, key),
-            last_way(stream, PLACE, rng.randint(1, 9) * METRE, Every(TICK, rng.randint(1, 3)), key),
-            recent_by_way(stream, PLACE, rng.randint(0, 5), way.step, key),
+            recent_window(stream, rng.randint(0, 4), rng.randint(1, 3), key),
+            last_rows_window(stream, rng.randint(1, 3), rng.randint(1, 2), key),
+            region_window(stream, PLACE, ZONE, None, key),
+            unbounded_window(stream, None, key),
+            distance_window(stream, PLACE, rng.randint(1, 9) * METRE, way, key),
+            distance_window(stream, PLACE, rng.randint(1, 9) * METRE, Every(TICK, rng.randint(1, 3)), key),
+            recent_window_by_distance(stream, PLACE, rng.randint(0, 5), way.step, key),
         ]
     )
 
@@ -132,7 +139,7 @@ def test_joins_can_be_put_together_in_any_order() -> None:
         second = RelationJoin(a, RelationJoin(b, c, equal(B, C)), equal(A, B))
         assert as_bags(first, given) == as_bags(second, given)
         turned = RelationJoin(c, RelationJoin(b, a, equal(A, B)), equal(B, C))
-        columns = unchanged(first.schema)
+        columns = identity_items(first.schema)
         assert as_bags(first, given) == as_bags(WindowProject(turned, columns), given)
 
 
@@ -140,7 +147,7 @@ def test_joins_differ_from_products_only_before_both_have_started() -> None:
     for seed in range(40):
         rng = random.Random(seed)
         given = Inputs(8, {"a": drawn(rng, 8), "b": drawn(rng, 8)})
-        a, b = recent(A, 3, rng.randint(1, 3)), last_rows(B, 2)
+        a, b = recent_window(A, 3, rng.randint(1, 3)), last_rows_window(B, 2)
         ours = evaluate_window(RelationJoin(a, b, TRUE), given)
         theirs = evaluate_window(WindowCrossProduct(a, b), given)
         begun = min((w.tick for w in theirs), default=99)
@@ -188,9 +195,9 @@ def test_a_place_scaled_is_a_window_scaled() -> None:
         rng = random.Random(seed)
         rows = drawn(rng, 10)
         length, step = rng.randint(1, 9), rng.randint(1, 4)
-        metres = last_way(A, PLACE, length * METRE, Every(Coordinate.DISTANCE, step * METRE))
+        metres = distance_window(A, PLACE, length * METRE, Every(Coordinate.DISTANCE, step * METRE))
         unit = Position("x", None, unit=1000 * METRE)
-        kilometres = last_way(A, unit, length * 1000 * METRE, Every(Coordinate.DISTANCE, step * 1000 * METRE))
+        kilometres = distance_window(A, unit, length * 1000 * METRE, Every(Coordinate.DISTANCE, step * 1000 * METRE))
         given = Inputs(10, {"a": rows})
         assert evaluate_window(metres, given) == evaluate_window(kilometres, given)
         away = Inputs(10, {"a": [Element(e.tick, e.index, (e.row[0], 100.0 - e.row[1])) for e in rows]})  # type: ignore[operator]

@@ -6,42 +6,42 @@ from functools import cache
 
 import pytest
 
-import transom.model.space as space
+import transom.model.geometry.space as space
 import transom.reference.space_functions as space_functions
 import transom.reference.tracks as tracks
 from tests.cases import golden_cases
 from tests.cql.golden_plans import GOLDEN
 from tests.cql.plans import answer, in_order, inputs
+from tests.faults import Fault, seeded
 from tests.oracle_cql import build, oracle
 from tests.oracle_cql.question import question
-from tests.test_faults import Fault, seeded
 from transom.reference import relations, streams, windows
 
 FAULTS = [
-    Fault("open border", windows, "e.place is not None and region.covers(*e.place)", "e.place is not None and all(region.covers(e.place[0] + dx, e.place[1] + dy) for dx in (-1e-9, 1e-9) for dy in (-1e-9, 1e-9))"),
-    Fault("a region tested on a box", windows, "region.covers(*e.place)", "region.box.covers(*e.place)"),
-    Fault("straight line instead of the way", windows, "            before = place\n", "            before = before or place\n"),
-    Fault("the way has a sign", space, "return round(length) if length", "return round(dx * position.unit) if length"),
-    Fault("every mark that is passed", windows, "            last = mark\n", "            last = last + size\n"),
-    Fault("the tuple that crosses is inside", windows, "events.append((now, {**at, coordinate: mark}))", "events.append((now, {**at, coordinate: mark + size}))"),
-    Fault("no window at the first tuple", windows, "    last = first - size\n", "    last = first\n"),
-    Fault("ticks compared as distances", windows, "<= e.at[coordinate] <= high", "<= e.at[TICK] <= high"),
-    Fault("one way for all objects", windows, "    if not op.key:\n        return [((), stands(op, elements))]", "    if True:\n        return [((), stands(op, elements))]"),
-    Fault("what comes later is seen", windows, "return e.at[TICK] <= at[TICK] and e.at[INDEX] <= at[INDEX] and", "return"),
-    Fault("keys have windows from the start", windows, "born = instants[0] if op.key else inputs.start", "born = inputs.start"),
-    Fault("a region evaluated at every arrival", windows, "return not isinstance(reach, Inside) or", "return True or"),
-    Fault("age changes nothing", windows, "if held != before:", "if set(held) - set(before):"),
-    Fault("several ranges: any of them", windows, "return all(in_range(part", "return any(in_range(part"),
-    Fault("no place is the origin", windows, "return e.place is not None and region.covers(*e.place)", "return region.covers(*(e.place or (0.0, 0.0)))"),
-    Fault("a side that has not started stops all", relations, "for tick in ticks]", "for tick in ticks\n        if min((w.tick for w in left), default=99) <= tick and min((w.tick for w in right), default=99) <= tick]"),
-    Fault("only the key that moved last", relations, "last = {row_identity(w.key): w for w in windows if w.tick <= tick}", "last = {0: w for w in windows if w.tick <= tick}"),
-    Fault("windows of all keys compared in a row", relations, "lineage = row_identity(window.key)", "lineage = row_identity(())"),
-    Fault("re-emission at every instant", relations, "if w.over or difference(w.rows, before)]", "if w.rows]"),
-    Fault("left join forgets who is alone", relations, "(pairs or (one + nothing,))", "pairs"),
-    Fault("EXCEPT of sets for bags", relations, "return difference(*sides)", "return tuple(row for row in sides[0] if row not in sides[1])"),
-    Fault("a speed over no time", tracks, "if not rows or not duration:", "if not rows:\n                return None\n            if not duration and (duration := 1) and False:"),
-    Fault("a speed over the time that passed", tracks, "track.span if track.span is not None else", "track.span if track.span is None and not ticks else"),
-    Fault("metres per second", space_functions, "ticks * tick_length * 5", "ticks * tick_length * 18"),
+    Fault("open border", windows.in_range, "A_(*B_)", "all((A_(B_[0] + dx, B_[1] + dy) for dx in (-1e-09, 1e-09) for dy in (-1e-09, 1e-09)))"),
+    Fault("a region tested on a box", windows.in_range, "region", "region.box"),
+    Fault("straight line instead of the way", windows.position_elements, "before = A_", "before = before or A_"),
+    Fault("the way has a sign", space.step_length, "A_(length)", "A_(dx * position.unit)"),
+    Fault("every mark that is passed", windows.boundary_crossings, "last = boundary", "last = last + step"),
+    Fault("the tuple that crosses is inside", windows.boundary_crossings, "{**B_, A_: C_}", "{**B_, A_: C_ + step}"),
+    Fault("no window at the first tuple", windows.boundary_crossings, "A_ - step", "A_"),
+    Fault("ticks compared as distances", windows.in_range, "element.at[coordinate]", "element.at[TICK]"),
+    Fault("one way for all objects", windows.elements_by_key, "not op.key", "True"),
+    Fault("what comes later is seen", windows.is_in_window, "element.at[TICK] <= at[TICK] and element.at[INDEX] <= at[INDEX] and A_", "A_"),
+    Fault("keys have windows from the start", windows.slide_events, "instants[0] if op.key else A_", "A_"),
+    Fault("a region evaluated at every arrival", windows.can_hold, "not isinstance(A_, RegionRange)", "True"),
+    Fault("age changes nothing", windows.change_ticks, "A_ != B_", "set(A_) - set(B_)"),
+    Fault("several ranges: any of them", windows.in_range, "all", "any"),
+    Fault("no place is the origin", windows.in_range, "A_ is not None and B_(*A_)", "B_(*(A_ or (0.0, 0.0)))"),
+    Fault("a side that has not started stops all", relations.at_every_instant, "[A_ for tick in B_]", "[A_ for tick in B_ if min((w.tick for w in left), default=99) <= tick and min((w.tick for w in right), default=99) <= tick]"),
+    Fault("only the key that moved last", relations.relation_at, "row_identity(w.key)", "0"),
+    Fault("windows of all keys compared in a row", relations.with_previous_window, "window.key", "()"),
+    Fault("re-emission at every instant", relations.suppress_unchanged, "w.is_final or difference(A_, before)", "A_"),
+    Fault("left join forgets who is alone", relations.relation_join, "A_ or (row + nulls,)", "A_"),
+    Fault("EXCEPT of sets for bags", relations.relation_except, "difference(*A_)", "tuple((row for row in A_[0] if row not in A_[1]))"),
+    Fault("a speed over no time", tracks.evaluate_track, 'if A_ or B_:\n    return None', 'if A_:\n    return None\nif B_ and (duration := 1) and False:\n    return None'),
+    Fault("a speed over the time that passed", tracks.evaluate_track, "track.span is not None", "track.span is None and (not ticks)"),
+    Fault("metres per second", space_functions.kilometres_per_hour, "5", "18"),
 ]  # fmt: skip
 
 
@@ -81,7 +81,9 @@ def test_fault_is_noticed(fault: Fault) -> None:
         assert noticed()
 
 
+SWAPPED = Fault("DStream is IStream", streams.d_stream, "B_(C_, A_)", "B_(A_, C_)")
+
+
 def test_streams_are_compared_too() -> None:
-    fault = Fault("DStream is IStream", streams, "difference(before, w.rows)", "difference(w.rows, before)")
-    with seeded(fault):
+    with seeded(SWAPPED):
         assert noticed()

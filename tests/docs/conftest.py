@@ -21,7 +21,7 @@ def spark_here(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     A JVM has the folder in which it was started, and here it serves many pages.
     """
     from transom.runtime import start
-    from transom.runtime.sinks import Sink
+    from transom.runtime.sinks.sink import Sink
 
     jvm = spark._jvm
     files = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from transom import compile
 from transom.algebra.cql_windows import (
-    inside,
-    inside_lately,
-    last_rows,
-    last_way,
-    recent,
-    recent_by_way,
-    stored,
-    unbounded,
+    distance_window,
+    last_rows_window,
+    recent_region_window,
+    recent_window,
+    recent_window_by_distance,
+    region_window,
+    table_window,
+    unbounded_window,
 )
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.tree import walk
 from transom.algebra.windows import (
-    Arrival,
-    Between,
     Bound,
     Coordinate,
+    CoordinateRange,
     Every,
+    OnArrival,
     Window,
     row_window,
-    scan,
+    scan_window,
     time_window,
 )
 from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream
+from transom.model.geometry.shapes import from_wkt
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.shapes import from_wkt
-from transom.model.space import Position
 from transom.model.time import Calendar
 from transom.model.types import Type
 
@@ -115,23 +115,23 @@ def _of_sparql(written: str) -> Window:
 WINDOW_FORMS = {
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 SEC]`": time_window(_STREAM, 5, 1, 2),
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 ROWS]`": row_window(_STREAM, 5, 1, 2),
-    "SNEEql `[SCAN 10 SEC]`": scan(_TABLE, 10),
-    "SNEEql table without `SCAN`": scan(_TABLE, None),
+    "SNEEql `[SCAN 10 SEC]`": scan_window(_TABLE, 10),
+    "SNEEql table without `SCAN`": scan_window(_TABLE, None),
     "CQL `[RANGE 60, SLIDE 10]`": time_window(_STREAM, 60, 0, 10),
-    "CQL `[ROWS 3]`": Window(_STREAM, Arrival(), Between(INDEX, Bound(1, -2), Bound(1, 0))),
-    "CQL `[ROWS 3 SLIDE 2]`": last_rows(_STREAM, 3, 2),
-    "CQL `[NOW]`": recent(_STREAM, 0),
-    "CQL `[UNBOUNDED]`": unbounded(_STREAM),
-    "CQL table without a window": stored(_TABLE),
-    "CQL region": inside(_STREAM, _LINE, _HARBOUR),
-    "CQL region, slide in time": inside(_STREAM, _LINE, _HARBOUR, Every(TICK, 10)),
-    "CQL region, slide in space": inside(_STREAM, _LINE, _HARBOUR, Every(DISTANCE, 10 * _KM)),
-    "CQL region and range in time": inside_lately(_STREAM, _LINE, _HARBOUR, 60),
-    "CQL range in space, slide in space": last_way(_STREAM, _LINE, 50 * _KM, Every(DISTANCE, 10 * _KM)),
-    "CQL range in space, slide in time": last_way(_STREAM, _LINE, 50 * _KM, Every(TICK, 10)),
-    "CQL range in time, slide in space": recent_by_way(_STREAM, _LINE, 60, 10 * _KM),
-    "CQL `[PARTITION BY car ROWS 3]`": last_rows(_STREAM, 3, key=(_KEY,)),
-    "any of these, one lineage per key": recent(_STREAM, 60, 10, (_KEY,)),
+    "CQL `[ROWS 3]`": Window(_STREAM, OnArrival(), CoordinateRange(INDEX, Bound(1, -2), Bound(1, 0))),
+    "CQL `[ROWS 3 SLIDE 2]`": last_rows_window(_STREAM, 3, 2),
+    "CQL `[NOW]`": recent_window(_STREAM, 0),
+    "CQL `[UNBOUNDED]`": unbounded_window(_STREAM),
+    "CQL table without a window": table_window(_TABLE),
+    "CQL region": region_window(_STREAM, _LINE, _HARBOUR),
+    "CQL region, slide in time": region_window(_STREAM, _LINE, _HARBOUR, Every(TICK, 10)),
+    "CQL region, slide in space": region_window(_STREAM, _LINE, _HARBOUR, Every(DISTANCE, 10 * _KM)),
+    "CQL region and range in time": recent_region_window(_STREAM, _LINE, _HARBOUR, 60),
+    "CQL range in space, slide in space": distance_window(_STREAM, _LINE, 50 * _KM, Every(DISTANCE, 10 * _KM)),
+    "CQL range in space, slide in time": distance_window(_STREAM, _LINE, 50 * _KM, Every(TICK, 10)),
+    "CQL range in time, slide in space": recent_window_by_distance(_STREAM, _LINE, 60, 10 * _KM),
+    "CQL `[PARTITION BY car ROWS 3]`": last_rows_window(_STREAM, 3, key=(_KEY,)),
+    "any of these, per key": recent_window(_STREAM, 60, 10, (_KEY,)),
     "SPARQL `RANGE 10 SLIDE 5`": _of_sparql("RANGE 10 SLIDE 5"),
     "SPARQL `ELEMS 3`": _of_sparql("ELEMS 3"),
 }

@@ -38,17 +38,17 @@ ROWS: dict[Gap, str] = {
     gaps.TRACK_ORDER: "SELECT RStream(AvgSpd(car)) FROM car [RANGE '1 min'] JOIN zone ON car.id = zone.id",
     gaps.FOLLOWED_ORDER: "SELECT MAX(price) "
     "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
-    gaps.FOLLOWED_ONCE: "SELECT zone.fee, tariff.price FROM zone, tariff",
+    gaps.FOLLOWED_WITHOUT_SCAN: "SELECT zone.fee, tariff.price FROM zone, tariff",
     gaps.LONG_DECIMAL: "SELECT id FROM car WHERE price > CAST('0.0000000000000000001' AS decimal)",
-    gaps.ANSWER_ORDER: "SELECT RStream(sensor) FROM warm [ROWS 10]",
+    gaps.RESULT_ORDER: "SELECT RStream(sensor) FROM warm [ROWS 10]",
 }
 """In CQL where there is a converter, else in SNEEql."""
 
 RDF: dict[Gap, str] = {
-    gaps.VOLATILE: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
+    gaps.VOLATILE_FUNCTION: f"SELECT ?s ?now {GRAPH} WHERE {{ ?s :in ?r BIND (NOW() AS ?now) }}",
     gaps.VARIABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n ; :like ?p FILTER REGEX(?n, ?p) }}",
-    gaps.FOREIGN_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n FILTER REGEX(?n, '[\\\\W]') }}",
-    gaps.BASED_IRI: f"BASE <http://example.org/> SELECT ?i {STREAM} WHERE {{ ?s :name ?n BIND (IRI(?n) AS ?i) }}",
+    gaps.UNTRANSLATABLE_PATTERN: f"SELECT ?s {STREAM} WHERE {{ ?s :name ?n FILTER REGEX(?n, '[\\\\W]') }}",
+    gaps.RELATIVE_IRI: f"BASE <http://example.org/> SELECT ?i {STREAM} WHERE {{ ?s :name ?n BIND (IRI(?n) AS ?i) }}",
 }
 """In SPARQL."""
 

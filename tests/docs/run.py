@@ -18,7 +18,7 @@ from unittest import mock
 
 from tests.docs.pages import ROOT, Block
 from transom.catalog.catalog import Catalog
-from transom.cli import main
+from transom.cli.app import main
 from transom.errors import CatalogError
 
 NOT_RUN = {

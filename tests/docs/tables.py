@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.gap_examples import GRAPH, RDF, ROWS, STREAM
-from transom.algebra.functions import FUNCTIONS
-from transom.algebra.term_functions import LOGIC, TERM_FUNCTIONS
+from transom.algebra.expressions.functions import FUNCTIONS
+from transom.algebra.expressions.term_functions import LOGIC, TERM_FUNCTIONS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.languages.sql.parse import RESERVED
 from transom.model.answer import show
-from transom.model.bag import Element, Version
+from transom.model.bag import Element, TableVersion
 from transom.model.types import Value
 from transom.optimizer.pipeline import RULES
 from transom.physical.gaps import GAPS, Gap
@@ -147,7 +147,7 @@ def verdict(window: Window) -> str:
     """What the reference engine makes of a window."""
     elements = [Element(tick, index, (tick,)) for index, tick in enumerate((0, 5, 5, 9), start=1)]
     try:
-        evaluate_window(window, Inputs(10, {"s": elements}, {"t": [Version(0, ((1,),))]}))
+        evaluate_window(window, Inputs(10, {"s": elements}, {"t": [TableVersion(0, ((1,),))]}))
     except Unsupported as gap:
         return gap.kind
     return "yes"
@@ -174,7 +174,7 @@ def refused(examples: Mapping[Gap, str]) -> str:
     def shown(gap: Gap) -> str:
         return code(examples[gap].replace(STREAM, "FROM STREAM ...").replace(GRAPH, "FROM ..."))
 
-    rows = [(gap.construct.replace("*", "\\*"), shown(gap), gap.why) for gap in GAPS if gap in examples]
+    rows = [(gap.construct.replace("*", "\\*"), shown(gap), gap.reason) for gap in GAPS if gap in examples]
     return table(("not on Spark", "for example", "because"), rows)
 
 

@@ -20,20 +20,20 @@ from tests.covering import NODES
 from tests.docs.pages import PAGES, ROOT, name_of, text_of
 from tests.docs.run import Session
 from transom import errors
-from transom.algebra.state_bound import StateBound
-from transom.catalog import entries, server_shapes
-from transom.catalog.shapes import Entry
-from transom.cli import app
-from transom.languages.sql.parse import DEEPEST, LONGEST
+from transom.algebra.state.bound import StateBound
+from transom.catalog.schema import entries, servers
+from transom.catalog.schema.entry import Entry
+from transom.cli.app import app
+from transom.languages.sql.parse import MAX_DEPTH, MAX_TEXT_LENGTH
 from transom.languages.sql.translate import SYNONYMS
-from transom.physical.plan import Form
+from transom.physical.nodes.windows import Form
 from transom.query import Picture
 from transom.runtime.progress import Progress
-from transom.runtime.sinks import SINKS
+from transom.runtime.sinks.sink import SINK_FORMS
 from transom.runtime.start import Running
-from transom.spark.aggregates import RANGE_ERROR
+from transom.spark.expressions.aggregates import RANGE_ERROR
+from transom.spark.expressions.types import DECIMAL
 from transom.spark.session import SETTINGS
-from transom.spark.types import DECIMAL
 
 PICTURES = {
     "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
@@ -74,7 +74,7 @@ def shapes(model: type[Entry]) -> Iterator[type[Entry]]:
 
 @pytest.mark.parametrize("model", list(shapes(Entry)), ids=lambda model: model.__name__)
 def test_every_catalog_key_is_in_catalog(model: type[Entry]) -> None:
-    assert model.__module__ in (entries.__name__, server_shapes.__name__)
+    assert model.__module__ in (entries.__name__, servers.__name__)
     page = text_of("docs/catalog.md")
     for name, info in model.model_fields.items():
         assert f"`{info.alias or name}`" in page, f"{model.__name__}: {info.alias or name}"
@@ -130,7 +130,7 @@ def test_limits_of_spark_are_in_the_documentation() -> None:
     assert DECIMAL in guarantees
     for name in SETTINGS:
         assert f"`{name}`" in settings
-    for sink in SINKS:
+    for sink in SINK_FORMS:
         assert f"`{sink}`" in guarantees
 
 
@@ -138,7 +138,7 @@ def test_synonyms_and_limits_are_in_sneeql() -> None:
     page = " ".join(text_of("docs/sneeql.md").split())
     for name in SYNONYMS:
         assert f"`{name}`" in page
-    assert f"at most {LONGEST:,} characters and {DEEPEST} levels of nesting" in page
+    assert f"at most {MAX_TEXT_LENGTH:,} characters and {MAX_DEPTH} levels of nesting" in page
 
 
 def test_every_decision_is_listed_with_its_cases(rewrite: bool) -> None:
@@ -177,6 +177,19 @@ def test_every_folder_is_in_the_architecture() -> None:
     for folder in (ROOT / "src" / "transom").iterdir():
         if folder.is_dir() and folder.name != "__pycache__":
             assert f"src/transom/{folder.name}/" in page
+
+
+def test_walks_pass_every_room_once() -> None:
+    """A room is a folder, or a module of the package itself."""
+    section = text_of("ARCHITECTURE.md").split("## Three walks")[1].split("\n## ")[0]
+    starts = re.split(r"(?=^\*\*A )|(?=^Out, )", section, flags=re.MULTILINE)
+    walks = [paths for part in starts if (paths := re.findall(r"`(src/transom/[\w/]+\.py)`", part))]
+    assert len(walks) == 4
+    for paths in walks:
+        rooms = [path if path.count("/") == 2 else path.rpartition("/")[0] for path in paths]
+        passed = [room for room, before in zip(rooms, [None, *rooms]) if room != before]
+        assert len(passed) >= 3
+        assert len(passed) == len(set(passed)), passed
 
 
 def test_recipes_exist() -> None:

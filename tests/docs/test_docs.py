@@ -22,7 +22,7 @@ import pytest
 from tests.docs.pages import PAGES, SERVERS, SPARK, Block, blocks_of, name_of, rewrite_page
 from tests.docs.run import NOT_RUN, Session, commands_of, not_run, unlike
 from transom.errors import UsageError
-from transom.runtime.sinks import Sink
+from transom.runtime.sinks.sink import Sink
 
 ON_SPARK = [page for page in PAGES if any(block.spark for block in blocks_of(page))]
 FRONT = ("README.md", "docs/commands.md", "docs/operations.md", "docs/sinks.md", "docs/rdf.md", "docs/spark.md")
@@ -99,7 +99,7 @@ OPEN_SECRET = "postgresql://eng@db/plant/alarms?password=sesame"
 @pytest.mark.parametrize("sink", sinks_shown())
 def test_every_sink_that_is_shown_is_one(sink: str) -> None:
     if sink == OPEN_SECRET:
-        with pytest.raises(UsageError, match="a secret does not stand in an address"):
+        with pytest.raises(UsageError, match="secrets must not be written in an address"):
             Sink.read(sink)
     else:
         assert str(Sink.read(sink))

@@ -10,9 +10,9 @@ import typer
 import yaml
 
 from tests.docs.pages import ROOT, blocks_of, name_of, text_of
-from transom.cli import app
-from transom.languages.known import LANGUAGES
-from transom.runtime.sinks import SINKS
+from transom.cli.app import app
+from transom.languages.registry import LANGUAGES
+from transom.runtime.sinks.sink import SINK_FORMS
 
 LONGEST_README = 120
 FRONT = ("README.md", "docs/index.md")
@@ -105,7 +105,7 @@ def test_every_sink_is_in_the_description_of_start() -> None:
     from transom.query import Query
 
     described = Query.start.__doc__ or ""
-    for sink in SINKS:
+    for sink in SINK_FORMS:
         assert re.split(r"[:/]", sink)[0] in described, sink
 
 

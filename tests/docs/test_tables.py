@@ -9,7 +9,7 @@ import pytest
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.pages import ROOT, text_of
 from tests.docs.tables import TABLES
-from transom.algebra.functions import FUNCTIONS
+from transom.algebra.expressions.functions import FUNCTIONS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.optimizer.pipeline import RULES

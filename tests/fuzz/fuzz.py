@@ -27,7 +27,7 @@ from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate
 from transom.languages.sneeql.unparse import format_text, unparse
 from transom.languages.sql.layout import comments_of
-from transom.languages.sql.parse import LONGEST
+from transom.languages.sql.parse import MAX_TEXT_LENGTH
 
 from .mutate import mutate
 from .seeds import catalog, catalog_seeds, cql_seeds, query_seeds
@@ -120,7 +120,7 @@ def check_text(kind: str, text: str, query: Any) -> None:
     tidy = formatting(text, query)
     assert [c for _, c in comments_of(tidy)] == [c for _, c in comments_of(text)], "format lost a comment"
     for again in (writing(query), tidy):
-        if len(again) <= LONGEST:
+        if len(again) <= MAX_TEXT_LENGTH:
             assert parsing(again) == query, "the query has changed"
 
 

@@ -11,7 +11,7 @@ from random import Random
 
 from transom.catalog import Catalog
 from transom.catalog.servers import Payload
-from transom.connectors.payloads import Dead, Reader
+from transom.connectors.payloads import MessageReader, RejectError
 
 from .fuzz import SLOWEST, Tally
 from .mutate import mutate
@@ -58,17 +58,17 @@ def message(kind: Payload, dice: Random) -> str:
 
 
 @cache
-def readers() -> dict[Payload, Reader]:
+def readers() -> dict[Payload, MessageReader]:
     """A reader of each kind."""
     declared = ", ".join(f"{name}:{kind}" for name, kind in TYPES.items())
     catalog = Catalog.read(f"epoch: 2024-06-01T00:00:00Z\nextents: {{m: 'pushed ({declared})', v: 'pushed (n:float)'}}")
     every, one = catalog.extents["m"], catalog.extents["v"]
     fields = tuple((name, name) for name in TYPES)
     return {
-        Payload.JSON: Reader(every, catalog.calendar, fields, "at", Payload.JSON),
-        Payload.CSV: Reader(every, catalog.calendar, fields, "at", Payload.CSV, ("at", *TYPES)),
-        Payload.SENML: Reader(one, catalog.calendar, (("n", "n"),), None, Payload.SENML),
-        Payload.VALUE: Reader(one, catalog.calendar, (("n", "n"),), None, Payload.VALUE),
+        Payload.JSON: MessageReader(every, catalog.calendar, fields, "at", Payload.JSON),
+        Payload.CSV: MessageReader(every, catalog.calendar, fields, "at", Payload.CSV, ("at", *TYPES)),
+        Payload.SENML: MessageReader(one, catalog.calendar, (("n", "n"),), None, Payload.SENML),
+        Payload.VALUE: MessageReader(one, catalog.calendar, (("n", "n"),), None, Payload.VALUE),
     }
 
 
@@ -98,8 +98,8 @@ def check(seed: int, number: int) -> Tally:
             rows = readers()[kind].rows(raw, {}, NOW)
             outcome = "read"
             assert all(read.tick is None or read.tick >= 0 for read in rows), "a tick before 0"
-        except Dead as dead:
-            outcome = dead.reason.value if dead.words else "without words"
+        except RejectError as dead:
+            outcome = dead.reason.value if dead.detail else "without words"
         assert outcome != "without words"
         took = time.process_time() - began
         tally.slowest = (took, number, repr(raw))

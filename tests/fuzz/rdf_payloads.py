@@ -18,8 +18,8 @@ from random import Random
 
 import pyarrow as pa
 
-from transom.connectors.payloads import Dead
-from transom.connectors.rdf_payloads import RdfReader, Stated, batches, spelled
+from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.payloads import MessageStatement, RdfReader, decode_batches, statement_text
 from transom.model.rdf.read import FORMATS, read_quads
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
@@ -186,7 +186,7 @@ def input_of(seed: int, number: int) -> tuple[RdfReader, str | bytes, object]:
     return RdfReader(format, time=dice.choice((None, TIME))), payload, dice.choice(MOMENTS)
 
 
-def check_statements(statements: list[Stated]) -> None:
+def check_statements(statements: list[MessageStatement]) -> None:
     """Statements are written as N-Quads and read again as the same ones."""
     written = "".join(f"{str(one.triple)[:-2]} {'' if one.graph is None else one.graph} .\n" for one in statements)
     again = [(quad.triple, quad.graph) for quad in read_quads(written, "nq")]
@@ -194,7 +194,9 @@ def check_statements(statements: list[Stated]) -> None:
     assert all(one.tick >= 0 for one in statements)
 
 
-def check_batches(reader: RdfReader, payload: str | bytes, moment: object, found: list[Stated] | None) -> None:
+def check_batches(
+    reader: RdfReader, payload: str | bytes, moment: object, found: list[MessageStatement] | None
+) -> None:
     """What Spark gets is what the plain reader says."""
     if isinstance(moment, bool | str | float):
         return
@@ -204,13 +206,13 @@ def check_batches(reader: RdfReader, payload: str | bytes, moment: object, found
     except (pa.ArrowException, OverflowError):
         return
     given = pa.RecordBatch.from_arrays([pa.array(values, pa.binary()), moments], names=["payload", "t"])
-    rows = [row for batch in batches(reader, [given], timed=True) for row in batch.to_pylist()]
+    rows = [row for batch in decode_batches(reader, [given], with_times=True) for row in batch.to_pylist()]
     if found is None:
         assert [row["s"] for row in rows] == [None]
-        assert rows[0]["dead"]
+        assert rows[0]["reject_reason"]
     else:
         assert [(row["s"], row["p"], row["o"], row["g"], row["tick"]) for row in rows] == [
-            (*spelled(one), one.tick) for one in found
+            (*statement_text(one), one.tick) for one in found
         ]
 
 
@@ -220,13 +222,13 @@ def check(seed: int, number: int) -> Tally:
     reader, payload, moment = input_of(seed, number)
     text = payload if isinstance(payload, str) else repr(payload)
     began = time.process_time()
-    found: list[Stated] | None = None
+    found: list[MessageStatement] | None = None
     words = ""
     try:
         try:
             found = reader.statements(payload, moment)
             outcome = "read" if found else "empty"
-        except Dead as dead:
+        except RejectError as dead:
             outcome = dead.reason.value
             words = str(dead)
         assert found is not None or words, "a reason without words"

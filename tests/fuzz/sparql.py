@@ -13,9 +13,9 @@ from random import Random
 from transom.errors import TransomError
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.rules import check as check_rules
-from transom.languages.sparql.syntax import Query
+from transom.languages.sparql.syntax import SparqlQuery
 from transom.languages.sparql.unparse import comments_of, format_text, unparse
-from transom.languages.sql.parse import LONGEST
+from transom.languages.sql.parse import MAX_TEXT_LENGTH
 
 from ..cases import golden_cases
 from ..sparql.syntax_trees import Trees
@@ -51,7 +51,7 @@ def input_of(seed: int, number: int) -> str:
     return mutate("".join(tokens), seeds(), dice) if dice.random() < 0.7 else "".join(tokens)
 
 
-def read(text: str) -> tuple[str, Query | None]:
+def read(text: str) -> tuple[str, SparqlQuery | None]:
     """What became of a query: refused by the parser, by a rule, or taken."""
     try:
         query = parse(text)
@@ -66,10 +66,10 @@ def read(text: str) -> tuple[str, Query | None]:
     return "taken", query
 
 
-def check_text(text: str, query: Query) -> None:
+def check_text(text: str, query: SparqlQuery) -> None:
     """A query comes out as text and back, in canonical form and with its comments."""
     tidy = format_text(text, query)
-    if len(tidy) > LONGEST:
+    if len(tidy) > MAX_TEXT_LENGTH:
         return
     assert [c for _, c in comments_of(tidy)] == [c for _, c in comments_of(text)], "format lost a comment"
     assert parse(unparse(query)) == query, "the query has changed"

@@ -21,7 +21,7 @@ def test_other_errors_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*words: object) -> None:
         raise OverflowError
 
-    monkeypatch.setattr(messages.Reader, "rows", broken)
+    monkeypatch.setattr(messages.MessageReader, "rows", broken)
     assert messages.check(1, 0).failures
 
 

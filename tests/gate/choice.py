@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from tests.gate.plugin import NIGHTLY
-from transom.catalog.entries import SourceEntry
-from transom.runtime.sinks import SINKS
+from transom.catalog.schema.entries import SourceEntry
+from transom.runtime.sinks.sink import SINK_FORMS
 
 TESTS = Path(__file__).parents[1]
 
@@ -40,7 +40,9 @@ OTHER = (
 
 def required() -> set[str]:
     """Every sink and every source that the code knows, and what else a landing must not go without."""
-    sinks = {f"sink:{sink.split(':')[0]}" for sink in SINKS} - {"sink:console"}  # .ci/user reads what that one prints
+    sinks = {f"sink:{sink.split(':')[0]}" for sink in SINK_FORMS} - {
+        "sink:console"
+    }  # .ci/user reads what that one prints
     sources = {f"source:{name}" for name in SourceEntry.model_fields if name != "query"}
     return sinks | sources | set(OTHER)
 

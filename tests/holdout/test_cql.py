@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import transom
-from tests.holdout.cql_questions import FAMILIES, Question, question
+from tests.holdout.cql.questions import FAMILIES, Question, question
 from tests.holdout.judging import judge_each
 from tests.holdout.sql import Row, same_bag
 

@@ -8,8 +8,8 @@ import pytest
 
 import transom
 from tests.holdout.judging import judge_each
-from tests.holdout.sparql_meaning import canonical
-from tests.holdout.sparql_questions import FAMILIES, Question, question
+from tests.holdout.sparql.meaning import canonical
+from tests.holdout.sparql.questions import FAMILIES, Question, question
 
 PLAIN = 40
 PARTS = 30

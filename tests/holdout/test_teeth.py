@@ -7,18 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.holdout import (
-    cql_meaning,
-    cql_questions,
-    cql_windows,
-    sneeql_meaning,
-    sneeql_questions,
-    sparql_meaning,
-    sparql_questions,
-    test_cql,
-    test_sneeql,
-    test_sparql,
-)
+from tests.holdout import sneeql_meaning, sneeql_questions, test_cql, test_sneeql, test_sparql
+from tests.holdout.cql import meaning as cql_meaning
+from tests.holdout.cql import questions as cql_questions
+from tests.holdout.cql import windows
+from tests.holdout.sparql import meaning as sparql_meaning
+from tests.holdout.sparql import questions as sparql_questions
 from tests.holdout.sql import Row
 
 Fault = tuple[Any, str, Callable[..., Any]]
@@ -73,9 +67,9 @@ FAULTS: dict[str, tuple[Any, Any, list[Fault]]] = {
     "sneeql sets": (sneeql_questions, test_sneeql, [(sneeql_meaning, "without", as_sets)]),
     "sneeql latest pair": (sneeql_questions, test_sneeql, [(sneeql_meaning, "_product", latest_pair)]),
     "cql sets": (cql_questions, test_cql, [(cql_meaning, "without", as_sets)]),
-    "cql half open": (cql_questions, test_cql, [(cql_windows, "_between", half_open)]),
-    "cql every mark": (cql_questions, test_cql, [(cql_windows, "_growing", every_mark)]),
-    "cql no way": (cql_questions, test_cql, [(cql_windows, "with_ways", straight)]),
+    "cql half open": (cql_questions, test_cql, [(windows, "_between", half_open)]),
+    "cql every mark": (cql_questions, test_cql, [(windows, "_growing", every_mark)]),
+    "cql no way": (cql_questions, test_cql, [(windows, "with_ways", straight)]),
     "sparql algorithm 2": (sparql_questions, test_sparql, [(sparql_meaning, "valid", algorithm_2)]),
     "sparql one more": (sparql_questions, test_sparql, [(sparql_meaning, "valid", one_more)]),
 }

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 
 SLOWEST = 1.0
 """Seconds of the processor that one input may take."""
@@ -20,7 +20,7 @@ class Refused:
 
     error: type[Exception]
     phrase: str
-    reason: Reason | None = None
+    reason: RejectReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from transom.connectors.payloads import LARGEST
-from transom.connectors.payloads import Dead as Rejected
-from transom.model.reasons import Reason
+from transom.connectors.payloads import MAX_MESSAGE_BYTES
+from transom.connectors.payloads import RejectError as Rejected
+from transom.model.reject_reason import RejectReason
 
 from .case import Accepted, Case, Refused
 
@@ -19,7 +19,7 @@ class Message(NamedTuple):
     raw: bytes
 
 
-def Dead(reason: Reason, phrase: str) -> Refused:  # noqa: N802 - a table reads better so
+def Dead(reason: RejectReason, phrase: str) -> Refused:  # noqa: N802 - a table reads better so
     """A dead letter: its reason, and a phrase of its words."""
     return Refused(Rejected, phrase, reason)
 
@@ -66,17 +66,17 @@ def rdf(why: str, format: str, raw: bytes, outcome: object) -> Case:
 
 SENT = json.dumps(GOOD).encode()
 TAKEN = (7, *ROW.values())
-NO_TYPE, NO_TIME, NO_JSON, NO_CSV = Reason.TYPE, Reason.TIME, Reason.TEXT, Reason.CSV
-DEEP = Dead(Reason.DEPTH, "nested too deeply")
+NO_TYPE, NO_TIME, NO_JSON, NO_CSV = RejectReason.TYPE, RejectReason.TIME, RejectReason.TEXT, RejectReason.CSV
+DEEP = Dead(RejectReason.DEPTH, "nested too deeply")
 
 JSON = (
     whole("nothing", b"", Dead(NO_JSON, "Expecting value")),
     whole("only NUL", b"\0", Dead(NO_JSON, "Expecting value")),
-    whole("no object", b"[1]", Dead(Reason.SHAPE, "expected a JSON object")),
+    whole("no object", b"[1]", Dead(RejectReason.SHAPE, "expected a JSON object")),
     whole("a byte order mark", b"\xef\xbb\xbf" + SENT, Dead(NO_JSON, "BOM")),
-    whole("UTF-16", SENT.decode().encode("utf-16"), Dead(Reason.BYTES, "can't decode")),
-    whole("an overlong slash gets past a filter", b'{"s": "\xc0\xaf"}', Dead(Reason.BYTES, "invalid start byte")),
-    whole("half of a character as bytes", b'{"s": "\xed\xa0\x80"}', Dead(Reason.BYTES, "invalid continuation")),
+    whole("UTF-16", SENT.decode().encode("utf-16"), Dead(RejectReason.BYTES, "can't decode")),
+    whole("an overlong slash gets past a filter", b'{"s": "\xc0\xaf"}', Dead(RejectReason.BYTES, "invalid start byte")),
+    whole("half of a character as bytes", b'{"s": "\xed\xa0\x80"}', Dead(RejectReason.BYTES, "invalid continuation")),
     whole("90,000 lists", b'{"x": ' + b"[" * 90_000 + b"]" * 90_000 + b"}", DEEP),
     whole("50,000 objects", b'{"a":' * 50_000 + b"1" + b"}" * 50_000, DEEP),
     whole("500,000 brackets without an end", b"[" * 500_000, DEEP),
@@ -85,8 +85,8 @@ JSON = (
     whole("single quotes", SENT.replace(b'"', b"'"), Dead(NO_JSON, "double quotes")),
     whole("a comma too many", SENT[:-1] + b",}", Dead(NO_JSON, "line 1 column")),
     whole("cut off", SENT[:-3], Dead(NO_JSON, "Expecting")),
-    whole("compressed", b"\x1f\x8b\x08\x00" + b"\0" * 20, Dead(Reason.BYTES, "can't decode")),
-    whole("larger than a message may be", b" " * (LARGEST + 1), Dead(Reason.SIZE, "at most 1048576")),
+    whole("compressed", b"\x1f\x8b\x08\x00" + b"\0" * 20, Dead(RejectReason.BYTES, "can't decode")),
+    whole("larger than a message may be", b" " * (MAX_MESSAGE_BYTES + 1), Dead(RejectReason.SIZE, "at most 1048576")),
     whole("60,000 other fields", json.dumps({**{f"k{i}": i for i in range(60_000)}, **GOOD}).encode(), TAKEN),
     whole("a field of objects in JavaScript", SENT[:-1] + b', "__proto__": {"n": 2}}', TAKEN),
     whole("a key twice: the last counts, as for Spark", SENT[:-1] + b', "n": 2}', (7, 2, *TAKEN[2:])),
@@ -114,7 +114,7 @@ JSON = (
     field("digits of another script", "d", '"\u0661"', Dead(NO_TYPE, "is not of type decimal")),
     field("an underscore in a number", "d", '"1_000"', Dead(NO_TYPE, "is not of type decimal")),
     field("1 is no truth", "b", "1", Dead(NO_TYPE, "is not of type boolean")),
-    field("before tick 0", "at", "-1", Dead(Reason.EPOCH, "lies before tick 0")),
+    field("before tick 0", "at", "-1", Dead(RejectReason.EPOCH, "lies before tick 0")),
     field("a tick of more than 64 bits", "at", "1e300", Dead(NO_TIME, "larger than any tick")),
     field("half a tick", "at", "7.5", Dead(NO_TIME, "neither a tick nor an instant")),
     field("no time", "at", "null", Dead(NO_TIME, "neither a tick nor an instant")),
@@ -129,7 +129,7 @@ OTHERS = (
     line("two lines", b"7,1,1.5,1.5,a,true\n8,2,1.5,1.5,a,true\n", Dead(NO_CSV, "more than one line")),
     line("a line break in quotes", b'7,1,1.5,1.5,"a\nb",true', Dead(NO_CSV, "more than one line")),
     line("NUL, which stands between cells for Spark", b"7,1,1.5,1.5,a\0b,true", Dead(NO_CSV, "more than one line")),
-    line("100,000 commas", b"," * 100_000, Dead(Reason.CELLS, "100001 cells, not 6")),
+    line("100,000 commas", b"," * 100_000, Dead(RejectReason.CELLS, "100001 cells, not 6")),
     line("300,001 quotes", b'"' * 300_001, Dead(NO_CSV, "a quote is not closed")),
     line("a byte order mark", b"\xef\xbb\xbf7,1,1.5,1.5,a,true", Dead(NO_TIME, "is not an instant")),
     line("hexadecimal digits", b"7,0x1f,1.5,1.5,a,true", Dead(NO_TYPE, "is not of type integer")),
@@ -139,32 +139,32 @@ OTHERS = (
     pack(
         "a base that no float holds",
         b'[{"n":"temp","bv":' + b"9" * 400 + b',"v":1.5}]',
-        Dead(Reason.RECORD, "too large"),
+        Dead(RejectReason.RECORD, "too large"),
     ),
     pack(
         "a time that no float holds",
         b'[{"n":"temp","bt":' + b"9" * 400 + b',"t":0.5,"v":1}]',
-        Dead(Reason.RECORD, "too large"),
+        Dead(RejectReason.RECORD, "too large"),
     ),
     pack("a sum that is infinite", b'[{"n":"temp","bv":1e308,"v":1e308}]', Dead(NO_TYPE, "is not of type float")),
-    pack("a time that is a truth", b'[{"n":"temp","bt":true,"v":1}]', Dead(Reason.RECORD, "no number")),
-    pack("a name that is a list", b'[{"n":["temp"],"v":1}]', Dead(Reason.MISSING, "0 records called temp")),
+    pack("a time that is a truth", b'[{"n":"temp","bt":true,"v":1}]', Dead(RejectReason.RECORD, "no number")),
+    pack("a name that is a list", b'[{"n":["temp"],"v":1}]', Dead(RejectReason.MISSING, "0 records called temp")),
     pack("100,000 brackets", b"[" * 100_000, DEEP),
     value("not a number", b"0x1p3", Dead(NO_TYPE, "is not of type float")),
     value("two numbers", b"1\n2", Dead(NO_TYPE, "is not of type float")),
     value("200,000 digits", b"1" * 200_000, Dead(NO_TYPE, "is not of type float")),
-    record("nothing", b"", Dead(Reason.AVRO, "")),
-    record("a string that says it is 2**60 long", b"\x02" + b"\xfe" * 8 + b"\x0f", Dead(Reason.AVRO, "")),
-    record("a number that does not end", b"\xff" * 200, Dead(Reason.AVRO, "")),
-    record("a negative length", b"\x02\x01a", Dead(Reason.AVRO, "")),
-    record("text that is not UTF-8", b"\x02\x04\xff\xfe", Dead(Reason.BYTES, "")),
+    record("nothing", b"", Dead(RejectReason.AVRO, "")),
+    record("a string that says it is 2**60 long", b"\x02" + b"\xfe" * 8 + b"\x0f", Dead(RejectReason.AVRO, "")),
+    record("a number that does not end", b"\xff" * 200, Dead(RejectReason.AVRO, "")),
+    record("a negative length", b"\x02\x01a", Dead(RejectReason.AVRO, "")),
+    record("text that is not UTF-8", b"\x02\x04\xff\xfe", Dead(RejectReason.BYTES, "")),
 )
 
 _XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex/">'
 _A = b'<rdf:Description rdf:about="http://ex/a">'
 _END = b"</rdf:Description></rdf:RDF>"
 _BOMB = b'<!ENTITY a "aaaaaaaaaa">' + b"".join(b'<!ENTITY %c "%s">' % (c, b"&%c;" % (c - 1) * 10) for c in b"bcdefghij")
-NO_RDF = Reason.RDF
+NO_RDF = RejectReason.RDF
 
 RDF = (
     rdf(
@@ -191,7 +191,7 @@ RDF = (
         "entities in a comment of the DTD",
         "rdf",
         b'<!DOCTYPE r SYSTEM "x" [<!-- ' + _BOMB + b" -->]>" + _XML + _A + b"<e:p>&j;</e:p>" + _END,
-        Dead(NO_RDF, "odd place"),
+        Dead(NO_RDF, "unexpected position"),
     ),
     rdf(
         "an entity reads a file",
@@ -210,19 +210,19 @@ RDF = (
         "9,000 elements in each other",
         "rdf",
         _XML + b"<rdf:Description><e:p>" * 9000,
-        Dead(Reason.DEPTH, "more than 100 levels"),
+        Dead(RejectReason.DEPTH, "more than 100 levels"),
     ),
     rdf(
         "4,000 objects overflow the stack",
         "jsonld",
         b'{"@id":"http://ex/a","http://ex/p":' * 4000 + b"1" + b"}" * 4000,
-        Dead(Reason.DEPTH, "more than 100 levels"),
+        Dead(RejectReason.DEPTH, "more than 100 levels"),
     ),
     rdf(
         "lists in lists",
         "jsonld",
         b'{"@id":"http://ex/a","http://ex/p":' + b'{"@list":[' * 4000 + b"]}" * 4000 + b"}",
-        Dead(Reason.DEPTH, "more than 100 levels"),
+        Dead(RejectReason.DEPTH, "more than 100 levels"),
     ),
     rdf("brackets in a string are text", "jsonld", b'{"@id":"http://ex/a","http://ex/p":"' + b"[" * 4000 + b'"}', 1),
     rdf(
@@ -253,7 +253,7 @@ RDF = (
         "200,000 statements in 400 kB",
         "ttl",
         b"<http://ex/a> <http://ex/p> " + b"1," * 200_000 + b"1 .",
-        Dead(Reason.SIZE, "more than 50000 statements"),
+        Dead(RejectReason.SIZE, "more than 50000 statements"),
     ),
     rdf(
         "20,000 nodes in each other",
@@ -278,7 +278,9 @@ RDF = (
         b'<< <http://ex/a> <http://ex/p> "1" >> <http://ex/q> "2" .',
         Dead(NO_RDF, "subject"),
     ),
-    rdf("larger than a message may be", "nt", b" " * (LARGEST + 1), Dead(Reason.SIZE, "at most 1048576")),
+    rdf(
+        "larger than a message may be", "nt", b" " * (MAX_MESSAGE_BYTES + 1), Dead(RejectReason.SIZE, "at most 1048576")
+    ),
 )
 
 CASES = (*JSON, *OTHERS, *RDF)

@@ -12,8 +12,8 @@ import pytest
 from transom.catalog import Catalog
 from transom.catalog.servers import Kafka, Payload
 from transom.connectors.kafka.avro import AvroReader
-from transom.connectors.payloads import Reader
-from transom.connectors.rdf_payloads import RdfReader
+from transom.connectors.payloads import MessageReader
+from transom.connectors.rdf.payloads import RdfReader
 
 from .case import Case, check
 from .messages import CASES, ROW, Message
@@ -45,10 +45,10 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[object], object]
     fields = tuple((name, name) for name in ROW)
     assert isinstance(power.source, Kafka)
     readers = {
-        "json": Reader(car, catalog.calendar, fields, "at", Payload.JSON),
-        "csv": Reader(car, catalog.calendar, fields, "at", Payload.CSV, ("at", *ROW)),
-        "senml": Reader(oven, catalog.calendar, (("temp", "temp"),), None, Payload.SENML),
-        "value": Reader(oven, catalog.calendar, (("temp", "temp"),), None, Payload.VALUE),
+        "json": MessageReader(car, catalog.calendar, fields, "at", Payload.JSON),
+        "csv": MessageReader(car, catalog.calendar, fields, "at", Payload.CSV, ("at", *ROW)),
+        "senml": MessageReader(oven, catalog.calendar, (("temp", "temp"),), None, Payload.SENML),
+        "value": MessageReader(oven, catalog.calendar, (("temp", "temp"),), None, Payload.VALUE),
         "avro": AvroReader(power, catalog.calendar, power.source),
     }
 

@@ -12,9 +12,9 @@ import pytest
 from transom.catalog import Catalog
 from transom.catalog.servers import HttpPush, Payload
 from transom.collector.feed import Feed
-from transom.collector.http_push import HttpReceiver
-from transom.connectors.log.segments import Log
-from transom.connectors.payloads import Reader
+from transom.collector.sources.http_push import HttpReceiver
+from transom.connectors.log.segments import SegmentLog
+from transom.connectors.payloads import MessageReader
 
 from .case import soon
 from .requests import CASES, Wire, post
@@ -68,8 +68,8 @@ def test_request(case: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     catalog = Catalog.read(CATALOG, folder=tmp_path)
     car = catalog.extents["car"]
     assert isinstance(car.source, HttpPush)
-    log = Log(tmp_path / "log", car, apart=0)
-    feed = Feed(car, log, catalog.calendar, Reader(car, catalog.calendar, car.source.fields, None, Payload.JSON))
+    log = SegmentLog(tmp_path / "log", car, segment_interval=0)
+    feed = Feed(car, log, catalog.calendar, MessageReader(car, catalog.calendar, car.source.fields, None, Payload.JSON))
     try:
         with soon():
             statuses = asyncio.run(exchange(case, feed, replace(car.source, port=0)))

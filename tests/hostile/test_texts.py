@@ -9,7 +9,7 @@ import pytest
 import transom
 from transom.catalog import Catalog
 from transom.errors import QueryWarning
-from transom.model.rdf.spelling import encode
+from transom.model.rdf.ntriples import encode_term
 
 from . import catalogs, queries
 from .case import Case, check
@@ -48,11 +48,11 @@ def answer_of(given: Text) -> list[tuple[object, ...]]:
             asked = transom.compile(given.text, CATALOG, language="sparql")
             found = asked.simulate()
             return [
-                tuple(None if term is None else short(encode(term)) for term in found.terms(valid.payload))
+                tuple(None if term is None else short(encode_term(term)) for term in found.terms(valid.payload))
                 for valid in found.solutions
             ]
         query = transom.compile(given.text, CATALOG, language="cql" if given.language == "cql" else "sneeql")
-        answer = query.simulate({one.name: GIVEN[one.name] for one in query.reads}, until=2)
+        answer = query.simulate({one.name: GIVEN[one.name] for one in query.sources}, until=2)
     return [element.row for element in answer.elements]
 
 

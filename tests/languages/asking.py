@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transom.algebra.expressions import Expression, Literal, parts
+from transom.algebra.expressions.expression import Constant, Expression, subexpressions
 from transom.algebra.operator import Plan
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.algebra.tree import walk
@@ -54,7 +54,7 @@ def predicate(text: str, catalog: Catalog = CATALOG) -> Expression:
 
 def literals(expression: Expression) -> list[tuple[object, str]]:
     """The constants in an expression."""
-    return [(part.value, str(part.type)) for part in parts(expression) if isinstance(part, Literal)]
+    return [(part.value, str(part.type)) for part in subexpressions(expression) if isinstance(part, Constant)]
 
 
 def refused(text: str, kind: type[QueryError], words: str, catalog: Catalog = CATALOG) -> None:

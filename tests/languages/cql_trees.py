@@ -5,25 +5,25 @@ from __future__ import annotations
 from decimal import Decimal
 
 from transom.languages.cql.syntax import (
-    Combination,
-    Combine,
     Convert,
     Converter,
     Domain,
-    First,
+    FirstClause,
     Join,
-    Place,
     Quantity,
     Query,
-    Reach,
-    Rows,
+    RangeClause,
+    RegionName,
+    RowQuantity,
     Select,
-    Slide,
+    SetOperation,
+    SetOperator,
+    SlideClause,
     Source,
     Table,
-    Window,
+    WindowClause,
 )
-from transom.languages.sql.syntax import Exists, InQuery, Name, Node
+from transom.languages.sql.syntax import Exists, InSubquery, Name, Node
 
 from .syntax_trees import OFFSETS, Scalars
 
@@ -58,8 +58,8 @@ class CqlTrees(Scalars):
         if room > 1 and self.chance(0.15):
             return Convert(self.rng.choice(list(Converter)), self.query(room - 1))
         if room > 1 and self.chance(0.2):
-            kind = self.rng.choice(list(Combination))
-            return Combine(kind, self.chance(0.5), self.query(room - 1), self.query(room - 1))
+            kind = self.rng.choice(list(SetOperator))
+            return SetOperation(kind, self.chance(0.5), self.query(room - 1), self.query(room - 1))
         return self.select(room)
 
     def select(self, room: int) -> Select:
@@ -75,10 +75,10 @@ class CqlTrees(Scalars):
             self.rng.choice((None, None, *Converter)),
         )
 
-    def first(self, room: int) -> First:
+    def first(self, room: int) -> FirstClause:
         """FIRST with or without groups."""
         per = tuple(self.expression(room - 1) for _ in range(self.rng.choice((0, 0, 1, 2))))
-        return First(self.rng.choice(OFFSETS), self.expression(room - 1), per)
+        return FirstClause(self.rng.choice(OFFSETS), self.expression(room - 1), per)
 
     def table(self, room: int) -> Table:
         """A source, or several that are joined."""
@@ -94,29 +94,29 @@ class CqlTrees(Scalars):
             self.query(room - 1) if nested else self.name(), self.name() if self.chance(0.3) else None, window
         )
 
-    def window(self) -> Window:
+    def window(self) -> WindowClause:
         """A window of any kind."""
         keys = tuple(self.leaf_name() for _ in range(self.rng.choice((0, 0, 1, 2))))
         reaches = tuple(self.reach() for _ in range(self.rng.choice((0, 1, 1, 1, 2))))
         if not reaches and self.chance(0.5):
-            return Window(keys, now=True)
-        return Window(keys, reaches, self.slide() if self.chance(0.5) else None)
+            return WindowClause(keys, now=True)
+        return WindowClause(keys, reaches, self.slide() if self.chance(0.5) else None)
 
     def leaf_name(self) -> Name:
         """The name of a key."""
         return Name(self.name() if self.chance(0.3) else None, self.name())
 
-    def reach(self) -> Reach:
+    def reach(self) -> RangeClause:
         """A range by time, by distance, by region or by rows."""
         if self.chance(0.25):
-            return Reach(Rows(self.rng.choice(OFFSETS)))
-        return Reach(Place(self.name()) if self.chance(0.3) else self.quantity(), self.domain())
+            return RangeClause(RowQuantity(self.rng.choice(OFFSETS)))
+        return RangeClause(RegionName(self.name()) if self.chance(0.3) else self.quantity(), self.domain())
 
-    def slide(self) -> Slide:
+    def slide(self) -> SlideClause:
         """A slide by time, by distance or by rows."""
         if self.chance(0.3):
-            return Slide(Rows(self.rng.choice(OFFSETS)))
-        return Slide(self.quantity(), self.domain())
+            return SlideClause(RowQuantity(self.rng.choice(OFFSETS)))
+        return SlideClause(self.quantity(), self.domain())
 
     def quantity(self) -> Quantity:
         """A number and a unit."""
@@ -131,5 +131,5 @@ class CqlTrees(Scalars):
         if room > 1 and self.chance(0.3):
             if self.chance(0.5):
                 return Exists(self.query(room - 2))
-            return InQuery(self.expression(room - 1), self.query(room - 2), self.chance(0.5))
+            return InSubquery(self.expression(room - 1), self.query(room - 2), self.chance(0.5))
         return super().test(room)

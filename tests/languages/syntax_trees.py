@@ -12,12 +12,12 @@ from random import Random
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
+    FromToWindow,
+    OffsetUnit,
     Query,
-    RangeWindow,
     ScanWindow,
     Select,
     Source,
-    Unit,
 )
 from transom.languages.sql.parse import RESERVED
 from transom.languages.sql.syntax import (
@@ -25,8 +25,7 @@ from transom.languages.sql.syntax import (
     Binary,
     CaseWhen,
     CastTo,
-    Constant,
-    Function,
+    FunctionCall,
     InList,
     IsNull,
     Like,
@@ -34,7 +33,8 @@ from transom.languages.sql.syntax import (
     Name,
     Node,
     SelectItem,
-    TypedConstant,
+    SqlLiteral,
+    TypedLiteral,
     Unary,
 )
 
@@ -118,12 +118,12 @@ class Scalars:
                 operand, pattern = self.several(room, 2)
                 return Like(operand, pattern, negated)
 
-    def call(self, room: int) -> Function:
+    def call(self, room: int) -> FunctionCall:
         """A function of up to three arguments, or f(*)."""
         name = self.rng.choice(FUNCTIONS)
         if self.chance(0.2):
-            return Function("COUNT" if self.chance(0.8) else name, (), star=True)
-        return Function(name, self.several(room, self.rng.randrange(4)))
+            return FunctionCall("COUNT" if self.chance(0.8) else name, (), star=True)
+        return FunctionCall(name, self.several(room, self.rng.randrange(4)))
 
     def case(self, room: int) -> CaseWhen:
         """Both forms of CASE."""
@@ -137,16 +137,16 @@ class Scalars:
         """A constant or a name."""
         match self.rng.randrange(7):
             case 0:
-                return Constant(self.rng.choice(INTEGERS))
+                return SqlLiteral(self.rng.choice(INTEGERS))
             case 1:
-                return Constant(self.rng.choice(FLOATS))
+                return SqlLiteral(self.rng.choice(FLOATS))
             case 2:
-                return Constant(self.rng.choice(STRINGS))
+                return SqlLiteral(self.rng.choice(STRINGS))
             case 3:
-                return Constant(self.rng.choice((True, False, None)))
+                return SqlLiteral(self.rng.choice((True, False, None)))
             case 4:
                 kind = self.rng.choice(("TIME", "TIMESTAMP", "DATE", "X_1"))
-                return TypedConstant(kind, self.rng.choice(("2009-03-01T12:00:00Z", "0", *STRINGS)))
+                return TypedLiteral(kind, self.rng.choice(("2009-03-01T12:00:00Z", "0", *STRINGS)))
             case _:
                 return Name(self.name() if self.chance(0.3) else None, self.name())
 
@@ -177,13 +177,13 @@ class Trees(Scalars):
             self.query(room - 1) if nested else self.name(), self.name() if self.chance(0.3) else None, window
         )
 
-    def window(self) -> RangeWindow | ScanWindow:
+    def window(self) -> FromToWindow | ScanWindow:
         """A window of any unit."""
-        unit = self.rng.choice(list(Unit))
+        unit = self.rng.choice(list(OffsetUnit))
         if self.chance(0.25):
             return ScanWindow(self.rng.choice(OFFSETS), unit)
         past, until, slide = (self.rng.choice(OFFSETS) for _ in range(3))
-        return RangeWindow(past, until, slide, unit)
+        return FromToWindow(past, until, slide, unit)
 
 
 _PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[ \n]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\w+|.", re.DOTALL)

@@ -10,32 +10,32 @@ from tests.cases import golden_cases
 from transom.errors import ParseError
 from transom.languages.cql.parse import parse
 from transom.languages.cql.syntax import (
-    Combination,
-    Combine,
     Convert,
     Converter,
     Domain,
     Join,
-    Place,
     Quantity,
     Query,
-    Reach,
-    Rows,
+    RangeClause,
+    RegionName,
+    RowQuantity,
     Select,
-    Slide,
+    SetOperation,
+    SetOperator,
+    SlideClause,
     Source,
-    Window,
+    WindowClause,
 )
 from transom.languages.cql.unparse import format_text, unparse
 from transom.languages.sql.syntax import (
     Binary,
-    Constant,
     Exists,
-    Function,
-    InQuery,
+    FunctionCall,
+    InSubquery,
     Name,
     SelectItem,
-    TypedConstant,
+    SqlLiteral,
+    TypedLiteral,
     Unary,
 )
 
@@ -48,7 +48,7 @@ def length(amount: str, unit: str) -> Quantity:
     return Quantity(Decimal(amount), unit)
 
 
-def window(text: str) -> Window:
+def window(text: str) -> WindowClause:
     """The window of a query with one source."""
     query = parse(f"SELECT ID FROM S [{text}]")
     assert isinstance(query, Select)
@@ -58,8 +58,8 @@ def window(text: str) -> Window:
     return source.window
 
 
-HOUR = Window((), (Reach(length("60", "minutes")),), Slide(length("10", "minutes")))
-FIFTY = Window((), (Reach(length("50", "km"), SPACE),), Slide(length("10", "km"), SPACE))
+HOUR = WindowClause((), (RangeClause(length("60", "minutes")),), SlideClause(length("10", "minutes")))
+FIFTY = WindowClause((), (RangeClause(length("50", "km"), SPACE),), SlideClause(length("10", "km"), SPACE))
 
 
 @pytest.mark.parametrize(
@@ -71,55 +71,55 @@ FIFTY = Window((), (Reach(length("50", "km"), SPACE),), Slide(length("10", "km")
         ("RANGE 60 MINUTES, SLIDE 10 Minutes", HOUR),
         ("RANGE ‘60 minutes’, SLIDE ‘10 minutes’", HOUR),
         ("RANGE '60minutes', SLIDE ' 10  minutes '", HOUR),
-        ("RANGE '3 seconds'", Window((), (Reach(length("3", "seconds")),))),
-        ("RANGE 1.5 h", Window((), (Reach(length("1.5", "h")),))),
-        ("RANGE '.5 h'", Window((), (Reach(length("0.5", "h")),))),
+        ("RANGE '3 seconds'", WindowClause((), (RangeClause(length("3", "seconds")),))),
+        ("RANGE 1.5 h", WindowClause((), (RangeClause(length("1.5", "h")),))),
+        ("RANGE '.5 h'", WindowClause((), (RangeClause(length("0.5", "h")),))),
         ("RANGE BY '50 km' RATTR SPACE, SLIDE BY '10 km' SATTR SPACE", FIFTY),
         ("RANGE BY ’50 km’ RATTR SPACE, SLIDE BY ’10 km’ SATTR SPACE", FIFTY),
         ("RANGE BY 50 km RATTR SPACE SLIDE BY 10 km SATTR SPACE", FIFTY),
         ("RANGE BY '50 km RATTR SPACE', SLIDE BY '10 km SATTR SPACE'", FIFTY),
         (
             "RANGE BY ‘50 kms’ RATTR SPACE, SLIDE BY ‘10 kms SATTR SPACE’",
-            Window((), (Reach(length("50", "kms"), SPACE),), Slide(length("10", "kms"), SPACE)),
+            WindowClause((), (RangeClause(length("50", "kms"), SPACE),), SlideClause(length("10", "kms"), SPACE)),
         ),
         (
             "RANGE BY '20 km' RATTR SPACE, SLIDE BY '10 minutes' SATTR TIME",
-            Window((), (Reach(length("20", "km"), SPACE),), Slide(length("10", "minutes"), TIME)),
+            WindowClause((), (RangeClause(length("20", "km"), SPACE),), SlideClause(length("10", "minutes"), TIME)),
         ),
-        ("RANGE BY Zone RATTR SPACE", Window((), (Reach(Place("Zone"), SPACE),))),
-        ('RANGE BY "East China Sea"', Window((), (Reach(Place("East China Sea")),))),
-        ("RANGE Zone", Window((), (Reach(Place("Zone")),))),
+        ("RANGE BY Zone RATTR SPACE", WindowClause((), (RangeClause(RegionName("Zone"), SPACE),))),
+        ('RANGE BY "East China Sea"', WindowClause((), (RangeClause(RegionName("East China Sea")),))),
+        ("RANGE Zone", WindowClause((), (RangeClause(RegionName("Zone")),))),
         (
             "RANGE BY Zone RATTR SPACE, SLIDE BY '10 km' SATTR SPACE",
-            Window((), (Reach(Place("Zone"), SPACE),), Slide(length("10", "km"), SPACE)),
+            WindowClause((), (RangeClause(RegionName("Zone"), SPACE),), SlideClause(length("10", "km"), SPACE)),
         ),
         (
             "RANGE BY Zone RATTR SPACE, RANGE BY '1 h' RATTR TIME",
-            Window((), (Reach(Place("Zone"), SPACE), Reach(length("1", "h"), TIME))),
+            WindowClause((), (RangeClause(RegionName("Zone"), SPACE), RangeClause(length("1", "h"), TIME))),
         ),
-        ("ROWS 5", Window((), (Reach(Rows(5)),))),
-        ("ROW 1", Window((), (Reach(Rows(1)),))),
-        ("ROWS 5 SLIDE 2", Window((), (Reach(Rows(5)),), Slide(Rows(2)))),
-        ("ROWS 5, SLIDE 2 ROWS", Window((), (Reach(Rows(5)),), Slide(Rows(2)))),
-        ("ROWS 5 SLIDE '1 h'", Window((), (Reach(Rows(5)),), Slide(length("1", "h")))),
-        ("NOW", Window(now=True)),
-        ("UNBOUNDED", Window()),
-        ("Range Unbounded", Window()),
-        ("ROWS UNBOUNDED", Window()),
-        ("UNBOUNDED SLIDE '1 h'", Window(slide=Slide(length("1", "h")))),
-        ("RANGE UNBOUNDED, SLIDE '1 h'", Window(slide=Slide(length("1", "h")))),
-        ("PARTITION BY k ROWS 2", Window((K,), (Reach(Rows(2)),))),
-        ("PARTITION BY k, S.ID ROWS 2", Window((K, Name("S", "ID")), (Reach(Rows(2)),))),
-        ("PARTITION BY k, ID, ROWS 2", Window((K, ID), (Reach(Rows(2)),))),
-        ('PARTITION BY k, "range" NOW', Window((K, Name(None, "range")), now=True)),
-        ("PARTITION BY k UNBOUNDED", Window((K,))),
+        ("ROWS 5", WindowClause((), (RangeClause(RowQuantity(5)),))),
+        ("ROW 1", WindowClause((), (RangeClause(RowQuantity(1)),))),
+        ("ROWS 5 SLIDE 2", WindowClause((), (RangeClause(RowQuantity(5)),), SlideClause(RowQuantity(2)))),
+        ("ROWS 5, SLIDE 2 ROWS", WindowClause((), (RangeClause(RowQuantity(5)),), SlideClause(RowQuantity(2)))),
+        ("ROWS 5 SLIDE '1 h'", WindowClause((), (RangeClause(RowQuantity(5)),), SlideClause(length("1", "h")))),
+        ("NOW", WindowClause(now=True)),
+        ("UNBOUNDED", WindowClause()),
+        ("Range Unbounded", WindowClause()),
+        ("ROWS UNBOUNDED", WindowClause()),
+        ("UNBOUNDED SLIDE '1 h'", WindowClause(slide=SlideClause(length("1", "h")))),
+        ("RANGE UNBOUNDED, SLIDE '1 h'", WindowClause(slide=SlideClause(length("1", "h")))),
+        ("PARTITION BY k ROWS 2", WindowClause((K,), (RangeClause(RowQuantity(2)),))),
+        ("PARTITION BY k, S.ID ROWS 2", WindowClause((K, Name("S", "ID")), (RangeClause(RowQuantity(2)),))),
+        ("PARTITION BY k, ID, ROWS 2", WindowClause((K, ID), (RangeClause(RowQuantity(2)),))),
+        ('PARTITION BY k, "range" NOW', WindowClause((K, Name(None, "range")), now=True)),
+        ("PARTITION BY k UNBOUNDED", WindowClause((K,))),
         (
             "PARTITION BY k RANGE BY '50 km' RATTR SPACE, SLIDE BY '10 km' SATTR SPACE",
-            Window((K,), FIFTY.reaches, FIFTY.slide),
+            WindowClause((K,), FIFTY.ranges, FIFTY.slide),
         ),
     ],
 )
-def test_windows(text: str, expected: Window) -> None:
+def test_windows(text: str, expected: WindowClause) -> None:
     assert window(text) == expected
 
 
@@ -139,8 +139,8 @@ S = Source("S")
         ("SELECT DISTINCT RStream(ID) FROM S", Select(ITEM, (S,), distinct=True, converter=Converter.RSTREAM)),
         ("SELECT ID FROM R=S", Select(ITEM, (Source("S", "R"),))),
         ("SELECT ID FROM S AS R", Select(ITEM, (Source("S", "R"),))),
-        ("SELECT ID FROM S AS R [NOW]", Select(ITEM, (Source("S", "R", Window(now=True)),))),
-        ("SELECT ID FROM R=S [NOW], S", Select(ITEM, (Source("S", "R", Window(now=True)), S))),
+        ("SELECT ID FROM S AS R [NOW]", Select(ITEM, (Source("S", "R", WindowClause(now=True)),))),
+        ("SELECT ID FROM R=S [NOW], S", Select(ITEM, (Source("S", "R", WindowClause(now=True)), S))),
         ("SELECT ID FROM R=(SELECT ID FROM S)", Select(ITEM, (Source(Select(ITEM, (S,)), "R"),))),
         ("SELECT ID FROM S JOIN t ON k", Select(ITEM, (Join(S, Source("t"), K),))),
         ("SELECT ID FROM S INNER JOIN t ON k", Select(ITEM, (Join(S, Source("t"), K),))),
@@ -149,14 +149,17 @@ S = Source("S")
             "SELECT ID FROM S LEFT JOIN t ON k JOIN R=u [NOW] ON ID, v",
             Select(
                 ITEM,
-                (Join(Join(S, Source("t"), K, True), Source("u", "R", Window(now=True)), ID), Source("v")),
+                (Join(Join(S, Source("t"), K, True), Source("u", "R", WindowClause(now=True)), ID), Source("v")),
             ),
         ),
         ("SELECT ID FROM S WHERE LEFT(k, 1) = ‘o1’", None),
-        ("SELECT ID FROM S WHERE k IN (SELECT ID FROM S)", Select(ITEM, (S,), InQuery(K, Select(ITEM, (S,)), False))),
+        (
+            "SELECT ID FROM S WHERE k IN (SELECT ID FROM S)",
+            Select(ITEM, (S,), InSubquery(K, Select(ITEM, (S,)), False)),
+        ),
         (
             "SELECT ID FROM S WHERE k NOT IN (SELECT ID FROM S)",
-            Select(ITEM, (S,), InQuery(K, Select(ITEM, (S,)), True)),
+            Select(ITEM, (S,), InSubquery(K, Select(ITEM, (S,)), True)),
         ),
         (
             "SELECT ID FROM S WHERE NOT EXISTS (SELECT ID FROM S)",
@@ -176,24 +179,26 @@ def test_curly_quotes_are_quotes() -> None:
     query = parse("SELECT ID FROM S WHERE LEFT(k, 1) = ‘o1’ AND t = TIME ‘0’")
     assert isinstance(query, Select)
     assert unparse(query).endswith("WHERE LEFT(k, 1) = 'o1' AND t = TIME '0'")
-    assert Binary("=", Function("LEFT", (K, Constant(1))), Constant("o1")) in getattr(query.where, "operands", ())
-    assert Binary("=", Name(None, "t"), TypedConstant("TIME", "0")) in getattr(query.where, "operands", ())
+    assert Binary("=", FunctionCall("LEFT", (K, SqlLiteral(1))), SqlLiteral("o1")) in getattr(
+        query.where, "operands", ()
+    )
+    assert Binary("=", Name(None, "t"), TypedLiteral("TIME", "0")) in getattr(query.where, "operands", ())
 
 
-ONE, TWO, THREE = (Select((SelectItem(Constant(n)),), (S,)) for n in (1, 2, 3))
-UNION, EXCEPT, INTERSECT = Combination.UNION, Combination.EXCEPT, Combination.INTERSECT
+ONE, TWO, THREE = (Select((SelectItem(SqlLiteral(n)),), (S,)) for n in (1, 2, 3))
+UNION, EXCEPT, INTERSECT = SetOperator.UNION, SetOperator.EXCEPT, SetOperator.INTERSECT
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1 UNION 2", Combine(UNION, False, ONE, TWO)),
-        ("1 UNION ALL 2", Combine(UNION, True, ONE, TWO)),
-        ("1 EXCEPT 2 UNION 3", Combine(UNION, False, Combine(EXCEPT, False, ONE, TWO), THREE)),
-        ("1 EXCEPT (2 UNION 3)", Combine(EXCEPT, False, ONE, Combine(UNION, False, TWO, THREE))),
-        ("1 UNION 2 INTERSECT ALL 3", Combine(UNION, False, ONE, Combine(INTERSECT, True, TWO, THREE))),
-        ("(1 UNION 2) INTERSECT 3", Combine(INTERSECT, False, Combine(UNION, False, ONE, TWO), THREE)),
-        ("((1)) UNION (2)", Combine(UNION, False, ONE, TWO)),
+        ("1 UNION 2", SetOperation(UNION, False, ONE, TWO)),
+        ("1 UNION ALL 2", SetOperation(UNION, True, ONE, TWO)),
+        ("1 EXCEPT 2 UNION 3", SetOperation(UNION, False, SetOperation(EXCEPT, False, ONE, TWO), THREE)),
+        ("1 EXCEPT (2 UNION 3)", SetOperation(EXCEPT, False, ONE, SetOperation(UNION, False, TWO, THREE))),
+        ("1 UNION 2 INTERSECT ALL 3", SetOperation(UNION, False, ONE, SetOperation(INTERSECT, True, TWO, THREE))),
+        ("(1 UNION 2) INTERSECT 3", SetOperation(INTERSECT, False, SetOperation(UNION, False, ONE, TWO), THREE)),
+        ("((1)) UNION (2)", SetOperation(UNION, False, ONE, TWO)),
     ],
 )
 def test_combinations(text: str, expected: Query) -> None:
@@ -252,7 +257,7 @@ def test_places() -> None:
     source = query.tables[0]
     assert isinstance(source, Source)
     assert source.window is not None
-    reach = source.window.reaches[0]
+    reach = source.window.ranges[0]
     assert isinstance(reach.value, Quantity)
     found = [source.window.span, reach.span, reach.value.span, reach.value.unit_span]
     words = ["[RANGE BY '50 kms' RATTR SPACE]", "RANGE BY '50 kms' RATTR SPACE", "'50 kms'", "kms"]

@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 import yaml
 
+import transom
 from transom.catalog.catalog import Catalog
 from transom.errors import TransomError
 from transom.languages.cql.parse import parse as cql_parse
 from transom.languages.cql.translate import translate as cql_translate
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate
+from transom.languages.sparql.parse import parse as sparql_parse
+from transom.languages.sparql.translate import translate as sparql_translate
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "errors.yaml"
 WITHOUT_HINT: set[str] = set()
 """Entries whose message has no hint yet; one that gets a hint leaves this list."""
-SECTIONS = ("parse", "names", "types", "rules", "cql", "catalogs")
+SECTIONS = ("parse", "names", "types", "rules", "cql", "sparql", "planning", "catalogs")
 
 
 @cache
@@ -45,6 +48,10 @@ def error_of(section: str, entry: dict[str, str]) -> TransomError:
     try:
         if section == "catalogs":
             Catalog.read(text)
+        elif section == "sparql":
+            sparql_translate(sparql_parse(text), Catalog.read(golden()["sparql_catalog"]))
+        elif section == "planning":
+            transom.compile(text, Catalog.read(golden()["planning_catalog"]), language=entry["language"]).physical()
         elif section == "cql":
             cql_translate(cql_parse(text), Catalog.read(golden()["cql_catalog"]))
         else:
@@ -90,14 +97,15 @@ def test_message(section: str, entry: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("section", "entry"), entries())
 def test_style(section: str, entry: dict[str, str]) -> None:
-    """Each says where, and what to do; in lower case, and without blame."""
+    """Each says where, and what to do; in lower case, except for names of the query, and without blame."""
     error = error_of(section, entry)
     assert error.span is not None
     assert 0 <= error.span.start < max(1, len(entry["text"]))
     assert (error.hint is None) == (entry["name"] in WITHOUT_HINT)
     for words in (error.message, error.hint or ""):
         assert not re.search(r"\b(invalid|bad|unable|illegal|wrong|oops|sorry|please|must)\b", words, re.IGNORECASE)
-        assert not re.match(r"[A-Z][a-z]", words)
+        capitalized = re.match(r"[A-Z][a-z]\w*", words)
+        assert capitalized is None or capitalized[0] in entry["text"]
         assert not words.endswith(".")
         assert len(words) <= 120
 

@@ -13,21 +13,20 @@ from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
+    FromToWindow,
+    OffsetUnit,
     Query,
-    RangeWindow,
     ScanWindow,
     Select,
     Source,
-    Unit,
 )
-from transom.languages.sql.parse import DEEPEST, LONGEST
+from transom.languages.sql.parse import MAX_DEPTH, MAX_TEXT_LENGTH
 from transom.languages.sql.syntax import (
     Between,
     Binary,
     CaseWhen,
     CastTo,
-    Constant,
-    Function,
+    FunctionCall,
     InList,
     IsNull,
     Like,
@@ -35,12 +34,13 @@ from transom.languages.sql.syntax import (
     Name,
     Node,
     SelectItem,
-    TypedConstant,
+    SqlLiteral,
+    TypedLiteral,
     Unary,
 )
 
 A, B, C, D = (Name(None, letter) for letter in "abcd")
-ONE, TWO, THREE = (Constant(number) for number in (1, 2, 3))
+ONE, TWO, THREE = (SqlLiteral(number) for number in (1, 2, 3))
 ROAD = Source("road")
 
 
@@ -68,28 +68,28 @@ def binary(operator: str, left: Node = A, right: Node = B) -> Binary:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1", Constant(1)),
-        ("007", Constant(7)),
-        ("9223372036854775807", Constant(2**63 - 1)),
-        ("00000000000000000000000001", Constant(1)),
-        ("1.5", Constant(1.5)),
-        (".5", Constant(0.5)),
-        ("2.", Constant(2.0)),
-        ("1e3", Constant(1000.0)),
-        ("1E-07", Constant(1e-07)),
-        ("1.5e+2", Constant(150.0)),
-        ("1e-400", Constant(0.0)),
-        ("'a'", Constant("a")),
-        ("''", Constant("")),
-        ("'it''s'", Constant("it's")),
-        ("''''", Constant("'")),
-        ("'-- no comment'", Constant("-- no comment")),
-        ("'two\nlines'", Constant("two\nlines")),
-        ("TRUE", Constant(True)),
-        ("false", Constant(False)),
-        ("Null", Constant(None)),
-        ("time '2009-03-01'", TypedConstant("TIME", "2009-03-01")),
-        ("Timestamp'it''s'", TypedConstant("TIMESTAMP", "it's")),
+        ("1", SqlLiteral(1)),
+        ("007", SqlLiteral(7)),
+        ("9223372036854775807", SqlLiteral(2**63 - 1)),
+        ("00000000000000000000000001", SqlLiteral(1)),
+        ("1.5", SqlLiteral(1.5)),
+        (".5", SqlLiteral(0.5)),
+        ("2.", SqlLiteral(2.0)),
+        ("1e3", SqlLiteral(1000.0)),
+        ("1E-07", SqlLiteral(1e-07)),
+        ("1.5e+2", SqlLiteral(150.0)),
+        ("1e-400", SqlLiteral(0.0)),
+        ("'a'", SqlLiteral("a")),
+        ("''", SqlLiteral("")),
+        ("'it''s'", SqlLiteral("it's")),
+        ("''''", SqlLiteral("'")),
+        ("'-- no comment'", SqlLiteral("-- no comment")),
+        ("'two\nlines'", SqlLiteral("two\nlines")),
+        ("TRUE", SqlLiteral(True)),
+        ("false", SqlLiteral(False)),
+        ("Null", SqlLiteral(None)),
+        ("time '2009-03-01'", TypedLiteral("TIME", "2009-03-01")),
+        ("Timestamp'it''s'", TypedLiteral("TIMESTAMP", "it's")),
     ],
 )
 def test_constants(text: str, expected: Node) -> None:
@@ -169,25 +169,25 @@ def test_precedence(text: str, expected: Node) -> None:
         ("a IS NULL", IsNull(A, False)),
         ("a is not null", IsNull(A, True)),
         ("a IN (1)", InList(A, (ONE,), False)),
-        ("a NOT IN (1, b + 2, NULL)", InList(A, (ONE, binary("+", B, TWO), Constant(None)), True)),
+        ("a NOT IN (1, b + 2, NULL)", InList(A, (ONE, binary("+", B, TWO), SqlLiteral(None)), True)),
         ("a IN (b AND c)", InList(A, (Logic("AND", (B, C)),), False)),
         ("a BETWEEN 1 AND 2", Between(A, ONE, TWO, False)),
         ("a NOT BETWEEN 1 AND 2 + 3", Between(A, ONE, binary("+", TWO, THREE), True)),
         ("a BETWEEN b AND c AND d", Logic("AND", (Between(A, B, C, False), D))),
         ("a AND b BETWEEN 1 AND 2", Logic("AND", (A, Between(B, ONE, TWO, False)))),
         ("NOT a BETWEEN 1 AND 2", Unary("NOT", Between(A, ONE, TWO, False))),
-        ("a LIKE 'x%'", Like(A, Constant("x%"), False)),
+        ("a LIKE 'x%'", Like(A, SqlLiteral("x%"), False)),
         ("a NOT LIKE b || c", Like(A, binary("||", B, C), True)),
-        ("now()", Function("NOW", ())),
-        ("abs(a)", Function("ABS", (A,))),
-        ("Coalesce(a, b, 1)", Function("COALESCE", (A, B, ONE))),
-        ("count(*)", Function("COUNT", (), star=True)),
-        ("min(a)", Function("MIN", (A,))),
-        ("F(a AND b)", Function("F", (Logic("AND", (A, B)),))),
+        ("now()", FunctionCall("NOW", ())),
+        ("abs(a)", FunctionCall("ABS", (A,))),
+        ("Coalesce(a, b, 1)", FunctionCall("COALESCE", (A, B, ONE))),
+        ("count(*)", FunctionCall("COUNT", (), star=True)),
+        ("min(a)", FunctionCall("MIN", (A,))),
+        ("F(a AND b)", FunctionCall("F", (Logic("AND", (A, B)),))),
         ("CASE WHEN a THEN 1 END", CaseWhen(None, ((A, ONE),), None)),
         ("case when a then 1 when b then 2 else 3 end", CaseWhen(None, ((A, ONE), (B, TWO)), THREE)),
-        ("CASE a WHEN 1 THEN b ELSE NULL END", CaseWhen(A, ((ONE, B),), Constant(None))),
-        ("CASE a = b WHEN TRUE THEN 1 END", CaseWhen(binary("="), ((Constant(True), ONE),), None)),
+        ("CASE a WHEN 1 THEN b ELSE NULL END", CaseWhen(A, ((ONE, B),), SqlLiteral(None))),
+        ("CASE a = b WHEN TRUE THEN 1 END", CaseWhen(binary("="), ((SqlLiteral(True), ONE),), None)),
         ("CAST(a AS Integer)", CastTo(A, "integer")),
         ("cast(a OR b as no_such_type)", CastTo(Logic("OR", (A, B)), "no_such_type")),
     ],
@@ -196,7 +196,7 @@ def test_tests_and_functions(text: str, expected: Node) -> None:
     assert expression(text) == expected
 
 
-PAST_FIVE = RangeWindow(5, 0, 1, Unit.MIN)
+PAST_FIVE = FromToWindow(5, 0, 1, OffsetUnit.MIN)
 
 
 @pytest.mark.parametrize(
@@ -211,12 +211,12 @@ PAST_FIVE = RangeWindow(5, 0, 1, Unit.MIN)
         ("road [FROM NOW-5 TO NOW SLIDE 1 MIN] AS r", Source("road", "r", PAST_FIVE)),
         ("road [FROM NOW\u22125 TO NOW SLIDE 1 MIN]", Source("road", None, PAST_FIVE)),
         ("road [FROM NOW-5 TO NOW-0 SLIDE 1 MIN]", Source("road", None, PAST_FIVE)),
-        ("road [FROM NOW TO NOW-3 SLIDE 0 SEC]", Source("road", None, RangeWindow(0, 3, 0, Unit.SEC))),
-        ("road [FROM NOW-10 TO NOW SLIDE 2 HOUR]", Source("road", None, RangeWindow(10, 0, 2, Unit.HOUR))),
-        ("road [FROM NOW-10 TO NOW SLIDE 1 ROWS]", Source("road", None, RangeWindow(10, 0, 1, Unit.ROWS))),
-        ("road [FROM NOW-10 TO NOW SLIDE 1 row]", Source("road", None, RangeWindow(10, 0, 1, Unit.ROWS))),
-        ("t [SCAN 10 MIN] AS s", Source("t", "s", ScanWindow(10, Unit.MIN))),
-        ("t [scan 1 rows]", Source("t", None, ScanWindow(1, Unit.ROWS))),
+        ("road [FROM NOW TO NOW-3 SLIDE 0 SEC]", Source("road", None, FromToWindow(0, 3, 0, OffsetUnit.SEC))),
+        ("road [FROM NOW-10 TO NOW SLIDE 2 HOUR]", Source("road", None, FromToWindow(10, 0, 2, OffsetUnit.HOUR))),
+        ("road [FROM NOW-10 TO NOW SLIDE 1 ROWS]", Source("road", None, FromToWindow(10, 0, 1, OffsetUnit.ROWS))),
+        ("road [FROM NOW-10 TO NOW SLIDE 1 row]", Source("road", None, FromToWindow(10, 0, 1, OffsetUnit.ROWS))),
+        ("t [SCAN 10 MIN] AS s", Source("t", "s", ScanWindow(10, OffsetUnit.MIN))),
+        ("t [scan 1 rows]", Source("t", None, ScanWindow(1, OffsetUnit.ROWS))),
         ("(SELECT a FROM road)", Source(Select((SelectItem(A),), (ROAD,)))),
         ("(SELECT a FROM road) AS s", Source(Select((SelectItem(A),), (ROAD,)), "s")),
         ("now AS to", Source("now", "to")),
@@ -257,7 +257,7 @@ def test_queries(text: str, expected: Query) -> None:
 
 
 def test_equality_tells_one_from_one_point_nought_and_true() -> None:
-    assert len({Constant(1), Constant(1.0), Constant(True), Constant("1")}) == 4
+    assert len({SqlLiteral(1), SqlLiteral(1.0), SqlLiteral(True), SqlLiteral("1")}) == 4
 
 
 def nodes(value: Any) -> Iterator[Any]:
@@ -289,20 +289,20 @@ SPANS: dict[type[Any], list[str]] = {
         '(SELECT x FROM "my s") AS s',
         '"my s"',
     ],
-    RangeWindow: ["[FROM NOW-5 TO NOW SLIDE 10 MIN]"],
+    FromToWindow: ["[FROM NOW-5 TO NOW SLIDE 10 MIN]"],
     ScanWindow: ["[SCAN 30 SEC]"],
     Binary: ["(a + 1) * 2", "a + 1", "TIME '0' < d"],
     Unary: ["NOT r.b IS NOT NULL", "-a"],
     IsNull: ["r.b IS NOT NULL"],
-    Function: ["COUNT( * )", "f(a, b)"],
+    FunctionCall: ["COUNT( * )", "f(a, b)"],
     CastTo: ["CAST(c AS  float)"],
     Logic: ["a IN (1, 'x') AND TIME '0' < d"],
     InList: ["a IN (1, 'x')"],
-    TypedConstant: ["TIME '0'"],
+    TypedLiteral: ["TIME '0'"],
     Between: ["CASE a WHEN 1 THEN 2 ELSE 3 END BETWEEN 1.5 AND f(a, b)"],
     CaseWhen: ["CASE a WHEN 1 THEN 2 ELSE 3 END"],
     Name: ["a", "r.b", "c", "x", "a", "d", "a", "a", "a", "b"],
-    Constant: ["1", "2", "1", "'x'", "1", "2", "3", "1.5"],
+    SqlLiteral: ["1", "2", "1", "'x'", "1", "2", "3", "1.5"],
 }
 
 
@@ -352,9 +352,9 @@ def test_letters_are_ascii(letter: str) -> None:
 
 
 def test_limits() -> None:
-    assert parse(f"SELECT {'x' * (LONGEST - 17)} FROM road")
+    assert parse(f"SELECT {'x' * (MAX_TEXT_LENGTH - 17)} FROM road")
     with pytest.raises(ParseError, match="at most 20,000 characters"):
-        parse(f"SELECT {'x' * LONGEST} FROM road")
-    assert parse(f"SELECT {'- ' * (DEEPEST - 10)} x FROM road")
+        parse(f"SELECT {'x' * MAX_TEXT_LENGTH} FROM road")
+    assert parse(f"SELECT {'- ' * (MAX_DEPTH - 10)} x FROM road")
     with pytest.raises(ParseError, match="levels deep"):
-        parse(f"SELECT {'- ' * DEEPEST} x FROM road")
+        parse(f"SELECT {'- ' * MAX_DEPTH} x FROM road")

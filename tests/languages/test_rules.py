@@ -10,7 +10,7 @@ from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, NameProblem, ParseError
 from transom.languages.sneeql.parse import parse
 from transom.languages.sneeql.translate import translate
-from transom.languages.sql.select import MOST_SOURCES
+from transom.languages.sql.select import MAX_SOURCES
 
 from ..cases import Case, catalog_of, golden_cases
 from .asking import CATALOG, EXTENTS, W, plan_of, refused
@@ -27,13 +27,16 @@ def test_golden_queries_are_taken(case: Case) -> None:
     assert is_stream(plan) == (case.expected["kind"] == "tagged-tuples")
 
 
+SUBQUERY = "a subquery in FROM has to give a stream, and this one "
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
-        ("x01-stream-query-with-two-streams", LanguageRule, "a stream without a window beside other sources"),
-        ("x02-aggregate-over-a-stream", LanguageRule, "MAX over an unbounded stream"),
-        ("x03-time-window-on-a-table", LanguageRule, "a range window on a stored extent"),
-        ("x04-scan-on-a-stream", LanguageRule, "SCAN on a stream"),
+        ("x01-stream-query-with-two-streams", LanguageRule, "a stream joined with other sources needs a window"),
+        ("x02-aggregate-over-a-stream", LanguageRule, "MAX needs a window, and this stream has none"),
+        ("x03-time-window-on-a-table", LanguageRule, "t is a table, and windows FROM .. TO are for streams"),
+        ("x04-scan-on-a-stream", LanguageRule, "SCAN is for tables, and a is a stream"),
         ("x05-ambiguous-attribute", NameProblem, "ambiguous attribute x"),
     ],
 )
@@ -45,21 +48,30 @@ def test_golden_queries_are_refused(name: str, kind: type, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("SELECT category FROM road, tempClass", "a stream without a window beside other sources"),
-        ("SELECT category FROM tempClass, (SELECT * FROM road)", "a stream without a window beside other sources"),
-        ("ISTREAM(SELECT temp FROM road)", "ISTREAM of a stream"),
-        (f"DSTREAM(RSTREAM(SELECT temp FROM road {W}))", "DSTREAM of a stream"),
-        (f"SELECT temp FROM (SELECT temp FROM road {W})", "a window query as a source"),
-        (f"SELECT temp FROM (SELECT temp FROM road {W}) {W}", "a window query as a source"),
-        ("SELECT temp FROM (SELECT temp FROM tempClass) AS t [SCAN 1 SEC]", "a window query as a source"),
-        (f"SELECT temp FROM (RSTREAM(SELECT temp FROM road {W})) [SCAN 1 SEC]", "SCAN on a stream"),
-        (f"SELECT temp FROM tempClass {W}", "a range window on a stored extent"),
-        ("SELECT temp FROM tempClass [FROM NOW-1 TO NOW SLIDE 1 ROWS]", "a range window on a stored extent"),
+        ("SELECT category FROM road, tempClass", "a stream joined with other sources needs a window"),
+        ("SELECT category FROM tempClass, (SELECT * FROM road)", "a stream joined with other sources needs a window"),
+        ("ISTREAM(SELECT temp FROM road)", "ISTREAM needs windows, and this query gives a stream"),
+        (
+            f"DSTREAM(RSTREAM(SELECT temp FROM road {W}))",
+            "DSTREAM needs windows, and RSTREAM has already made a stream",
+        ),
+        (f"SELECT temp FROM (SELECT temp FROM road {W})", SUBQUERY + "gives windows"),
+        (f"SELECT temp FROM (SELECT temp FROM road {W}) {W}", SUBQUERY + "gives windows"),
+        ("SELECT temp FROM (SELECT temp FROM tempClass) AS t [SCAN 1 SEC]", SUBQUERY + "reads a table"),
+        (
+            f"SELECT temp FROM (RSTREAM(SELECT temp FROM road {W})) [SCAN 1 SEC]",
+            "SCAN is for tables, and the subquery is a stream",
+        ),
+        (f"SELECT temp FROM tempClass {W}", "tempClass is a table, and windows FROM .. TO are for streams"),
+        (
+            "SELECT temp FROM tempClass [FROM NOW-1 TO NOW SLIDE 1 ROWS]",
+            "tempClass is a table, and windows FROM .. TO are for streams",
+        ),
         ("SELECT temp FROM tempClass [SCAN 5 ROWS]", "SCAN counts time, not rows"),
-        ("SELECT temp FROM tempClass [SCAN 0 SEC]", "a scan interval of 0"),
-        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 SEC]", "a slide of 0"),
-        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 ROWS]", "a slide of 0"),
-        ("SELECT ABS(*) FROM road", "ABS(*) means nothing"),
+        ("SELECT temp FROM tempClass [SCAN 0 SEC]", "a scan interval cannot be 0"),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 SEC]", "a slide cannot be 0"),
+        ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 0 ROWS]", "a slide cannot be 0"),
+        ("SELECT ABS(*) FROM road", "ABS does not take *"),
     ],
 )
 def test_refused(text: str, words: str) -> None:
@@ -78,7 +90,7 @@ def test_units_do_not_mix(window: str) -> None:
     """A window has one unit, in one place (S34)."""
     with pytest.raises(ParseError) as caught:
         parse(f"SELECT temp FROM road {window}")
-    assert caught.value.hint == "a window has one unit, which stands after SLIDE"
+    assert caught.value.hint == "a window has one unit, written after SLIDE"
 
 
 def test_subqueries_nest() -> None:
@@ -158,10 +170,10 @@ class TestTicks:
     )
     def test_parts_of_ticks_are_refused(self, tick: str, window: str, words: str) -> None:
         catalog = Catalog.from_dict({"tick": tick, "extents": {"a": EXTENTS["tagged"]}})
-        with pytest.raises(LanguageRule, match=f"^{words} is not a whole number of ticks") as caught:
+        with pytest.raises(LanguageRule, match=f"{words}.* is not a whole number of ticks") as caught:
             plan_of(f"SELECT x FROM a [{window}]", catalog)
         assert caught.value.hint is not None
-        assert "use multiples of it" in caught.value.hint
+        assert "use multiples of " in caught.value.hint
 
     def test_several_units_may_make_a_whole_tick(self) -> None:
         catalog = Catalog.from_dict({"tick": "5 s", "extents": {"a": EXTENTS["tagged"]}})
@@ -172,9 +184,9 @@ class TestTicks:
 
 def test_the_number_of_sources_is_bounded() -> None:
     """A plan stays shallow enough to walk."""
-    sources = [f"road {W} AS r{number}" for number in range(MOST_SOURCES + 1)]
+    sources = [f"road {W} AS r{number}" for number in range(MAX_SOURCES + 1)]
     assert plan_of(f"SELECT r0.temp FROM {', '.join(sources[:-1])}")
-    refused(f"SELECT r0.temp FROM {', '.join(sources)}", LanguageRule, f"more than {MOST_SOURCES} sources")
+    refused(f"SELECT r0.temp FROM {', '.join(sources)}", LanguageRule, f"more than {MAX_SOURCES} sources")
 
 
 GAP = "rows between two windows are in none of them"

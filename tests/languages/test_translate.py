@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from transom.algebra.expressions import Column, Tag
+from transom.algebra.expressions.expression import Column, Tag
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject
 from transom.algebra.sources import StoredTable, StreamAcquire
 from transom.algebra.streams import Renumber
 from transom.algebra.tree import walk
-from transom.algebra.windows import Between, Bound, Content, Coordinate, Every, Once, Window
+from transom.algebra.windows import AtStart, Bound, Coordinate, CoordinateRange, Every, TableContent, Window
 from transom.errors import LanguageRule, NameProblem, TypeProblem
 from transom.model.schema import Attribute
 from transom.model.types import Type
@@ -81,12 +81,12 @@ class TestOperators:
         found = next(op for op in walk(plan_of(f"SELECT temp FROM road {window}")) if isinstance(op, Window))
         coordinate, step, low, high = reach
         assert found.slide == slide
-        assert found.range == Between(coordinate, Bound(step, low), Bound(step, high))
+        assert found.range == CoordinateRange(coordinate, Bound(step, low), Bound(step, high))
 
-    @pytest.mark.parametrize(("window", "slide"), [("", Once()), ("[SCAN 10 MIN]", Every(Coordinate.TICK, 600, 0))])
-    def test_scans(self, window: str, slide: Every | Once) -> None:
+    @pytest.mark.parametrize(("window", "slide"), [("", AtStart()), ("[SCAN 10 MIN]", Every(Coordinate.TICK, 600, 0))])
+    def test_scans(self, window: str, slide: Every | AtStart) -> None:
         found = next(op for op in walk(plan_of(f"SELECT temp FROM tempClass {window}")) if isinstance(op, Window))
-        assert (found.slide, found.range) == (slide, Content())
+        assert (found.slide, found.range) == (slide, TableContent())
         assert isinstance(found.input, StoredTable)
 
     def test_row_windows_count_the_rows_of_a_subquery(self) -> None:
@@ -238,16 +238,16 @@ class TestGroups:
             (f"SELECT site, COUNT(*) FROM road {W}", "site is neither grouped nor aggregated"),
             (f"SELECT site + 2 FROM road {W} GROUP BY site + 1", "site is neither grouped nor aggregated"),
             (f"SELECT site FROM road {W} GROUP BY site HAVING temp > 1", "temp is neither grouped nor aggregated"),
-            (f"SELECT * FROM road {W} GROUP BY site", "SELECT * beside groups"),
-            (f"SELECT * FROM road {W} HAVING TRUE", "SELECT * beside groups"),
+            (f"SELECT * FROM road {W} GROUP BY site", "SELECT * cannot be used with GROUP BY, HAVING or aggregates"),
+            (f"SELECT * FROM road {W} HAVING TRUE", "SELECT * cannot be used with GROUP BY, HAVING or aggregates"),
             (f"SELECT temp FROM road {W} WHERE MAX(temp) > 1", "an aggregate in WHERE"),
             (f"SELECT 1 AS x FROM road {W} GROUP BY MAX(temp)", "an aggregate in GROUP BY"),
             (f"SELECT SUM(1 + COUNT(*)) FROM road {W}", "an aggregate inside an aggregate"),
             (f"SELECT SUM(*) FROM road {W}", "SUM takes one argument"),
             (f"SELECT COUNT() FROM road {W}", "COUNT takes one argument"),
             (f"SELECT COUNT(temp, site) FROM road {W}", "COUNT takes one argument"),
-            ("SELECT COUNT(*) FROM road", "COUNT over an unbounded stream"),
-            ("SELECT temp FROM road WHERE MAX(temp) > 1", "MAX over an unbounded stream"),
+            ("SELECT COUNT(*) FROM road", "COUNT needs a window, and this stream has none"),
+            ("SELECT temp FROM road WHERE MAX(temp) > 1", "MAX needs a window, and this stream has none"),
             ("SELECT site FROM road GROUP BY site", "GROUP BY and HAVING need windows"),
             ("SELECT site FROM road HAVING TRUE", "GROUP BY and HAVING need windows"),
         ],

@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from transom.machines.change import ChangeMachine
-from transom.machines.order import OrderMachine
-from transom.machines.window import WindowMachine, WindowSpec
+from transom.machines.numbering import RowNumberMachine
+from transom.machines.windows.window import WindowMachine, WindowSpec
+from transom.machines.windows.window_changes import WindowChangesMachine
 from transom.model.bag import Bag, Element, Row
 
 
 def numbered(rows: Sequence[tuple[int, Row]], rng: random.Random) -> list[Element]:
     """Rows through the order machine."""
-    machine, output = OrderMachine(), []
+    machine, output = RowNumberMachine(), []
     for tick, row in rows:
         output += machine.take(tick, row)
         if rng.random() < 0.3:
-            machine = OrderMachine.load(machine.save())
+            machine = RowNumberMachine.load(machine.save())
     return output
 
 
@@ -37,9 +37,9 @@ def cut(spec: WindowSpec, rows: Sequence[tuple[int, Row]], until: int, rng: rand
 
 def changed(report: str, windows: Sequence[Bag], rng: random.Random) -> list[Element]:
     """Windows through the change machine."""
-    machine, output = ChangeMachine(report), []  # type: ignore[arg-type]
+    machine, output = WindowChangesMachine(report), []  # type: ignore[arg-type]
     for window in windows:
         output += machine.take(window)
         if rng.random() < 0.3:
-            machine = ChangeMachine.load(machine.save())
+            machine = WindowChangesMachine.load(machine.save())
     return output

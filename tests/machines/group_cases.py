@@ -12,20 +12,20 @@ from typing import Any
 
 from tests.machines.twin_cases import Case, Tick, comings, restarts, times
 from tests.rdf.build import aggregate_of
-from transom.algebra.expressions import Aggregate as SqlAggregate
-from transom.algebra.expressions import AggregateFunction, Column
-from transom.algebra.terms import variable
-from transom.machines.group_aggregate import TERM, TERM_CELLS, AggregateSpec, GroupSpec
-from transom.machines.steps import Arrival
+from transom.algebra.expressions.expression import Aggregate as SqlAggregate
+from transom.algebra.expressions.expression import AggregateFunction, Column
+from transom.algebra.expressions.terms import variable
+from transom.machines.aggregates.group_aggregate import TERM, TERM_CELLS, AggregateSpec, GroupSpec
+from transom.machines.protocol import InputRow
 from transom.model.bag import Row
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.terms import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, IRI, BlankNode, Literal, Term, integer
-from transom.model.rdf.values import Kind, Number, number_literal
+from transom.model.rdf.values import NumericKind, NumericValue, number_literal
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type, Value
 from transom.reference.expressions import aggregate as sql_aggregate
-from transom.reference.expressions import aggregated
-from transom.reference.rdf.numbers import divide, number
+from transom.reference.expressions import aggregate_values
+from transom.reference.rdf.numbers import divide, numeric_value
 
 INTEGERS = [Literal(text, INTEGER) for text in ("1", "01", "-7", "0", "9" * 38, "16777217", "12345678901234567890")]
 DECIMALS = [Literal(text, DECIMAL) for text in ("0.1", "1.0", "-2.5", "9" * 20, "0." + "0" * 17 + "1")]
@@ -57,11 +57,13 @@ def cells(term: Term | None) -> Row:
     """A term as the machine takes it."""
     if term is None:
         return (None,) * TERM_CELLS
-    found = number(term)
+    found = numeric_value(term)
     floating = found.value if found is not None and isinstance(found.value, float) else None
     exact = None
     if found is not None and floating is None:
-        exact = Decimal(found.value) if found.kind is Kind.INTEGER else Decimal(int(Fraction(found.value) * 10**18))
+        exact = (
+            Decimal(found.value) if found.kind is NumericKind.INTEGER else Decimal(int(Fraction(found.value) * 10**18))
+        )
     characters = {Literal: lambda: term.lexical, IRI: lambda: term.value}.get(type(term), lambda: None)()
     return str(term), _order(term), characters, found and int(found.kind), exact, floating
 
@@ -99,7 +101,7 @@ def term_meaning(spec: GroupSpec, terms: Sequence[Term | None]) -> list[Term | N
         function = "GROUP_CONCAT" if one.function == "concat" else one.function.upper()
         argument = None if one.argument is None else variable("x")
         op = aggregate_of(variable("n"), function, argument, one.distinct, one.separator)
-        found.append(integer(len(terms)) if argument is None else aggregated(op, list(terms)))
+        found.append(integer(len(terms)) if argument is None else aggregate_values(op, list(terms)))
     return found
 
 
@@ -110,7 +112,7 @@ def as_terms(spec: GroupSpec, row: Sequence[Any]) -> list[Term | str | None]:
     for one in spec.aggregates:
         if one.function in ("sum", "avg"):
             kind, digits, floating = rest[:3]
-            total = None if kind is None else number_literal(_number(Kind(kind), digits, floating))
+            total = None if kind is None else number_literal(_number(NumericKind(kind), digits, floating))
             members = rest[3] if one.function == "avg" else None
             found.append(divide(total, integer(members)) if total is not None and members else total)
             rest = rest[4 if one.function == "avg" else 3 :]
@@ -122,11 +124,11 @@ def as_terms(spec: GroupSpec, row: Sequence[Any]) -> list[Term | str | None]:
     return found
 
 
-def _number(kind: Kind, digits: str | None, floating: float | None) -> Number:
+def _number(kind: NumericKind, digits: str | None, floating: float | None) -> NumericValue:
     if digits is None:
         assert floating is not None
-        return Number(kind, floating)
-    return Number(kind, int(digits) if kind is Kind.INTEGER else Decimal(f"{digits}E-18"))
+        return NumericValue(kind, floating)
+    return NumericValue(kind, int(digits) if kind is NumericKind.INTEGER else Decimal(f"{digits}E-18"))
 
 
 def sql_meaning(spec: GroupSpec, kind: Type, values: Sequence[Value]) -> list[Value]:
@@ -158,7 +160,7 @@ def group_case(rng: random.Random) -> Case:
     ticks = []
     for tick in times(rng):
         found = comings(rng, 0, lambda: rng.choice(made), there)
-        found += [Arrival(0, 1, False, 1, None, (), ())] * rng.choice([0, 0, 0, 1])
+        found += [InputRow(0, 1, False, 1, None, (), ())] * rng.choice([0, 0, 0, 1])
         rng.shuffle(found)
         ticks.append(Tick(tick, found))
     return Case(json.loads(spec.to_json()), ticks, restarts(rng, ticks))

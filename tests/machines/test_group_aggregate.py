@@ -12,52 +12,52 @@ import pytest
 
 from tests.machines.group_cases import SQL, as_terms, cells, sql_group, sql_meaning, term_group, term_meaning
 from transom.errors import PlanError
-from transom.machines.group_aggregate import TERM, AggregateSpec, GroupAggregate, GroupSpec
-from transom.machines.steps import Arrival, Departure, forgets, in_order, step
+from transom.machines.aggregates.group_aggregate import TERM, AggregateSpec, GroupAggregate, GroupSpec
+from transom.machines.protocol import Emission, InputRow, create_machine, drops_empty_state, sort_inputs
 from transom.model.bag import Row
 from transom.model.rdf.terms import DOUBLE, INTEGER, Literal
 
 Read = Callable[[Sequence[Any]], list[Any]]
 
 
-def moves(rng: random.Random, count: int, there: list[int], made: list[Row]) -> list[Arrival]:
+def moves(rng: random.Random, count: int, there: list[int], made: list[Row]) -> list[InputRow]:
     """Rows that come, several copies at once as well, and rows that go, also in the tick in which they come."""
     found = []
     for _ in range(rng.choice([0, 0, 1, 2, 3])):
         place, copies = rng.randrange(count), rng.choice([1, 1, 1, 2])
         there += [place] * copies
-        found.append(Arrival(0, 1, True, copies, None, (), made[place]))
+        found.append(InputRow(0, 1, True, copies, None, (), made[place]))
     rng.shuffle(there)
     for _ in range(rng.randrange(min(len(there), 4) + 1)):
-        found.append(Arrival(0, 1, True, -1, None, (), made[there.pop()]))
+        found.append(InputRow(0, 1, True, -1, None, (), made[there.pop()]))
     return found
 
 
 def check(seed: str, spec: GroupSpec, made: list[Row], members: Sequence[Any], read: Read, meaning: Read) -> int:
     """Random changes through a machine that is often saved; how many changes it has emitted."""
     rng, there, shown, count = random.Random(seed), list[int](), list[Row](), 0
-    machine = step(spec.to_json())
+    machine = create_machine(spec.to_json())
     for tick in range(8):
         arrivals = moves(rng, len(members), there, made)
         if not arrivals:
             continue
-        departures = list(machine.feed(tick, in_order(arrivals)))
-        assert [d.place for d in departures] in ([], [1], [-1], [-1, 1])
+        departures = list(machine.feed(tick, sort_inputs(arrivals)))
+        assert [d.number for d in departures] in ([], [1], [-1], [-1, 1])
         assert len({repr(d.row) for d in departures}) == len(departures), "what does not change is not emitted"
         for one in departures:
             assert one.row is not None
-            if one.place < 0:
+            if one.number < 0:
                 assert repr(shown.pop()) == repr(one.row)
             else:
                 shown.append(one.row)
         count += len(departures)
-        if there or spec.whole:
+        if there or spec.is_global:
             assert [repr(read(row)) for row in shown] == [repr(meaning([members[place] for place in there]))], seed
         else:
             assert not shown
         assert machine.held in (len(there), min(len(there), 1))
         if rng.random() < 0.4:
-            machine = step(spec.to_json(), machine.save())
+            machine = create_machine(spec.to_json(), machine.save())
     return count
 
 
@@ -122,17 +122,17 @@ def test_errors_and_what_a_group_is_when_they_go() -> None:
 
 def test_the_whole_exists_without_rows() -> None:
     aggregates = (AggregateSpec("count", TERM), AggregateSpec("sum", TERM, 0), AggregateSpec("min", "float", 0))
-    spec = GroupSpec(0, aggregates, whole=True)
-    machine = step(spec.to_json())
-    marker = Arrival(0, 1, False, 1, None, (), ())
+    spec = GroupSpec(0, aggregates, is_global=True)
+    machine = create_machine(spec.to_json())
+    marker = InputRow(0, 1, False, 1, None, (), ())
     nothing = (0, 1, "0", None, None)
-    assert list(machine.feed(0, [marker])) == [Departure(1, False, 0, None), Departure(1, True, 1, nothing)]
-    assert list(machine.feed(1, [marker])) == [Departure(1, False, 0, None)]
-    assert not forgets(spec.to_json())
-    assert forgets(GroupSpec(1, aggregates).to_json())
-    row = Arrival(0, 1, True, 1, None, (), term_row(None))
-    before = list(step(spec.to_json(), machine.save()).feed(2, [row]))
-    assert before[0] == Departure(1, True, -1, nothing)
+    assert list(machine.feed(0, [marker])) == [Emission(1, False, 0, None), Emission(1, True, 1, nothing)]
+    assert list(machine.feed(1, [marker])) == [Emission(1, False, 0, None)]
+    assert not drops_empty_state(spec.to_json())
+    assert drops_empty_state(GroupSpec(1, aggregates).to_json())
+    row = InputRow(0, 1, True, 1, None, (), term_row(None))
+    before = list(create_machine(spec.to_json(), machine.save()).feed(2, [row]))
+    assert before[0] == Emission(1, True, -1, nothing)
 
 
 def test_nan_is_emitted_once() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.model.steps import EVERY, Step
-from transom.model.geodesy import geodesic
-from transom.model.space import MICROMETRES, Position, Speed, step
+from transom.model.geometry.geodesy import geodesic
+from transom.model.geometry.space import MICROMETRES, Position, Speed, step_length
 
 pytestmark = pytest.mark.kernel
 
@@ -28,7 +28,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     """Steps in Java: lines in, answers out."""
     assert shutil.which("javac"), "there is no JDK"
     folder = str(tmp_path_factory.mktemp("classes"))
-    main, driver = KERNEL / "main" / "java", KERNEL / "test" / "java" / "transom" / "kernel" / "StepTwins.java"
+    main, driver = KERNEL / "main" / "java", KERNEL / "test" / "java" / "transom" / "kernel" / "GeodesyTwins.java"
     command = ["javac", "--release", "17", "-proc:none", "-implicit:class", "-encoding", "UTF-8"]
     built = subprocess.run(
         [*command, "-sourcepath", str(main), "-d", folder, str(driver)], capture_output=True, text=True
@@ -36,7 +36,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     assert built.returncode == 0, built.stderr
 
     def answers(lines: Sequence[str]) -> list[str]:
-        run = ["java", "-XX:+UseSerialGC", "-cp", folder, "transom.kernel.StepTwins"]
+        run = ["java", "-XX:+UseSerialGC", "-cp", folder, "transom.kernel.GeodesyTwins"]
         done = subprocess.run(run, input="\n".join(lines) + "\n", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         said = done.stdout.splitlines()
@@ -51,7 +51,7 @@ def compare(ask: Ask, steps: Sequence[tuple[Position, Step]]) -> None:
     said = ask([f"{str(p.geodesic).lower()} {p.unit} " + " ".join(map(float.hex, place)) for p, place in steps])
     for (position, place), found in zip(steps, said, strict=True):
         bits = struct.unpack("<q", struct.pack("<d", geodesic(*place)))[0] if position.geodesic else 0
-        assert found == f"{bits} {step(position, place[:2], place[2:])}", place
+        assert found == f"{bits} {step_length(position, place[:2], place[2:])}", place
 
 
 def test_on_the_ellipsoid(ask: Ask) -> None:
@@ -86,7 +86,7 @@ def test_places_and_speed_limits(ask: Ask) -> None:
     rng = random.Random("limits")
     values = (0.0, -360.0, 360.5, 90.0, -90.5, float("inf"), float("nan"))
     places = [(geo, x, y) for geo in (True, False) for x in values for y in values]
-    expected = [Position("x", "y", geo).place(x, y) is not None for geo, x, y in places]
+    expected = [Position("x", "y", geo).point(x, y) is not None for geo, x, y in places]
     names = {"inf": "Infinity", "nan": "NaN"}
     said = ask([f"placed {str(geo).lower()} {names.get(str(x), x)} {names.get(str(y), y)}" for geo, x, y in places])
     assert said == [str(yes).lower() for yes in expected]

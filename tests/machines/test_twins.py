@@ -23,9 +23,9 @@ from tests.machines.group_cases import group_case
 from tests.machines.twin_cases import CASES as OTHERS
 from tests.machines.twin_cases import Case
 from transom.errors import DataError
-from transom.machines import encoding
-from transom.machines.steps import in_order, step
-from transom.machines.window import WindowMachine, WindowSpec
+from transom.machines import codec
+from transom.machines.protocol import create_machine, sort_inputs
+from transom.machines.windows.window import WindowMachine, WindowSpec
 from transom.model.bag import Bag
 
 pytestmark = pytest.mark.kernel
@@ -35,8 +35,8 @@ KERNEL = Path(__file__).resolve().parents[2] / "kernel" / "src"
 SPECS: dict[str, dict[str, Any]] = {
     "order": {"machine": "order"},
     "window": {"machine": "window", "window": json.loads(WindowSpec("tick", 1, 0, "tick", (1, -3), (1, 0)).to_json())},
-    "change": {"machine": "change", "report": "came"},
-    "product": {"machine": "product", "left": "stays", "right": "windows"},
+    "change": {"machine": "change", "report": "inserted"},
+    "product": {"machine": "product", "left": "intervals", "right": "windows"},
     "join": {"machine": "join", "emit": "inner", "widths": [1, 1]},
     "matches": {"machine": "matches", "emit": "distinct", "padding": 0},
     "paths": {"machine": "paths", "repeats": True},
@@ -68,7 +68,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     lacking = missing()
     assert lacking is None, lacking
     folder, jars = tmp_path_factory.mktemp("classes"), os.pathsep.join(jackson())
-    main, driver = KERNEL / "main" / "java", KERNEL / "test" / "java" / "transom" / "kernel" / "Twins.java"
+    main, driver = KERNEL / "main" / "java", KERNEL / "test" / "java" / "transom" / "kernel" / "MachineTwins.java"
     command = ["javac", "--release", "17", "-proc:none", "-implicit:class", "-encoding", "UTF-8", "-cp", jars]
     built = subprocess.run(
         [*command, "-sourcepath", str(main), "-d", str(folder), str(driver)], capture_output=True, text=True
@@ -77,7 +77,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Twins:
 
     def ask(lines: Sequence[str]) -> list[Any]:
         path = os.pathsep.join([str(folder), jars])
-        run = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "transom.kernel.Twins"]
+        run = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "transom.kernel.MachineTwins"]
         done = subprocess.run(run, input="\n".join(lines) + "\n", capture_output=True, text=True, encoding="utf-8")
         assert done.returncode == 0, done.stderr
         answers = done.stdout.splitlines()
@@ -118,7 +118,7 @@ class StepTwin:
 
     def __init__(self, spec: str, state: bytes | None = None) -> None:
         self.spec = spec
-        self.machine = step(spec, state)
+        self.machine = create_machine(spec, state)
 
     @property
     def held(self) -> int:
@@ -142,7 +142,7 @@ def answer(case: Case) -> Any:
     said = []
     try:
         for place, (tick, arrivals, closed) in enumerate(case.ticks):
-            out = machine.feed(tick, in_order(arrivals))
+            out = machine.feed(tick, sort_inputs(arrivals))
             if closed is not None:
                 out += machine.advance(closed)
             said.append([out, machine.held])
@@ -156,7 +156,7 @@ def answer(case: Case) -> Any:
 def line(case: Case) -> str:
     """A case for the Java driver."""
     ticks = [[tick, arrivals, *([] if closed is None else [closed])] for tick, arrivals, closed in case.ticks]
-    return encoding.dump({"spec": case.spec, "ticks": ticks, "restart": case.restart})
+    return codec.encode_json({"spec": case.spec, "ticks": ticks, "restart": case.restart})
 
 
 @pytest.mark.parametrize("machine", list(CASES))
@@ -167,7 +167,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     told: Counter[str] = Counter()
     for seed, (case, found) in enumerate(zip(cases, twins(list(map(line, cases))), strict=True)):
         expected = answer(case)
-        assert json.dumps(found, separators=(",", ":")) == encoding.dump(expected), f"seed {seed}: {line(case)}"
+        assert json.dumps(found, separators=(",", ":")) == codec.encode_json(expected), f"seed {seed}: {line(case)}"
         if isinstance(expected, dict):
             told["refused"] += 1
             continue
@@ -202,10 +202,10 @@ def test_other_state_is_refused(twins: Twins, machine: str) -> None:
         {"error": f"the state of {machine} has version nothing, not 1: {hint}"},
         {"error": f"the state of another machine was given to {machine}: {hint}"},
     ]
-    state = step(json.dumps(spec)).save()
+    state = create_machine(json.dumps(spec)).save()
     for other, words in ((bytes([7]) + state[1:], "version 7, not 1"), (b"", "version nothing, not 1")):
         with pytest.raises(DataError, match=f"the state of {machine} has {words}") as refusal:
-            step(json.dumps(spec), other)
+            create_machine(json.dumps(spec), other)
         assert refusal.value.hint == hint
 
 

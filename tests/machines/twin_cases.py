@@ -10,16 +10,16 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from transom.machines.steps import Arrival
+from transom.machines.protocol import InputRow
 from transom.model.bag import Row
-from transom.model.types import Value, one_form
+from transom.model.types import Value, normalize_decimal
 
 
 class Tick(NamedTuple):
     """All that arrives for a tick; for windows, up to which tick all is closed after it."""
 
     tick: int
-    arrivals: list[Arrival]
+    arrivals: list[InputRow]
     closed: int | None = None
 
 
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 WHOLE = [0, 1, 2, -1, 63, 64, -65, 2**53, 2**53 + 1, -(2**63), 2**63 - 1]
 FLOAT = [0.0, -0.0, 0.1, 1.0, -1.5, 1e300, -1e300, 5e-324, 1e16, 2.0**53, 1e-7, 2.0**63]
 DECIMAL = [
-    one_form(Decimal(digits))
+    normalize_decimal(Decimal(digits))
     for digits in ("0", "1.50", "-1.5", "100", "1E+20", "1E-30", "0.000001", "9" * 38, f"-{'1' * 30}.12345678")
 ]
 TEXT = ["", "a", "ab", "b", "é", "\xff", "ΑΒΓ", "\ud7ff", "\ue000", "\uffff", "\U0001f600", "\U0001f601", "\U0010ffff"]
@@ -89,9 +89,9 @@ def restarts(rng: random.Random, ticks: list[Tick]) -> list[int]:
     return [place for place in range(len(ticks)) if rng.random() < share]
 
 
-def plain(rng: random.Random, make: Make, order: Callable[[], Any], most: int = 4) -> list[Arrival]:
+def plain(rng: random.Random, make: Make, order: Callable[[], Any], most: int = 4) -> list[InputRow]:
     """Rows of a stream, often none."""
-    return [Arrival(0, 1, True, 1, order(), (), make()) for _ in range(rng.randrange(most + 1))]
+    return [InputRow(0, 1, True, 1, order(), (), make()) for _ in range(rng.randrange(most + 1))]
 
 
 def order_case(rng: random.Random) -> Case:
@@ -132,13 +132,13 @@ def window_case(rng: random.Random) -> Case:
     return Case({"machine": "window", "window": spec}, ticks, restarts(rng, ticks))
 
 
-def windows(rng: random.Random, side: int, key: Make, make: Make, order: Callable[[], Any]) -> list[Arrival]:
+def windows(rng: random.Random, side: int, key: Make, make: Make, order: Callable[[], Any]) -> list[InputRow]:
     """What a side of windows says about a tick: some windows, in no order, with or without the word that they exist."""
     found = []
     for seq in rng.sample([1, 2, 3, 5], rng.choice([0, 1, 1, 2, 3])):
         if rng.random() < 0.8:
-            found.append(Arrival(side, seq, False, 1, None, key(), make()))
-        found += [Arrival(side, seq, True, 1, order(), key(), make()) for _ in range(rng.randrange(4))]
+            found.append(InputRow(side, seq, False, 1, None, key(), make()))
+        found += [InputRow(side, seq, True, 1, order(), key(), make()) for _ in range(rng.randrange(4))]
     rng.shuffle(found)
     return found
 
@@ -147,7 +147,9 @@ def change_case(rng: random.Random) -> Case:
     make, order = rows(rng), orders(rng)
     ticks = [Tick(tick, windows(rng, 0, tuple, make, order)) for tick in times(rng)]
     return Case(
-        {"machine": "change", "report": rng.choice(["came", "went", "both", "grown"])}, ticks, restarts(rng, ticks)
+        {"machine": "change", "report": rng.choice(["inserted", "deleted", "both", "extended"])},
+        ticks,
+        restarts(rng, ticks),
     )
 
 
@@ -163,19 +165,19 @@ class Stays:
             self.make, self.order = (lambda: (rng.choice(same),)), (lambda: None)
         self.there: list[tuple[Any, Row, Row]] = []
 
-    def say(self) -> list[Arrival]:
+    def say(self) -> list[InputRow]:
         rng, found = self.rng, []
         rng.shuffle(self.there)
         for _ in range(rng.randrange(min(len(self.there), 3) + 1)):
-            found.append(Arrival(self.side, 1, True, -1, *self.there.pop()))
+            found.append(InputRow(self.side, 1, True, -1, *self.there.pop()))
         if rng.random() < 0.01:
-            found.append(Arrival(self.side, 1, True, -1, self.order(), self.key(), self.make()))
+            found.append(InputRow(self.side, 1, True, -1, self.order(), self.key(), self.make()))
         for _ in range(rng.randrange(self.most + 1)):
             entry = (self.order(), self.key(), self.make())
             self.there.append(entry)
-            found.append(Arrival(self.side, 1, True, 1, *entry))
+            found.append(InputRow(self.side, 1, True, 1, *entry))
         if rng.random() < 0.7:
-            found.append(Arrival(self.side, 1, False, 1, None, (), ()))
+            found.append(InputRow(self.side, 1, False, 1, None, (), ()))
         rng.shuffle(found)
         return found
 
@@ -191,8 +193,8 @@ def product_case(rng: random.Random) -> Case:
         def key(own: list[list[Value]] = own) -> Row:
             return tuple(rng.choice(values) for values in own)
 
-        kinds.append(rng.choice(["windows", "stays"]) if how == "windows" else "stays")
-        if kinds[-1] == "stays":
+        kinds.append(rng.choice(["windows", "intervals"]) if how == "windows" else "intervals")
+        if kinds[-1] == "intervals":
             stays = Stays(rng, side, key)
             widths.append(len(stays.make()))
             sides.append(stays.say)
@@ -206,18 +208,18 @@ def product_case(rng: random.Random) -> Case:
     return Case(spec, ticks, restarts(rng, ticks))
 
 
-def comings(rng: random.Random, side: int, make: Make, there: list[Row]) -> list[Arrival]:
+def comings(rng: random.Random, side: int, make: Make, there: list[Row]) -> list[InputRow]:
     """Rows of a side that come and go, several copies at once as well; rarely one goes that never came."""
     found = []
     for _ in range(rng.choice([0, 0, 1, 2, 3])):
         row, count = make(), rng.choice([1, 1, 1, 2])
         there += [row] * count
-        found.append(Arrival(side, 1, True, count, None, (), row))
+        found.append(InputRow(side, 1, True, count, None, (), row))
     rng.shuffle(there)
     for _ in range(rng.randrange(min(len(there), 4) + 1)):
-        found.append(Arrival(side, 1, True, -1, None, (), there.pop()))
+        found.append(InputRow(side, 1, True, -1, None, (), there.pop()))
     if rng.random() < 0.005:
-        found.append(Arrival(side, 1, True, -1, None, (), make()))
+        found.append(InputRow(side, 1, True, -1, None, (), make()))
     return found
 
 
@@ -231,7 +233,7 @@ def join_case(rng: random.Random) -> Case:
     for tick in times(rng):
         sides = [side for side in range(places) if rng.random() < 0.6]
         found = [a for side in sides for a in comings(rng, side, makes[side], there[side])]
-        found += [Arrival(rng.randrange(places), 1, False, 1, None, (), ())] * rng.choice([0, 0, 0, 1, 2])
+        found += [InputRow(rng.randrange(places), 1, False, 1, None, (), ())] * rng.choice([0, 0, 0, 1, 2])
         rng.shuffle(found)
         ticks.append(Tick(tick, found))
     spec = {"machine": "join", "emit": emit, "widths": [len(make()) for make in makes]}

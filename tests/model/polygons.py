@@ -6,8 +6,8 @@ import math
 import random
 from dataclasses import dataclass
 
-from transom.model.grid import Box
-from transom.model.regions import Polygon, Region, Ring, closed
+from transom.model.geometry.grid import BoundingBox
+from transom.model.geometry.regions import Polygon, Region, Ring, close_ring
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class Sample:
     plain: tuple[Polygon, ...]
 
     @property
-    def frame(self) -> Box:
+    def frame(self) -> BoundingBox:
         """The box of the polygons on the plane."""
-        return Box.around(place for polygon in self.plain for place in polygon[0])
+        return BoundingBox.around(place for polygon in self.plain for place in polygon[0])
 
 
 def star(rng: random.Random, corners: int, x: float, y: float, reach: float, rough: float = 0.5) -> Ring:
     """A ring around a place, as rough as asked for."""
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(corners))
-    return closed(
+    return close_ring(
         (x + reach * r * math.cos(a), y + reach * r * math.sin(a))
         for a, r in ((a, rng.uniform(1 - rough, 1)) for a in angles)
     )
@@ -38,17 +38,17 @@ def coast(corners: int, seed: int, x: float = 122.0, y: float = 29.0) -> Ring:
     waves = [(n, rng.uniform(0, 2 * math.pi), rng.uniform(0.3, 1) / n) for n in (2, 3, 5, 9, 17, 33, 65, 129, 257, 900)]
     turns = [2 * math.pi * place / corners for place in range(corners)]
     reach = [4 + sum(size * math.cos(n * a + start) for n, start, size in waves) for a in turns]
-    return closed((x + r * math.cos(a), y + r * math.sin(a) * 0.8) for a, r in zip(turns, reach))
+    return close_ring((x + r * math.cos(a), y + r * math.sin(a) * 0.8) for a, r in zip(turns, reach))
 
 
 def box(left: float, bottom: float, right: float, top: float) -> Ring:
     """A rectangle."""
-    return closed([(left, bottom), (right, bottom), (right, top), (left, top)])
+    return close_ring([(left, bottom), (right, bottom), (right, top), (left, top)])
 
 
 def comb(teeth: int) -> Ring:
     """A comb with thin teeth."""
-    return closed([(0.0, 0.0), *((float(n), 10.0 if n % 2 else 0.5) for n in range(teeth)), (float(teeth), 0.0)])
+    return close_ring([(0.0, 0.0), *((float(n), 10.0 if n % 2 else 0.5) for n in range(teeth)), (float(teeth), 0.0)])
 
 
 def moved(polygon: Polygon, turn: float) -> Polygon:
@@ -66,14 +66,14 @@ def samples() -> dict[str, Sample]:
     plane: dict[str, tuple[Polygon, ...]] = {
         "box": ((box(0, 0, 10, 10),),),
         "tenths": ((box(0.1, 0.2, 0.7, 0.3),),),
-        "triangle": ((closed([(0, 0), (10, 0), (0, 10)]),),),
-        "diamond": ((closed([(0.1, 0), (1, 0.3), (0.7, 1.1), (-0.3, 0.9)]),),),
+        "triangle": ((close_ring([(0, 0), (10, 0), (0, 10)]),),),
+        "diamond": ((close_ring([(0.1, 0), (1, 0.3), (0.7, 1.1), (-0.3, 0.9)]),),),
         "star": ((star(rng, 40, 5, 5, 4),),),
         "spikes": ((star(rng, 200, 0, 0, 1, 0.95),),),
-        "sliver": ((closed([(0, 0), (1000, 1), (1000, 1 + 1e-9), (0, 1e-9)]),),),
-        "needle": ((closed([(0, 0), (1e6, 1), (1e6, 1 + 1e-6)]),),),
+        "sliver": ((close_ring([(0, 0), (1000, 1), (1000, 1 + 1e-9), (0, 1e-9)]),),),
+        "needle": ((close_ring([(0, 0), (1e6, 1), (1e6, 1 + 1e-6)]),),),
         "holes": ((box(0, 0, 10, 10), box(1, 1, 4, 4), star(rng, 12, 7, 7, 2), box(6, 1, 9, 3)),),
-        "touching hole": ((box(0, 0, 10, 10), closed([(0, 5), (3, 3), (3, 7)])),),
+        "touching hole": ((box(0, 0, 10, 10), close_ring([(0, 5), (3, 3), (3, 7)])),),
         "comb": ((comb(60),),),
         "islands": tuple((star(rng, 30, 3.0 * n, 2.0 * (n % 3), 0.9),) for n in range(9)),
         "island in a lake": ((box(0, 0, 9, 9), box(1, 1, 8, 8)), (box(3, 3, 6, 6), box(4, 4, 5, 5))),
@@ -92,7 +92,7 @@ def samples() -> dict[str, Sample]:
     found["antimeridian"] = Sample(Region("antimeridian", (wrapped(pacific),), geodesic=True), (pacific,))
     east, west = (box(170, -25, 180, -10),), (box(-180, -25, -165, -10),)
     found["cut in two"] = Sample(Region("cut in two", (east, west), geodesic=True), (east, moved(west, 360.0)))
-    bering = (closed((x + 182, y + 40) for x, y in coast(2_000, 3, 0, 20)),)
+    bering = (close_ring((x + 182, y + 40) for x, y in coast(2_000, 3, 0, 20)),)
     found["Bering"] = Sample(Region("Bering", (wrapped(bering),), geodesic=True), (bering,))
     return found
 

@@ -9,7 +9,7 @@ import pytest
 from pyproj import Geod
 
 from tests.model.steps import EVERY, FAR, NEAR, Step
-from transom.model.geodesy import azimuth, geodesic
+from transom.model.geometry.geodesy import azimuth, geodesic
 
 TRUTH = Geod(ellps="WGS84")
 CENTIMETRE = 0.01

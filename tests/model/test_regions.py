@@ -11,8 +11,8 @@ import pytest
 import shapely
 
 from tests.model.polygons import Sample, box, places, samples
-from transom.model.grid import INSIDE, OUTSIDE, UNSURE, Grid
-from transom.model.regions import Place, Region, closed, side
+from transom.model.geometry.grid import BORDER, INSIDE, OUTSIDE, Grid
+from transom.model.geometry.regions import Coordinates, Region, close_ring, orientation
 
 SAMPLES = samples()
 
@@ -21,7 +21,7 @@ def shape_of(sample: Sample) -> shapely.Geometry:
     return shapely.MultiPolygon([(polygon[0], list(polygon[1:])) for polygon in sample.plain])
 
 
-def compare(sample: Sample, tried: Sequence[Place]) -> tuple[int, float]:
+def compare(sample: Sample, tried: Sequence[Coordinates]) -> tuple[int, float]:
     """Equal to shapely everywhere, and the grid never wrong; how many lie inside, and the share the grid decides."""
     region, shape = sample.region, shape_of(sample)
     shapely.prepare(shape)
@@ -66,7 +66,7 @@ def test_equal_to_shapely_often(name: str) -> None:
 def test_the_grid_decides_most_places_of_a_sea() -> None:
     sea = SAMPLES["sea with an island"].region
     assert sea.grid().share > 0.9
-    assert set(sea.grid().cells) == {OUTSIDE, INSIDE, UNSURE}
+    assert set(sea.grid().cells) == {OUTSIDE, INSIDE, BORDER}
 
 
 def test_the_grid_is_plain_data() -> None:
@@ -80,13 +80,13 @@ def test_the_grid_is_plain_data() -> None:
         if frame.left <= x <= frame.right and frame.bottom <= y <= frame.top:
             column = min(int((x - frame.left) / grid.width), grid.columns - 1)
             row = min(int((y - frame.bottom) / grid.height), grid.rows - 1)
-            assert {OUTSIDE: False, INSIDE: True, UNSURE: None}[grid.cells[row * grid.columns + column]] == (
+            assert {OUTSIDE: False, INSIDE: True, BORDER: None}[grid.cells[row * grid.columns + column]] == (
                 grid.certain(x, y)
             )
 
 
 def test_a_region_as_flat_as_a_line_has_no_grid_but_an_answer() -> None:
-    line = Region("line", ((closed([(0, 0), (10, 0), (5, 0)]),),))
+    line = Region("line", ((close_ring([(0, 0), (10, 0), (5, 0)]),),))
     assert line.covers(3, 0)
     assert line.certain(3, 0) is None
     assert line.certain(3, 1) is False
@@ -121,9 +121,9 @@ def test_sides_are_exact() -> None:
         x, y = ax + part * (bx - ax), ay + part * (by - ay)
         exact = (Fraction(ax) - Fraction(x)) * (Fraction(by) - Fraction(y))
         exact -= (Fraction(ay) - Fraction(y)) * (Fraction(bx) - Fraction(x))
-        assert side(ax, ay, bx, by, x, y) == (exact > 0) - (exact < 0)
-    assert side(1e-200, 0.0, 0.0, 1e-200, 0.0, 0.0) == 1
-    assert side(0.0, 0.0, 1e-200, 1e-200, 3e-200, 3e-200) == 0
+        assert orientation(ax, ay, bx, by, x, y) == (exact > 0) - (exact < 0)
+    assert orientation(1e-200, 0.0, 0.0, 1e-200, 0.0, 0.0) == 1
+    assert orientation(0.0, 0.0, 1e-200, 1e-200, 3e-200, 3e-200) == 0
 
 
 def test_regions_travel() -> None:

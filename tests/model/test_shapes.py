@@ -9,8 +9,8 @@ import shapely
 from shapely.geometry import mapping, shape
 
 from tests.model.polygons import samples
-from transom.model.regions import Region
-from transom.model.shapes import ShapeProblem, from_geojson, from_wkt
+from transom.model.geometry.regions import Region
+from transom.model.geometry.shapes import ShapeProblem, from_geojson, from_wkt
 
 BOX = "POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))"
 SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]]}
@@ -79,7 +79,7 @@ def test_wkt_that_is_none(text: str, message: str, place: str) -> None:
     [
         ("POLYGON ((0 0, 1 1, 0 0))", "a ring has at least three corners"),
         ("POLYGON ((0 0, 1 1, 2 2, 3 0))", "a ring ends where it begins, not at 3 0"),
-        ("POLYGON ((0 0, 1e999 1, 2 2, 0 0))", "a corner at inf 1, beyond all places"),
+        ("POLYGON ((0 0, 1e999 1, 2 2, 0 0))", "a corner at inf 1 is out of range"),
         ("POLYGON ((0 0, 1 91, 2 2, 0 0))", "1 91 is not a longitude and a latitude"),
         ("POLYGON ((0 80, 120 80, -120 80, 0 80))", "a ring goes around a pole"),
     ],
@@ -110,8 +110,8 @@ def test_features_are_chosen_by_name() -> None:
         ({"type": "Point", "coordinates": [1, 2]}, "a region is made of polygons, not of a Point"),
         ([1, 2], "expected GeoJSON"),
         ({"type": "Polygon", "coordinates": []}, "a polygon is a list of rings"),
-        ({"type": "Polygon", "coordinates": [3]}, "a ring is a list of places"),
-        ({"type": "Polygon", "coordinates": [[[1, True]]]}, "a place is a list of two numbers"),
+        ({"type": "Polygon", "coordinates": [3]}, "a ring is a list of points"),
+        ({"type": "Polygon", "coordinates": [[[1, True]]]}, "a point is a list of two numbers"),
         ({"type": "Polygon", "coordinates": [[[1, 10**400]]]}, "a coordinate is too large"),
         ({"type": "GeometryCollection", "geometries": []}, "a region without a polygon"),
     ],

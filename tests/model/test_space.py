@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from transom.model.space import LONGEST_STEP, MICROMETRES, Position, Speed, read_distance, step
+from transom.model.geometry.space import LONGEST_STEP, MICROMETRES, Position, Speed, read_distance, step_length
 
 PLANE = Position("x", "y")
 EARTH = Position("lon", "lat", geodesic=True)
@@ -27,30 +27,30 @@ def test_what_is_no_length_is_refused(words: str) -> None:
 
 
 def test_steps_on_the_plane_and_on_a_line() -> None:
-    assert step(PLANE, (0.0, 0.0), (3.0, 4.0)) == 5_000_000
-    assert step(PLANE, (3.0, 4.0), (0.0, 0.0)) == 5_000_000
-    assert step(PLANE, (1.5, 2.5), (1.5, 2.5)) == 0
-    assert step(Position("g", None, unit=MICROMETRES["km"]), (50.0, 0.0), (35.5, 0.0)) == 14_500_000_000
+    assert step_length(PLANE, (0.0, 0.0), (3.0, 4.0)) == 5_000_000
+    assert step_length(PLANE, (3.0, 4.0), (0.0, 0.0)) == 5_000_000
+    assert step_length(PLANE, (1.5, 2.5), (1.5, 2.5)) == 0
+    assert step_length(Position("g", None, unit=MICROMETRES["km"]), (50.0, 0.0), (35.5, 0.0)) == 14_500_000_000
 
 
 def test_halves_are_rounded_to_even() -> None:
     micro = Position("x", "y", unit=1)
-    assert [step(micro, (0.0, 0.0), (half, 0.0)) for half in (0.5, 1.5, 2.5, 3.5)] == [0, 2, 2, 4]
+    assert [step_length(micro, (0.0, 0.0), (half, 0.0)) for half in (0.5, 1.5, 2.5, 3.5)] == [0, 2, 2, 4]
 
 
 def test_a_step_has_a_longest_length() -> None:
-    assert step(PLANE, (0.0, 0.0), (1e300, 1e300)) == LONGEST_STEP
-    assert step(PLANE, (-1e308, 0.0), (1e308, 0.0)) == LONGEST_STEP
+    assert step_length(PLANE, (0.0, 0.0), (1e300, 1e300)) == LONGEST_STEP
+    assert step_length(PLANE, (-1e308, 0.0), (1e308, 0.0)) == LONGEST_STEP
 
 
 def test_rows_without_a_place() -> None:
-    assert PLANE.place(1, 2.5) == (1.0, 2.5)
-    assert Position("x", None).place(7) == (7.0, 0.0)
+    assert PLANE.point(1, 2.5) == (1.0, 2.5)
+    assert Position("x", None).point(7) == (7.0, 0.0)
     for x, y in ((None, 1.0), (1.0, None), (math.nan, 1.0), (1.0, math.inf), ("1", 1.0)):
-        assert PLANE.place(x, y) is None
-    assert EARTH.place(181.0, 91.0) is None  # what AIS sends for an unknown place
-    assert EARTH.place(400.0, 0.0) is None
-    assert EARTH.place(350.0, -90.0) == (350.0, -90.0)
+        assert PLANE.point(x, y) is None
+    assert EARTH.point(181.0, 91.0) is None  # what AIS sends for an unknown place
+    assert EARTH.point(400.0, 0.0) is None
+    assert EARTH.point(350.0, -90.0) == (350.0, -90.0)
 
 
 def test_speed_limits_are_compared_as_whole_numbers() -> None:
@@ -65,5 +65,5 @@ def test_the_path_of_small_steps_is_not_shorter_than_the_way() -> None:
     rng = random.Random(5)
     for _ in range(200):
         places = [(rng.uniform(-1, 1), rng.uniform(50, 51)) for _ in range(4)]
-        path = sum(step(EARTH, a, b) for a, b in pairwise(places))
-        assert path >= step(EARTH, places[0], places[-1])
+        path = sum(step_length(EARTH, a, b) for a, b in pairwise(places))
+        assert path >= step_length(EARTH, places[0], places[-1])

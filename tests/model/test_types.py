@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from transom.errors import PlanError, Span, TransomError, Unsupported, underline
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar, Rate, read_duration
-from transom.model.types import DECLARABLE, Type, common_type, fits, read_text, tidy
+from transom.model.types import DECLARABLE, Type, coerce_value, common_type, is_value_of, parse_value
 
 
 @given(st.sampled_from(list(Type)), st.sampled_from(list(Type)))
@@ -57,8 +57,8 @@ def test_common_type(left: Type, right: Type, both: Type | None) -> None:
     ],
 )
 def test_fits(value: object, kind: Type, right: bool) -> None:
-    assert fits(value, kind) is right  # type: ignore[arg-type]
-    assert all(fits(None, each) for each in Type)
+    assert is_value_of(value, kind) is right  # type: ignore[arg-type]
+    assert all(is_value_of(None, each) for each in Type)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_fits(value: object, kind: Type, right: bool) -> None:
     ],
 )
 def test_tidy(value: object, kind: Type, tidied: object) -> None:
-    assert tidy(value, kind) == tidied
+    assert coerce_value(value, kind) == tidied
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_tidy(value: object, kind: Type, tidied: object) -> None:
 )
 def test_tidy_refuses(value: object, kind: Type) -> None:
     with pytest.raises(ValueError, match="is not of type"):
-        tidy(value, kind)
+        coerce_value(value, kind)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_tidy_refuses(value: object, kind: Type) -> None:
     ],
 )
 def test_read_text(text: str, kind: Type, value: object) -> None:
-    assert read_text(text, kind) == value
+    assert parse_value(text, kind) == value
 
 
 @pytest.mark.parametrize("kind", [t for t in (*DECLARABLE, Type.NULL) if t is not Type.STRING])
 def test_read_text_refuses(kind: Type) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - every type has its own words
-        read_text("so so", kind)
+        parse_value("so so", kind)
 
 
 def test_durations() -> None:

@@ -42,7 +42,7 @@ def test_every_layer_is_drawn_from(drawn: list[Site]) -> None:
 
 
 def test_names_are_unique_and_changes_elsewhere_leave_them_alone() -> None:
-    path = Path("src/transom/machines/window.py")
+    path = Path("src/transom/machines/windows/window.py")
     source = (ROOT / path).read_bytes()
     names = [site.name for site in python_sites("machines", path.as_posix(), source)]
     assert len(set(names)) == len(names) > 50
@@ -58,7 +58,7 @@ def test_drawn_mutants_differ_and_parse(drawn: list[Site]) -> None:
             ast.parse(site.applied(source))
 
 
-@pytest.mark.parametrize("path", ["errors.py", "machines/window.py", "languages/sql/translate.py"])
+@pytest.mark.parametrize("path", ["errors.py", "machines/windows/window.py", "languages/sql/translate.py"])
 def test_every_change_of_a_file_parses_and_changes_its_tree(path: str) -> None:
     source = (ROOT / PACKAGE / path).read_bytes()
     before = ast.dump(ast.parse(source))

@@ -126,7 +126,7 @@ def test_stages_without_a_test_are_left_out() -> None:
 
 
 def test_related_tests_share_the_name_or_import_the_module() -> None:
-    [mutant, *_] = python_sites("model", "src/transom/model/geodesy.py", b"x = 1 < 2")
+    [mutant, *_] = python_sites("model", "src/transom/model/geometry/geodesy.py", b"x = 1 < 2")
     root = Path(__file__).parents[2]
     assert related(root, mutant)[0] == "tests/model/test_geodesy.py"
     assert not any(name.startswith(("tests/spark/", "tests/servers/")) for name in related(root, mutant))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.shapes_rdf import ALL
+from tests.spark.kills.shapes_rdf import ALL
 
 pytestmark = pytest.mark.nightly
 
@@ -80,7 +80,7 @@ def test_golden_cases_in_every_split(file: str) -> None:
 @pytest.mark.parametrize("kernel", ["on", "off"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ten_kills_lose_and_double_nothing(shape: str, kernel: str) -> None:
-    said = run("tests.spark.chaos", "--kills", "10", "--shape", shape, "--kernel", kernel)
+    said = run("tests.spark.kills.chaos", "--kills", "10", "--shape", shape, "--kernel", kernel)
     assert f"{shape}, kernel {kernel}: 10 kills" in said
 
 

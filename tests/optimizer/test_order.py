@@ -9,16 +9,16 @@ import pytest
 import transom
 from tests.cases import catalog_of, golden_cases, inputs_of, run
 from tests.oracle.compare import same
-from transom.algebra.expressions import unchanged
+from transom.algebra.expressions.expression import identity_items
 from transom.algebra.relations import WindowCrossProduct, WindowProject
 from transom.algebra.streams import IStream
 from transom.algebra.tree import walk
 from transom.algebra.windows import Window
 from transom.optimizer.pipeline import optimize
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 from transom.optimizer.table_on_the_right import table_on_the_right
 from transom.reference.evaluate import evaluate_stream
-from transom.reference.expressions import constant
+from transom.reference.expressions import constant_value
 
 SCHEMA = {
     "a": {"kind": "pushed", "attrs": ["x:integer"]},
@@ -64,7 +64,7 @@ def test_commuting_would_change_the_answer() -> None:
     query = transom.compile(case.text, catalog_of(case.schema), optimize=False)
     assert isinstance(query.algebra, IStream)
     product = next(op for op in walk(query.algebra) if isinstance(op, WindowCrossProduct))
-    turned = WindowProject(WindowCrossProduct(product.right, product.left), unchanged(product.schema))
+    turned = WindowProject(WindowCrossProduct(product.right, product.left), identity_items(product.schema))
     project = query.algebra.input
     assert isinstance(project, WindowProject)
     inputs = query.inputs(inputs_of(case.schema, case.inputs), case.until)
@@ -77,14 +77,14 @@ def test_the_rule_alone_is_refused_under_a_converter() -> None:
     text = "SELECT a.x, t.y FROM t [SCAN 1 SEC], a [FROM NOW-2 TO NOW SLIDE 1 SEC]"
     plan = transom.compile(text, catalog_of(SCHEMA), optimize=False).algebra
     product = next(op for op in walk(plan) if isinstance(op, WindowCrossProduct))
-    assert table_on_the_right(product, Context((plan,), constant)) is not None
+    assert table_on_the_right(product, RuleContext((plan,), constant_value)) is not None
     converter = IStream(plan)  # type: ignore[arg-type]
-    assert table_on_the_right(product, Context((converter, plan), constant)) is None
+    assert table_on_the_right(product, RuleContext((converter, plan), constant_value)) is None
 
 
 def test_a_row_window_is_never_filtered_below() -> None:
     text = "SELECT x FROM a [FROM NOW-2 TO NOW SLIDE 1 ROW] WHERE x > 3"
-    plan = transom.compile(text, catalog_of(SCHEMA)).plan
+    plan = transom.compile(text, catalog_of(SCHEMA)).optimized
     window = next(op for op in walk(plan) if isinstance(op, Window))
     assert type(window.input).__name__ == "StreamReceive"
     assert "push_selection_below_window" in rules_of("SELECT x FROM a [FROM NOW-2 TO NOW SLIDE 1 SEC] WHERE x > 3")
@@ -92,7 +92,7 @@ def test_a_row_window_is_never_filtered_below() -> None:
 
 def test_unknown_rule_is_named() -> None:
     with pytest.raises(transom.TransomError, match="no optimizer rule is called fold"):
-        optimize(transom.compile("SELECT x FROM a", catalog_of(SCHEMA)).plan, constant, without=["fold"])
+        optimize(transom.compile("SELECT x FROM a", catalog_of(SCHEMA)).optimized, constant_value, without=["fold"])
 
 
 def test_equal_decimals_are_the_same_whatever_the_order() -> None:

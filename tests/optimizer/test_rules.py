@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import transom
-from transom.algebra.expressions import unchanged
+from transom.algebra.expressions.expression import identity_items
 from transom.algebra.streams import StreamProject
 from transom.errors import PlanError
-from transom.optimizer.pipeline import RULES, Rule, Step, check_step, optimize
-from transom.reference.expressions import constant
+from transom.optimizer.pipeline import RULES, RewriteStep, Rule, check_step, optimize
+from transom.reference.expressions import constant_value
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
 CATALOG = transom.Catalog.read("""
@@ -80,14 +80,14 @@ def test_every_rule_says_what_it_does() -> None:
 
 
 def test_a_rule_that_changes_the_columns_is_caught() -> None:
-    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).plan
+    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).optimized
     assert isinstance(plan, StreamProject)
     with pytest.raises(PlanError, match="changed the columns"):
-        check_step(plan, Step("careless", StreamProject(plan, unchanged(plan.schema.attributes[:1]))))
+        check_step(plan, RewriteStep("careless", StreamProject(plan, identity_items(plan.schema.attributes[:1]))))
 
 
 def test_a_rule_that_goes_round_in_circles_is_caught() -> None:
-    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).plan
+    plan = transom.compile("SELECT site, weight FROM traffic", CATALOG).optimized
     dizzy = Rule("dizzy", lambda op, context: op if op == plan else None)
     with pytest.raises(PlanError, match="led back"):
-        optimize(plan, constant, rules=[dizzy])
+        optimize(plan, constant_value, rules=[dizzy])

@@ -16,7 +16,7 @@ from transom.algebra.tree import is_stream
 from transom.model.bag import Bag, Element, row_key
 from transom.optimizer.pipeline import RULES, optimize
 from transom.reference.evaluate import evaluate_stream, evaluate_window
-from transom.reference.expressions import constant
+from transom.reference.expressions import constant_value
 from transom.reference.sources import Inputs
 
 NAMES = [rule.name for rule in RULES]
@@ -43,7 +43,7 @@ def check(seed: int) -> set[str]:
     some = [name for name in NAMES if rng.random() < 0.5]
     alone = rng.choice(NAMES)
     for without in ([], some, [name for name in NAMES if name != alone], [rng.choice(NAMES)]):
-        steps = optimize(plan, constant, without=without)
+        steps = optimize(plan, constant_value, without=without)
         assert not {step.rule for step in steps} & set(without)
         fired |= {step.rule for step in steps}
         if steps:

@@ -8,25 +8,26 @@ from typing import Any
 from tests.cql.plans import count, known, pick
 from tests.oracle_cql.question import METRE, ZONES, Question, Row, Side, Win
 from transom.algebra.cql_windows import (
-    inside,
-    inside_lately,
-    last_rows,
-    last_way,
-    recent,
-    recent_by_way,
-    unbounded,
+    distance_window,
+    last_rows_window,
+    recent_region_window,
+    recent_window,
+    recent_window_by_distance,
+    region_window,
+    unbounded_window,
 )
-from transom.algebra.expressions import (
+from transom.algebra.expressions.expression import (
     Aggregate,
     AggregateFunction,
     Column,
+    Constant,
     Expression,
     InRegion,
-    Item,
-    Literal,
+    NamedExpression,
     call,
-    unchanged,
+    identity_items,
 )
+from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import (
     JoinType,
@@ -34,26 +35,25 @@ from transom.algebra.relations import (
     RelationIntersect,
     RelationJoin,
     RelationUnion,
+    SuppressUnchanged,
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
-    WindowGrown,
     WindowProject,
     WindowSelect,
 )
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
-from transom.algebra.tracks import Track, TrackFunction
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.model.bag import Element
-from transom.model.regions import Region, closed
+from transom.model.geometry.regions import Region, close_ring
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.space import Position
 from transom.model.types import Point, Type, Value
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs
 
-REGIONS = {name: Region(name, ((closed(corners),),)) for name, corners in ZONES.items()}
+REGIONS = {name: Region(name, ((close_ring(corners),),)) for name, corners in ZONES.items()}
 CONVERT = {"R": RStream, "I": IStream, "D": DStream}
 SETS = {"union": RelationUnion, "except": RelationExcept, "intersect": RelationIntersect}
 
@@ -78,7 +78,7 @@ def plan(q: Question) -> Stream:
     left = filtered(q.left, a)
     if q.right is None:
         if q.convert == "R" and q.left.window.kind in ("region", "unbounded"):
-            left = WindowGrown(left)
+            left = SuppressUnchanged(left)
         return CONVERT[q.convert](select(q, left, a))
     return CONVERT[q.convert](together(q, left, filtered(q.right, b), a, b))
 
@@ -91,13 +91,13 @@ def filtered(side: Side, names: Names) -> Windows:
     value = side.condition.value
     match side.condition.what:
         case "v":
-            return WindowSelect(windows, call(">", Column(names.v), Literal(int(value), Type.INTEGER)))
+            return WindowSelect(windows, call(">", Column(names.v), Constant(int(value), Type.INTEGER)))
         case "zone":
             return WindowSelect(windows, InRegion(names.point, REGIONS[str(value)]))
         case "id":
-            return WindowSelect(windows, call("=", Column(names.id), Literal(str(value), Type.STRING)))
+            return WindowSelect(windows, call("=", Column(names.id), Constant(str(value), Type.STRING)))
         case _:
-            return WindowSelect(windows, call(">=", Column(names.tick), Literal(int(value), Type.INTEGER)))
+            return WindowSelect(windows, call(">=", Column(names.tick), Constant(int(value), Type.INTEGER)))
 
 
 def window(w: Win, names: Names) -> Window:
@@ -109,27 +109,27 @@ def window(w: Win, names: Names) -> Window:
     ticks, way = Every(Coordinate.TICK, w.slide), Every(Coordinate.DISTANCE, w.slide * METRE)
     match w.kind:
         case "time":
-            return recent(stream, w.range, w.slide, key, tags)
+            return recent_window(stream, w.range, w.slide, key, tags)
         case "rows":
-            return last_rows(stream, w.range, w.slide, key, tags)
+            return last_rows_window(stream, w.range, w.slide, key, tags)
         case "unbounded":
-            return unbounded(stream, None, key, tags)
+            return unbounded_window(stream, None, key, tags)
         case "region":
-            return inside(stream, place, zone, None, key, tags)
+            return region_window(stream, place, zone, None, key, tags)
         case "region every ticks":
-            return inside(stream, place, zone, ticks, key, tags)
+            return region_window(stream, place, zone, ticks, key, tags)
         case "region every way":
-            return inside(stream, place, zone, way, key, tags)
+            return region_window(stream, place, zone, way, key, tags)
         case "region and time":
-            return inside_lately(stream, place, zone, w.range, None, key, tags)
+            return recent_region_window(stream, place, zone, w.range, None, key, tags)
         case "region and time every ticks":
-            return inside_lately(stream, place, zone, w.range, ticks, key, tags)
+            return recent_region_window(stream, place, zone, w.range, ticks, key, tags)
         case "way every way":
-            return last_way(stream, place, w.range * METRE, way, key, tags)
+            return distance_window(stream, place, w.range * METRE, way, key, tags)
         case "way every ticks":
-            return last_way(stream, place, w.range * METRE, ticks, key, tags)
+            return distance_window(stream, place, w.range * METRE, ticks, key, tags)
         case "time every way":
-            return recent_by_way(stream, place, w.range, w.slide * METRE, key, tags)
+            return recent_window_by_distance(stream, place, w.range, w.slide * METRE, key, tags)
         case _:
             raise AssertionError(w.kind)
 
@@ -140,7 +140,10 @@ def select(q: Question, rows: Windows, a: Names) -> Windows:
         case "values":
             return pick(rows, Column(a.id), Column(a.v))
         case "stamps":
-            stamps = Item(a.point, Attribute("g", Type.POINT)), Item(Column(a.tick), Attribute("t", Type.INTEGER))
+            stamps = (
+                NamedExpression(a.point, Attribute("g", Type.POINT)),
+                NamedExpression(Column(a.tick), Attribute("t", Type.INTEGER)),
+            )
             return WindowProject(rows, stamps)
         case "count":
             total = Aggregate(AggregateFunction.SUM, Column(a.v), Attribute("SUM(v)", Type.INTEGER))
@@ -155,7 +158,7 @@ def select(q: Question, rows: Windows, a: Names) -> Windows:
             span = q.left.window.range if q.left.window.kind in ("time", "time every way") else None
             place = Position("x", "y", unit=METRE)
             speed = span or None if q.select == "speed" else None
-            track = Track(function, a.point, Column(a.tick), place, result, speed)
+            track = TrackAggregate(function, a.point, Column(a.tick), place, result, speed)
             tracked = TrackAggregation(rows, (), (track,))
             return known(tracked, result) if q.select == "speed" else tracked
 
@@ -171,15 +174,15 @@ def together(q: Question, left: Windows, right: Windows, a: Names, b: Names) -> 
         return WindowDistinct(SETS[kind](first, theirs))
     match_ = call("AND", call("=", Column(a.id), Column(b.id)), call("<=", Column(a.v), Column(b.v)))
     joined = RelationJoin(left, right, match_, JoinType(kind))
-    zero = Item(Literal(0, Type.INTEGER), Attribute("none", Type.INTEGER))
-    third = zero if kind in ("semi join", "anti join") else Item(Column(b.v), b.v)
+    zero = NamedExpression(Constant(0, Type.INTEGER), Attribute("none", Type.INTEGER))
+    third = zero if kind in ("semi join", "anti join") else NamedExpression(Column(b.v), b.v)
     match q.select:
         case "count":
             return count(joined)
         case "groups":
             return count(joined, Column(a.id))
         case _:
-            rows = WindowProject(joined, (*unchanged((a.id, a.v)), third))
+            rows = WindowProject(joined, (*identity_items((a.id, a.v)), third))
             return WindowDistinct(rows) if q.select == "distinct" else rows
 
 

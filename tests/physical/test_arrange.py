@@ -17,42 +17,50 @@ from tests.oracle.generate import generate
 from tests.oracle_cql.build import Names
 from tests.oracle_cql.build import plan as plan_of_cql
 from tests.oracle_cql.question import question as question_of_cql
-from transom.algebra.expressions import Column
-from transom.algebra.relations import WindowFirst
+from transom.algebra.expressions.expression import Column
+from transom.algebra.relations import WindowTopK
 from transom.algebra.streams import RStream
 from transom.algebra.tree import walk as walk_algebra
-from transom.algebra.windows import Between, Bound, Coordinate, Every, Window, time_window
+from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Every, Window, time_window
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Kind
+from transom.catalog.extent import ExtentKind
 from transom.errors import PlanError, Unsupported
 from transom.physical import gaps
-from transom.physical.arrange import arrange
-from transom.physical.change_join import ChangeJoin
-from transom.physical.choices import FEW_KEYS
-from transom.physical.lines import Grown, LineNode, Lines, Relate, Steady, Tally, Turn
-from transom.physical.node import Clock, Physical
-from transom.physical.plan import (
-    Changes,
-    Collect,
-    Compare,
-    Cut,
-    Exist,
+from transom.physical.decisions import FEW_KEYS
+from transom.physical.nodes.change_join import ChangeJoin
+from transom.physical.nodes.keyed_windows import (
+    CombineRelations,
+    KeyedWindow,
+    KeyedWindowAggregate,
+    RelationNode,
+    SpeedLimitExec,
+    SuppressUnchangedExec,
+    WindowsToChanges,
+)
+from transom.physical.nodes.node import PhysicalNode, ReadClock
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import (
+    CollectWindows,
+    ExpandWindows,
     Form,
-    Group,
-    Meet,
-    Meeting,
-    Number,
-    Product,
-    Read,
+    IntervalDiff,
+    IntervalJoin,
+    JoinStrategy,
+    ReadStream,
     ReadTable,
     RowNode,
-    Slide,
-    Spread,
-    Stay,
+    RowNumber,
+    RowWindow,
+    SlidingWindowAggregate,
+    TimeWindow,
     UnionAll,
+    WindowAggregate,
+    WindowDiff,
+    WindowMarkers,
+    WindowProduct,
 )
-from transom.physical.plan import Path as Way
-from transom.physical.walk import walk
+from transom.physical.nodes.windows import Executor as Way
+from transom.physical.planner.planner import plan_query
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "physical"
 CATALOG = Catalog.from_dict(
@@ -101,51 +109,59 @@ SPACE = transom.Catalog.from_dict(
         }
     }
 )
-ByKey = Lines | Tally | Steady | Turn | Grown | Relate | ChangeJoin
+ByKey = (
+    KeyedWindow
+    | KeyedWindowAggregate
+    | SpeedLimitExec
+    | WindowsToChanges
+    | SuppressUnchangedExec
+    | CombineRelations
+    | ChangeJoin
+)
 """Nodes whose machine works for each key, or for whole relations."""
 
 
-def ask(text: str, *, index: bool = False, start: int = 0) -> Physical:
+def ask(text: str, *, index: bool = False, start: int = 0) -> PhysicalNode:
     return transom.compile(text, CATALOG).physical(index=index, start=start)
 
 
-def only(plan: Physical, kind: type) -> Physical:
+def only(plan: PhysicalNode, kind: type) -> PhysicalNode:
     found = [node for node in walk(plan) if isinstance(node, kind)]
     assert len(found) == 1, f"{len(found)} of {kind.__name__}"
     return found[0]
 
 
 @cache
-def generated() -> tuple[Physical, ...]:
+def generated() -> tuple[PhysicalNode, ...]:
     return tuple(_generated())
 
 
-def _generated() -> Iterator[Physical]:
+def _generated() -> Iterator[PhysicalNode]:
     for seed in range(150):
         question = generate(seed)
         query = transom.compile(question.text, catalog_of(question.schema))
         for index in (False, True):
-            wanted = index and query.gives == "tagged-tuples"
+            wanted = index and query.result_kind == "tagged-tuples"
             yield query.physical(index=wanted, start=seed % 3, kernel=seed % 2 == 1)
         yield from _growing(query, seed)
     for seed in range(150):
-        yield arrange(plan_of_cql(question_of_cql(seed)), start=seed % 3, kernel=seed % 2 == 1)
+        yield plan_query(plan_of_cql(question_of_cql(seed)), start=seed % 3, kernel=seed % 2 == 1)
     jumps = transom.compile("SELECT RStream(id) FROM steady [PARTITION BY id ROWS 2]", SPACE, language="cql")
     yield jumps.physical()
-    nearest = WindowFirst(time_window(Names("a").stream, 5, 0, 1), (), Column(Names("a").v), 2)
-    yield arrange(RStream(nearest))
+    nearest = WindowTopK(time_window(Names("a").stream, 5, 0, 1), (), Column(Names("a").v), 2)
+    yield plan_query(RStream(nearest))
     table = "SELECT IStream(a.v, lim.most) FROM steady AS a [ROWS 2], lim WHERE a.v = lim.most"
     yield transom.compile(table, SPACE, language="cql").physical()
 
 
-def _growing(query: transom.Query, seed: int) -> Iterator[Physical]:
+def _growing(query: transom.Query, seed: int) -> Iterator[PhysicalNode]:
     """The same with tables that are scanned while the query runs."""
-    tables = [extent.name for extent in query.reads if extent.kind is Kind.STORED]
+    tables = [extent.name for extent in query.sources if extent.kind is ExtentKind.STORED]
     try:
         if tables:
-            yield arrange(query.plan, start=seed % 3, kernel=seed % 2 == 1, growing=tables)
+            yield plan_query(query.optimized, start=seed % 3, kernel=seed % 2 == 1, growing=tables)
     except Unsupported as gap:
-        assert gap.construct in (gaps.FOLLOWED_ORDER.construct, gaps.FOLLOWED_ONCE.construct)  # noqa: PT017 - a declared gap
+        assert gap.construct in (gaps.FOLLOWED_ORDER.construct, gaps.FOLLOWED_WITHOUT_SCAN.construct)  # noqa: PT017 - a declared gap
 
 
 def test_every_node_is_reached_and_gives_its_reason() -> None:
@@ -153,15 +169,36 @@ def test_every_node_is_reached_and_gives_its_reason() -> None:
     for plan in generated():
         for node in walk(plan):
             seen[type(node)] += 1
-            assert node.choice.rule
-            assert len(node.choice.reason.split()) >= 3, node
-            if node.choice.path is Way.MACHINE:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number | Meet | Spread | ByKey), node
-                assert not isinstance(node, Meet) or node.how is Meeting.SCANS
-            elif node.choice.path is Way.KERNEL:
-                assert isinstance(node, Cut | Clock | Product | Compare | Number | Slide | Meet | Spread | ByKey), node
+            assert node.decision.rule
+            assert len(node.decision.reason.split()) >= 3, node
+            if node.decision.executor is Way.MACHINE:
+                assert isinstance(
+                    node,
+                    RowWindow
+                    | ReadClock
+                    | WindowProduct
+                    | WindowDiff
+                    | RowNumber
+                    | IntervalJoin
+                    | ExpandWindows
+                    | ByKey,
+                ), node
+                assert not isinstance(node, IntervalJoin) or node.how is JoinStrategy.SCANS
+            elif node.decision.executor is Way.KERNEL:
+                assert isinstance(
+                    node,
+                    RowWindow
+                    | ReadClock
+                    | WindowProduct
+                    | WindowDiff
+                    | RowNumber
+                    | SlidingWindowAggregate
+                    | IntervalJoin
+                    | ExpandWindows
+                    | ByKey,
+                ), node
     only_in_sparql = {UnionAll}
-    assert set(seen) == {*get_args(RowNode), *get_args(LineNode), ChangeJoin} - only_in_sparql
+    assert set(seen) == {*get_args(RowNode), *get_args(RelationNode), ChangeJoin} - only_in_sparql
 
 
 def test_forms_fit() -> None:
@@ -169,28 +206,28 @@ def test_forms_fit() -> None:
     for plan in generated():
         for node in walk(plan):
             match node:
-                case Stay(input=below) | Cut(input=below) | Number(input=below):
+                case TimeWindow(input=below) | RowWindow(input=below) | RowNumber(input=below):
                     assert below.form is Form.STREAM
-                case Meet(left=left, right=right):
-                    other = Form.SCANS if node.how is Meeting.SCANS else Form.TABLE
-                    assert {left.form, right.form} <= {Form.STAYS, other}
+                case IntervalJoin(left=left, right=right):
+                    other = Form.SCANS if node.how is JoinStrategy.SCANS else Form.TABLE
+                    assert {left.form, right.form} <= {Form.INTERVALS, other}
                 case ChangeJoin(left=left, right=right):
                     assert right is not None
                     assert {left.form, right.form} == {Form.CHANGES}
-                case Product(left=left, right=right):
+                case WindowProduct(left=left, right=right):
                     assert Form.WINDOWS in (left.form, right.form)
                     assert (left.form is Form.WINDOWS) is (node.left_clock is None)
                     assert (right.form is Form.WINDOWS) is (node.right_clock is None)
-                case Compare(input=below):
+                case WindowDiff(input=below):
                     assert below.form is Form.WINDOWS
-                case Changes(input=below):
-                    assert below.form in (Form.STAYS, Form.TICKS)
-                case Spread(input=below):
-                    assert below.form in (Form.STAYS, Form.TABLE, Form.SCANS)
-                    assert (below.form is not Form.STAYS) is (node.clock is not None)
+                case IntervalDiff(input=below):
+                    assert below.form in (Form.INTERVALS, Form.TICKS)
+                case ExpandWindows(input=below):
+                    assert below.form in (Form.INTERVALS, Form.TABLE, Form.SCANS)
+                    assert (below.form is not Form.INTERVALS) is (node.clock is not None)
                 case _:
                     pass
-        assert isinstance(plan, Collect) or plan.form is Form.STREAM
+        assert isinstance(plan, CollectWindows) or plan.form is Form.STREAM
 
 
 @pytest.mark.parametrize("name", WORDED)
@@ -210,16 +247,16 @@ def test_no_golden_plan_is_left_over() -> None:
 
 def test_time_windows_are_native() -> None:
     plan = ask("SELECT weight FROM traffic [FROM NOW-5 TO NOW-2 SLIDE 3 SEC]")
-    stay = only(plan, Stay)
-    assert isinstance(stay, Stay)
+    stay = only(plan, TimeWindow)
+    assert isinstance(stay, TimeWindow)
     assert (stay.past, stay.until, stay.slide, stay.longest) == (5, 2, 3, 6)
-    assert [type(n) for n in walk(plan) if n.choice.path is Way.MACHINE] == [Clock]
+    assert [type(n) for n in walk(plan) if n.decision.executor is Way.MACHINE] == [ReadClock]
 
 
 def test_panes_only_where_a_tuple_is_in_several_windows() -> None:
     for window, panes in ((TIME, True), ("[FROM NOW-1 TO NOW SLIDE 2 SEC]", False), (ROWS, False)):
-        group = only(ask(f"SELECT SUM(weight) FROM traffic {window}"), Group)
-        assert isinstance(group, Group)
+        group = only(ask(f"SELECT SUM(weight) FROM traffic {window}"), WindowAggregate)
+        assert isinstance(group, WindowAggregate)
         assert group.panes is panes
         assert (group.clock is None) is (window is ROWS)
 
@@ -227,28 +264,30 @@ def test_panes_only_where_a_tuple_is_in_several_windows() -> None:
 def test_the_order_of_rows_is_read_only_where_it_is_asked_for() -> None:
     text = f"ISTREAM(SELECT weight FROM traffic {TIME})"
     free, ordered = ask(text), ask(text, index=True)
-    assert isinstance(free, Changes)
-    assert not any(isinstance(n, Compare | Number | Exist) for n in walk(free))
+    assert isinstance(free, IntervalDiff)
+    assert not any(isinstance(n, WindowDiff | RowNumber | WindowMarkers) for n in walk(free))
     assert not any(n.ordered for n in walk(free))
-    assert isinstance(ordered, Number)
-    assert only(ordered, Compare).ordered
-    assert only(ordered, Read).ordered
+    assert isinstance(ordered, RowNumber)
+    assert only(ordered, WindowDiff).ordered
+    assert only(ordered, ReadStream).ordered
 
 
 def test_an_index_that_is_selected_is_counted() -> None:
-    assert isinstance(only(ask("SELECT index, weight FROM traffic"), Number), Number)
-    assert not any(isinstance(n, Number) for n in walk(ask("SELECT tick, weight FROM traffic")))
+    assert isinstance(only(ask("SELECT index, weight FROM traffic"), RowNumber), RowNumber)
+    assert not any(isinstance(n, RowNumber) for n in walk(ask("SELECT tick, weight FROM traffic")))
 
 
 def test_joins_go_by_keys() -> None:
     where = "t.site = c.site AND t.weight > c.speed"
-    meet = only(ask(f"SELECT t.weight FROM traffic {TIME} AS t, cars {TIME} AS c WHERE {where}"), Meet)
-    assert isinstance(meet, Meet)
+    meet = only(ask(f"SELECT t.weight FROM traffic {TIME} AS t, cars {TIME} AS c WHERE {where}"), IntervalJoin)
+    assert isinstance(meet, IntervalJoin)
     assert (len(meet.equal), meet.cell, meet.longest) == (1, 6, 6)
-    product = only(ask(f"SELECT t.weight FROM traffic {ROWS} AS t, cars {ROWS} AS c WHERE t.site = c.site"), Product)
-    free = only(ask(f"SELECT t.weight FROM traffic {ROWS} AS t, cars {ROWS} AS c"), Product)
-    assert isinstance(product, Product)
-    assert isinstance(free, Product)
+    product = only(
+        ask(f"SELECT t.weight FROM traffic {ROWS} AS t, cars {ROWS} AS c WHERE t.site = c.site"), WindowProduct
+    )
+    free = only(ask(f"SELECT t.weight FROM traffic {ROWS} AS t, cars {ROWS} AS c"), WindowProduct)
+    assert isinstance(product, WindowProduct)
+    assert isinstance(free, WindowProduct)
     assert product.buckets > 1
     assert free.buckets == 1
 
@@ -258,14 +297,14 @@ def test_a_later_start_moves_every_schedule() -> None:
     table = only(plan, ReadTable)
     assert isinstance(table, ReadTable)
     assert table.schedule.first == 10
-    clock = only(plan, Clock)
-    assert isinstance(clock, Clock)
+    clock = only(plan, ReadClock)
+    assert isinstance(clock, ReadClock)
     assert (clock.schedule.periods, clock.schedule.first) == ((4, 10), 10)
 
 
 def test_more_slack_needs_more_memory() -> None:
     query = transom.compile(f"ISTREAM(SELECT weight FROM traffic {TIME})", CATALOG)
-    few, many = (query.physical(slack=slack).choice.state for slack in (1, 50))
+    few, many = (query.physical(slack=slack).decision.state for slack in (1, 50))
     least, most = (query.state_of(state).rows for state in (few, many))
     assert least is not None
     assert most is not None
@@ -275,15 +314,15 @@ def test_more_slack_needs_more_memory() -> None:
 @pytest.mark.parametrize(
     ("slide", "range_"),
     [
-        (Every(Coordinate.TICK, 2), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
-        (Every(Coordinate.TICK, 2, 5), Between(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
+        (Every(Coordinate.TICK, 2), CoordinateRange(Coordinate.TICK, Bound(2, -2), Bound(2, 3))),
+        (Every(Coordinate.TICK, 2, 5), CoordinateRange(Coordinate.TICK, Bound(2, -2), Bound(2, 0))),
     ],
 )
-def test_windows_of_no_language_are_refused(slide: Every, range_: Between) -> None:
+def test_windows_of_no_language_are_refused(slide: Every, range_: CoordinateRange) -> None:
     query = transom.compile("SELECT weight FROM traffic [FROM NOW-2 TO NOW SLIDE 2 SEC]", CATALOG, optimize=False)
-    window = next(op for op in walk_algebra(query.plan) if isinstance(op, Window))
+    window = next(op for op in walk_algebra(query.optimized) if isinstance(op, Window))
     with pytest.raises(PlanError, match="tick, or by row"):
-        arrange(replace(window, slide=slide, range=range_))
+        plan_query(replace(window, slide=slide, range=range_))
 
 
 def test_every_golden_case_has_a_plan() -> None:
@@ -291,23 +330,25 @@ def test_every_golden_case_has_a_plan() -> None:
         if case.expected["kind"] != "error":
             query = transom.compile(case.text, catalog_of(case.schema))
             plan = query.physical()
-            assert isinstance(plan, Collect) is (query.gives == "windows")
+            assert isinstance(plan, CollectWindows) is (query.result_kind == "windows")
 
 
 @pytest.mark.parametrize(
     ("keys", "window", "node"),
     [
-        (None, TUMBLING, Slide),
-        (FEW_KEYS, TUMBLING, Slide),
-        (FEW_KEYS - 1, TUMBLING, Group),
-        (FEW_KEYS - 1, TIME, Slide),
-        (1, TIME, Slide),
+        (None, TUMBLING, SlidingWindowAggregate),
+        (FEW_KEYS, TUMBLING, SlidingWindowAggregate),
+        (FEW_KEYS - 1, TUMBLING, WindowAggregate),
+        (FEW_KEYS - 1, TIME, SlidingWindowAggregate),
+        (1, TIME, SlidingWindowAggregate),
     ],
 )
-def test_few_keys_are_added_up_before_they_are_shuffled(keys: int | None, window: str, node: type[Physical]) -> None:
+def test_few_keys_are_added_up_before_they_are_shuffled(
+    keys: int | None, window: str, node: type[PhysicalNode]
+) -> None:
     """Only where a row is in one window: where it is in several, the kernel is faster with any number of keys."""
     entry = {"kind": "pushed", "attributes": ["site:integer", "weight:integer"]} | ({"keys": keys} if keys else {})
     catalog = Catalog.from_dict({"extents": {"traffic": entry}})
     query = transom.compile(f"SELECT site, SUM(weight) FROM traffic {window} GROUP BY site", catalog)
-    assert {type(n) for n in walk(query.physical(kernel=True))} & {Slide, Group} == {node}
-    assert {type(n) for n in walk(query.physical())} & {Slide, Group} == {Group}
+    assert {type(n) for n in walk(query.physical(kernel=True))} & {SlidingWindowAggregate, WindowAggregate} == {node}
+    assert {type(n) for n in walk(query.physical())} & {SlidingWindowAggregate, WindowAggregate} == {WindowAggregate}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import transom
-from transom.algebra.expressions import TRUE
+from transom.algebra.expressions.expression import TRUE
 from transom.algebra.relations import JoinType
-from transom.physical.change_join import ChangeJoin
-from transom.physical.lines import Relate, Turn
-from transom.physical.node import Physical
-from transom.physical.walk import walk
+from transom.physical.nodes.change_join import ChangeJoin
+from transom.physical.nodes.keyed_windows import CombineRelations, WindowsToChanges
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
 
 CATALOG = transom.Catalog.from_dict(
     {
@@ -23,13 +23,13 @@ CATALOG = transom.Catalog.from_dict(
 ROWS = "[PARTITION BY id ROWS 1]"
 
 
-def plan(text: str) -> Physical:
+def plan(text: str) -> PhysicalNode:
     return transom.compile(text, CATALOG, language="cql").physical()
 
 
 def joins(text: str) -> list[ChangeJoin]:
     found = plan(text)
-    assert not [node for node in walk(found) if isinstance(node, Relate | Turn)]
+    assert not [node for node in walk(found) if isinstance(node, CombineRelations | WindowsToChanges)]
     return [node for node in walk(found) if isinstance(node, ChangeJoin)]
 
 
@@ -39,7 +39,7 @@ def joins(text: str) -> list[ChangeJoin]:
     [
         ("A.id = B.id", 1, False, "by key"),
         ("A.id = B.id AND A.v < B.v", 1, True, "by key"),
-        ("A.v < B.v", 0, True, "in one task, as no key says which rows belong together"),
+        ("A.v < B.v", 0, True, "in one task, because there is no join key"),
         ("A.id = B.id AND A.v = B.v", 2, False, "by key"),
     ],
 )
@@ -48,12 +48,14 @@ def test_changes_of_a_join_are_joined(stream: str, condition: str, keys: int, ch
     assert node.join_type is JoinType.INNER
     assert len(node.keys) == keys
     assert (node.residual != TRUE) == checks
-    assert node.choice.reason.endswith(f"the join is incremental, {words}")
+    assert node.decision.reason.endswith(f"the join is incremental, {words}")
 
 
 def test_whole_windows_are_rebuilt_only_where_they_are_asked_for() -> None:
     text = f"SELECT RStream(A.id, B.v) FROM A=cars {ROWS}, B=cars {ROWS} WHERE A.id = B.id"
-    assert [type(node) for node in walk(plan(text)) if isinstance(node, Relate | ChangeJoin)] == [Relate]
+    assert [type(node) for node in walk(plan(text)) if isinstance(node, CombineRelations | ChangeJoin)] == [
+        CombineRelations
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,15 +69,15 @@ def test_whole_windows_are_rebuilt_only_where_they_are_asked_for() -> None:
 def test_join_types(text: str, join_type: JoinType) -> None:
     (node,) = joins(text)
     assert node.join_type is join_type
-    again = "a second machine counts the pairs of each left row that fulfil the condition"
-    assert (again in node.choice.reason) == (node.residual != TRUE)
+    again = "a second machine counts the matches of each left row that satisfy the condition"
+    assert (again in node.decision.reason) == (node.residual != TRUE)
 
 
 def test_joins_of_joins() -> None:
     text = f"FROM A=cars {ROWS}, B=cars {ROWS}, limits WHERE A.id = B.id AND B.v = limits.most"
     assert [len(node.keys) for node in joins(f"SELECT IStream(A.id, B.v) {text}")] == [1, 1]
     found = [type(node) for node in walk(plan(f"SELECT RStream(A.id, B.v) {text}"))]
-    assert (found.count(Relate), found.count(ChangeJoin)) == (1, 1)
+    assert (found.count(CombineRelations), found.count(ChangeJoin)) == (1, 1)
 
 
 def test_changes_of_a_table_need_no_machine() -> None:

@@ -8,16 +8,16 @@ from tests.covering import LANGUAGES, NODES, Language, covering, greedy, kinds_b
 
 ELSEWHERE = {
     "ReadScans": "test_scans.py",
-    "First": "test_cql_others.py",
-    "Steady": "test_cql_others.py",
-    "Relate": "test_cql_others.py",
-    "Grown": "test_generated_cql.py",
-    "Turn": "test_generated_cql.py",
-    "BindNodes": "test_sparql_cases.py",
-    "Graph": "test_rdf_plans.py",
+    "TopN": "test_cql_others.py",
+    "SpeedLimitExec": "test_cql_others.py",
+    "CombineRelations": "test_cql_others.py",
+    "SuppressUnchangedExec": "test_generated_cql.py",
+    "WindowsToChanges": "test_generated_cql.py",
+    "BindBlankNodes": "test_sparql_cases.py",
+    "ReadGraph": "test_rdf_plans.py",
     "PathClosure": "test_sparql_cases.py",
-    "Unfold": "test_rdf_plans.py",
-    "Within": "test_rdf_plans.py",
+    "SequenceToChanges": "test_rdf_plans.py",
+    "MessageStarMatch": "test_rdf_plans.py",
 }
 """Nodes that no golden case has, and the file in `tests/spark` that runs them."""
 

@@ -9,7 +9,7 @@ import pytest
 import transom
 from transom import Catalog
 from transom.errors import UsageError
-from transom.physical.stays import copies
+from transom.physical.lifetimes import max_copies
 
 CATALOG = Catalog.read("extents:\n  s: {declare: 'pushed (a:integer)'}\n")
 LONG = "s [FROM NOW-100000000 TO NOW SLIDE 1 SEC]"
@@ -20,7 +20,7 @@ TEXTS = [f"SELECT COUNT(*) FROM {LONG}", f"RSTREAM(SELECT a FROM {LONG})", f"SEL
 def test_a_live_run_without_an_end_is_refused(text: str) -> None:
     query = transom.compile(text, CATALOG, name="q.sneeql")
     plan = query.physical()
-    assert copies(plan) == 100_000_001
+    assert max_copies(plan) == 100_000_001
     with pytest.raises(UsageError, match="a row is in 100,000,001 windows") as caught:
         query._check_copies(plan)
     assert caught.value.position == (1, text.index("s [") + 1)
@@ -49,4 +49,4 @@ def test_what_makes_few_rows_is_not_refused(text: str) -> None:
 def test_the_kernel_makes_no_copies() -> None:
     query = transom.compile(TEXTS[2], CATALOG)
     plan = query.physical(kernel=True)
-    assert copies(plan) == 1
+    assert max_copies(plan) == 1

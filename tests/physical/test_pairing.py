@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import transom
-from transom.physical.forms import Meeting
-from transom.physical.plan import Meet
-from transom.physical.walk import walk
+from transom.physical.forms import JoinStrategy
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import IntervalJoin
 
 CATALOG = transom.Catalog.from_dict({"extents": {"cars": {"kind": "pushed", "attributes": ["id:string", "v:integer"]}}})
 WINDOW = "cars [FROM NOW-2 TO NOW SLIDE 1 SEC]"
@@ -15,11 +15,15 @@ WINDOW = "cars [FROM NOW-2 TO NOW SLIDE 1 SEC]"
 
 @pytest.mark.parametrize(
     ("where", "how"),
-    [("", Meeting.SPANS), ("WHERE a.v < b.v", Meeting.SPANS), ("WHERE a.id = b.id", Meeting.RANGES)],
+    [
+        ("", JoinStrategy.TIME_BUCKETS),
+        ("WHERE a.v < b.v", JoinStrategy.TIME_BUCKETS),
+        ("WHERE a.id = b.id", JoinStrategy.TIME_RANGES),
+    ],
     ids=["no condition", "no equality", "an equality"],
 )
-def test_streams_are_joined_with_an_equality(where: str, how: Meeting) -> None:
+def test_streams_are_joined_with_an_equality(where: str, how: JoinStrategy) -> None:
     """Spark refuses a join of two streams whose condition has none; ranges of event time have none of their own."""
     query = transom.compile(f"RSTREAM(SELECT a.v, b.v FROM {WINDOW} AS a, {WINDOW} AS b {where})", CATALOG)
     assert isinstance(query, transom.Query)
-    assert [node.how for node in walk(query.physical()) if isinstance(node, Meet)] == [how]
+    assert [node.how for node in walk(query.physical()) if isinstance(node, IntervalJoin)] == [how]

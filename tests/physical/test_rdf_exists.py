@@ -1,6 +1,6 @@
 """The patterns of EXISTS over keys, evaluated without Spark: the reference engine asks each one once for all solutions.
 
-`Keyed` evaluates a question as the plan for Spark does: what `correlated` makes of a pattern is evaluated once, and an
+`Keyed` evaluates a question as the plan for Spark does: what `decorrelate` makes of a pattern is evaluated once, and an
 EXISTS is true where the keys of a solution are among the result. The reference engine evaluates the pattern anew for
 every solution. Both must say the same of the drawn texts, which Oxigraph has judged.
 """
@@ -16,25 +16,25 @@ from typing import Any
 import pytest
 
 import transom
+from tests.faults import Fault, seeded
 from tests.rdf.build import rows
+from tests.rdf.generated.texts import CATALOG, asked, triple
 from tests.rdf.stated import stated
-from tests.rdf.texts import CATALOG, asked, triple
-from tests.spark.sparql_cases import EXISTS, PATHS, SMALL_CATALOG, Small
-from tests.test_faults import Fault, seeded
-from transom.algebra.expressions import TRUE
+from tests.spark.golden.sparql_cases import EXISTS, PATHS, SMALL_CATALOG, Small
+from transom.algebra.expressions.expression import TRUE
 from transom.algebra.operator import Windows
 from transom.algebra.relations import JoinType, RelationJoin
 from transom.algebra.sequences import Slice
-from transom.algebra.tree import patterns_of
+from transom.algebra.tree import exists_patterns
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.translate import translate
 from transom.model.bag import Row
 from transom.model.rdf.solutions import Solution
-from transom.model.rdf.terms import Term, in_order
-from transom.physical import rdf_exists
-from transom.physical.rdf_known import is_outer
+from transom.model.rdf.terms import Term, term_order_key
+from transom.physical.rdf import exists
+from transom.physical.rdf.bindings import is_outer_key
 from transom.reference.rdf import evaluate
-from transom.reference.rdf.evaluate import Moment, elements
+from transom.reference.rdf.evaluate import InstantSnapshot, valid_elements
 from transom.reference.relations import Rows
 
 TEXTS = 120
@@ -49,14 +49,34 @@ SMALL += [
 ]
 """Questions that notice faults of the rewriting."""
 FAULTS = [
-    Fault("no domain is joined", rdf_exists, "if set(wanted) <= bound(op):", "if True:"),
-    Fault("no group without solutions", rdf_exists, "if op.groups:", "if True:"),
-    Fault("what a subquery hides is seen", rdf_exists, "self.keys.items() if name in kept}", "self.keys.items()}"),
-    Fault("another term may be bound inside", rdf_exists, "op = WindowSelect(self.with_keys(op, [key]), fits)", "pass"),
-    Fault("no step within the statements only", rdf_exists, "if not leads_nowhere(op.path, one, other)", "if True"),
-    Fault("what is unbound outside fits nothing", rdf_exists, "product((True, False)", "product((True,)"),
-    Fault("an EXISTS inside sees nothing", rdf_exists, "Exists(renamed(pattern, self.keys))", "Exists(pattern)"),
-]  # fmt: skip
+    Fault("no domain is joined", exists.OuterScope.bind_keys, "set(needed) <= bound_variables(op)", "True"),
+    Fault(
+        "no group without solutions",
+        exists.OuterScope._rewrite_aggregation,
+        "if op.groups:\n    return A_",
+        "if True:\n    return A_",
+    ),
+    Fault(
+        "what a subquery hides is seen",
+        exists.OuterScope.rewrite_pattern,
+        "{B_: C_ for name, key in A_ if B_ in visible}",
+        "{B_: C_ for name, key in A_}",
+    ),
+    Fault(
+        "another term may be bound inside",
+        exists.OuterScope.filter_compatible,
+        "op = WindowSelect(self.bind_keys(op, [key]), fits)",
+        "pass",
+    ),
+    Fault(
+        "no step outside the statements",
+        exists.OuterScope._rewrite_closure,
+        "not count_zero_length_matches(op.path, start, end)",
+        "True",
+    ),
+    Fault("what is unbound outside fits nothing", exists.decorrelate, "(True, False)", "(True,)"),
+    Fault("an EXISTS inside sees nothing", exists.OuterScope._inner_exists, "rename_variables(A_, self.keys)", "A_"),
+]
 
 
 class Elements(dict[Any, Any]):
@@ -67,12 +87,12 @@ class Elements(dict[Any, Any]):
         self.inputs = inputs
 
     def __missing__(self, op: Any) -> Any:
-        self[op] = elements(op, self.inputs)
+        self[op] = valid_elements(op, self.inputs)
         return self[op]
 
 
 @dataclass(frozen=True)
-class Keyed(Moment):
+class Keyed(InstantSnapshot):
     """One instant at which every EXISTS is a join on keys; `around` has the solutions that ask."""
 
     around: Windows | None = None
@@ -80,8 +100,8 @@ class Keyed(Moment):
     asked: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.known, Elements):
-            object.__setattr__(self, "known", Elements(self.inputs))
+        if not isinstance(self.timed, Elements):
+            object.__setattr__(self, "timed", Elements(self.inputs))
 
     def rows(self, op: Windows) -> Rows:
         match op:
@@ -92,24 +112,24 @@ class Keyed(Moment):
                 key = partial(_key, op.schema.names)
                 below = sorted(self.rows(input), key=key)
                 return tuple(s for _, each in groupby(below, key) for s in list(each)[offset:][:limit])
-            case RelationJoin(left=left, right=right) if patterns_of(op):
-                return Moment.rows(replace(self, around=RelationJoin(left, right, TRUE, natural=True)), op)
+            case RelationJoin(left=left, right=right) if exists_patterns(op):
+                return InstantSnapshot.rows(replace(self, around=RelationJoin(left, right, TRUE, natural=True)), op)
             case _:
-                below = getattr(op, "input", None) if patterns_of(op) else None
-                return Moment.rows(replace(self, around=below), op)
+                below = getattr(op, "input", None) if exists_patterns(op) else None
+                return InstantSnapshot.rows(replace(self, around=below), op)
 
     def _exists(self, pattern: Windows, outer: Mapping[str, Term]) -> bool:
         assert self.around is not None
         asked = (self.around, pattern)
         if asked not in self.seen:
-            found = rdf_exists.correlated(*asked)
+            found = exists.decorrelate(*asked)
             names = found.pattern.schema.names
             rows = [dict(zip(names, row, strict=True)) for row in self.rows(found.pattern)]
             have = {tuple(one[key] for key in found.keys) for one in rows}
             self.seen[asked] = (found, have)
             self.asked["joins"] = self.asked.get("joins", 0) + 1
         found, have = self.seen[asked]
-        made = {one.attribute.name: one.expression.arguments[0].name for one in found.made}
+        made = {one.attribute.name: one.expression.arguments[0].name for one in found.key_items}
         return tuple(_value(outer, key, made) for key in found.keys) in have
 
 
@@ -117,24 +137,24 @@ def _value(outer: Mapping[str, Term], key: str, made: dict[str, str]) -> Term | 
     if key not in made:
         assert outer.get(key) is not None
         return outer.get(key)
-    return outer.get(made[key]) or rdf_exists.UNBOUND.value  # type: ignore[return-value]
+    return outer.get(made[key]) or exists.UNBOUND.value  # type: ignore[return-value]
 
 
 def _speaks_against(op: RelationJoin, one: Row, other: Row) -> bool:
-    left, right = Solution.row(op.left.schema.names, one), Solution.row(op.right.schema.names, other)
-    return left.compatible(right) and any(name in set(right) and not is_outer(name) for name in left)
+    left, right = Solution.from_row(op.left.schema.names, one), Solution.from_row(op.right.schema.names, other)
+    return left.compatible(right) and any(name in set(right) and not is_outer_key(name) for name in left)
 
 
 def _key(names: tuple[str, ...], row: Row) -> list[Any]:
-    solution = Solution.row(names, row)
-    return [(name, in_order(solution.get(name))) for name in solution if is_outer(name)]
+    solution = Solution.from_row(names, row)
+    return [(name, term_order_key(solution.get(name))) for name in solution if is_outer_key(name)]
 
 
 def _both(plan: Any, inputs: Any, patch: pytest.MonkeyPatch, counts: dict[str, int]) -> tuple[Any, Any]:
     """What the reference engine says, and what it says over keys."""
     expected = rows(evaluate.evaluate(plan, inputs))
     with patch.context() as patched:
-        patched.setattr(evaluate, "Moment", lambda *given: Keyed(*given, asked=counts))
+        patched.setattr(evaluate, "InstantSnapshot", lambda *given: Keyed(*given, asked=counts))
         return expected, rows(evaluate.evaluate(plan, inputs))
 
 

@@ -20,7 +20,7 @@ def ticks(schedule: Schedule, until: int = HORIZON) -> list[int]:
 def random_schedule(rng: random.Random) -> Schedule:
     made = Schedule.every(rng.randint(1, 20), rng.choice([0, 0, rng.randint(0, 60)]))
     while rng.random() < 0.4:
-        made = made.with_other(Schedule.every(rng.randint(1, 20), rng.choice([0, rng.randint(0, 60)])))
+        made = made.merge(Schedule.every(rng.randint(1, 20), rng.choice([0, rng.randint(0, 60)])))
     return made
 
 
@@ -38,13 +38,13 @@ def test_both() -> None:
         one, other = random_schedule(rng), random_schedule(rng)
         begun = max(one.first, other.first)
         wanted = sorted({t for t in [*ticks(one), *ticks(other)] if t >= begun})
-        assert ticks(one.with_other(other)) == wanted
+        assert ticks(one.merge(other)) == wanted
 
 
 def test_both_with_one_that_comes_once() -> None:
     once = Schedule((), 7)
-    assert once.with_other(once) == once
-    assert ticks(once.with_other(Schedule.every(5, 7)), 30) == [10, 15, 20, 25, 30]
+    assert once.merge(once) == once
+    assert ticks(once.merge(Schedule.every(5, 7)), 30) == [10, 15, 20, 25, 30]
 
 
 def test_no_period_divides_another() -> None:
@@ -60,8 +60,8 @@ def test_after() -> None:
         schedule = random_schedule(rng)
         every = ticks(schedule)
         for tick, following in pairwise(every):
-            assert schedule.after(tick) == following
-    assert Schedule((), 3).after(3) is None
+            assert schedule.next_after(tick) == following
+    assert Schedule((), 3).next_after(3) is None
 
 
 def test_within_is_a_bound_and_is_reached() -> None:
@@ -72,10 +72,10 @@ def test_within_is_a_bound_and_is_reached() -> None:
         inside = set(ticks(schedule))
         begins = range(schedule.first, HORIZON - span + 1)
         most = max(sum(t in inside for t in range(begin, begin + span)) for begin in begins)
-        assert most <= schedule.within(span)
+        assert most <= schedule.max_ticks_in(span)
         if len(schedule.periods) == 1:
-            assert most == schedule.within(span)
-    assert Schedule((), 3).within(50) == 1
+            assert most == schedule.max_ticks_in(span)
+    assert Schedule((), 3).max_ticks_in(50) == 1
 
 
 def test_text() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import transom
-from transom.physical.lines import Follow, Lines, Tally
-from transom.physical.walk import walk
+from transom.physical.nodes.keyed_windows import KeyedWindow, KeyedWindowAggregate, TrajectoryAggregate
+from transom.physical.nodes.walk import walk
 
 CATALOG = transom.Catalog.from_dict(
     {
@@ -28,7 +28,11 @@ ROWS = "cars [PARTITION BY id ROWS 3]"
 def nodes(text: str, *, kernel: bool = True) -> set[type]:
     query = transom.compile(text, CATALOG, language="cql")
     assert isinstance(query, transom.Query)
-    return {type(node) for node in walk(query.physical(kernel=kernel))} & {Tally, Lines, Follow}
+    return {type(node) for node in walk(query.physical(kernel=kernel))} & {
+        KeyedWindowAggregate,
+        KeyedWindow,
+        TrajectoryAggregate,
+    }
 
 
 @pytest.mark.parametrize(
@@ -41,7 +45,7 @@ def nodes(text: str, *, kernel: bool = True) -> set[type]:
     ],
 )
 def test_the_machine_tells_aggregates(text: str) -> None:
-    assert nodes(text) == {Tally}
+    assert nodes(text) == {KeyedWindowAggregate}
 
 
 @pytest.mark.parametrize(
@@ -54,16 +58,16 @@ def test_the_machine_tells_aggregates(text: str) -> None:
     ],
 )
 def test_what_needs_the_rows_of_a_window(text: str) -> None:
-    assert Tally not in nodes(text)
-    assert Lines in nodes(text)
+    assert KeyedWindowAggregate not in nodes(text)
+    assert KeyedWindow in nodes(text)
 
 
 def test_floats_are_summed_by_spark_where_there_is_no_kernel() -> None:
     text = f"SELECT RStream(R.id, SUM(w)) FROM R={FAR}"
-    assert nodes(text) == {Tally}
-    assert nodes(text, kernel=False) == {Lines}
+    assert nodes(text) == {KeyedWindowAggregate}
+    assert nodes(text, kernel=False) == {KeyedWindow}
 
 
 @pytest.mark.parametrize("aggregate", ["SUM(v)", "AVG(v)", "MAX(w)", "COUNT(w)"])
 def test_only_sums_of_floats_need_the_rows_without_the_kernel(aggregate: str) -> None:
-    assert nodes(f"SELECT RStream(R.id, {aggregate}) FROM R={FAR}", kernel=False) == {Tally}
+    assert nodes(f"SELECT RStream(R.id, {aggregate}) FROM R={FAR}", kernel=False) == {KeyedWindowAggregate}

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import transom
 from tests.cases import Case, catalog_of, inputs_of
 from transom.algebra.operator import Plan
-from transom.picture import picture
+from transom.picture import draw_picture
 from transom.reference.sources import Inputs
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -64,8 +64,8 @@ def draw(text: str, schema: Mapping[str, Any], inputs: Mapping[str, Any], until:
     start = options.pop("start", 0)
     query = transom.compile(text, catalog, optimize=options.pop("optimize", False))
     given = query.inputs(inputs_of(schema, inputs), until, start=start)
-    svg = picture(query.plan, given, catalog.calendar, **{"text": text, **options})
-    return Drawing(query.plan, given, svg, ElementTree.fromstring(svg))  # noqa: S314 - we wrote it
+    svg = draw_picture(query.optimized, given, catalog.calendar, **{"text": text, **options})
+    return Drawing(query.optimized, given, svg, ElementTree.fromstring(svg))  # noqa: S314 - we wrote it
 
 
 def draw_case(case: Case) -> Drawing:

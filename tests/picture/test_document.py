@@ -11,13 +11,13 @@ import pytest
 from tests.cases import golden_cases
 from tests.picture.drawing import IRREGULAR, OFFSET, SVG, TRAFFIC, draw, draw_case, number, traffic
 from transom.algebra.sources import StoredTable, StreamReceive
-from transom.algebra.windows import scan, time_window
-from transom.model.bag import Element, Version
+from transom.algebra.windows import scan_window, time_window
+from transom.model.bag import Element, TableVersion
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.picture import picture
-from transom.picture.dots import MOST_DOTS
+from transom.picture import draw_picture
+from transom.picture.timeline.dots import MAX_DOTS
 from transom.reference.sources import Inputs
 
 HOSTILE = "<script>alert(1)</script>&\"'\x00\x0b\ud800]]>"
@@ -65,10 +65,10 @@ def test_everything_lies_on_the_page() -> None:
 
 def test_hostile_names_are_only_text() -> None:
     schema = Schema((Attribute(HOSTILE, Type.STRING, HOSTILE),))
-    given = Inputs(9, {HOSTILE: [Element(1, 1, (HOSTILE,))]}, {HOSTILE: [Version(0, ((HOSTILE,),))]})
+    given = Inputs(9, {HOSTILE: [Element(1, 1, (HOSTILE,))]}, {HOSTILE: [TableVersion(0, ((HOSTILE,),))]})
     stream = StreamReceive(HOSTILE, schema)
-    for plan in (stream, time_window(stream, 4, 0, 2), scan(StoredTable(HOSTILE, schema), 3)):
-        svg = picture(plan, given, Calendar(), title=HOSTILE, text=HOSTILE + "\n\t x")
+    for plan in (stream, time_window(stream, 4, 0, 2), scan_window(StoredTable(HOSTILE, schema), 3)):
+        svg = draw_picture(plan, given, Calendar(), title=HOSTILE, text=HOSTILE + "\n\t x")
         root = ElementTree.fromstring(svg.encode())  # noqa: S314 - we wrote it
         assert "<script" not in svg
         assert (root[0].text or "").startswith("<script>alert(1)</script>&\"'\ufffd")
@@ -78,7 +78,7 @@ def test_hostile_names_are_only_text() -> None:
 def test_long_words_are_cut() -> None:
     schema = Schema((Attribute("x", Type.STRING, "e"),))
     given = Inputs(9, {"e" * 500: [Element(1, 1, ("v" * 100_000,))]})
-    svg = picture(
+    svg = draw_picture(
         time_window(StreamReceive("e" * 500, schema), 4, 0, 2), given, Calendar(), title="t" * 500, text="q " * 9999
     )
     assert len(svg) < 30_000
@@ -130,7 +130,7 @@ def test_many_tuples_and_many_windows_are_counted() -> None:
     drawing = draw(text, TRAFFIC, traffic([3] * 400), 9)
     assert "+386 more windows" in drawing.words
     assert "+200 more tuples" in drawing.words
-    assert len(drawing.all("tuple")) <= MOST_DOTS
+    assert len(drawing.all("tuple")) <= MAX_DOTS
 
 
 def test_long_runs_are_drawn_quickly() -> None:

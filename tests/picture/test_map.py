@@ -11,10 +11,10 @@ import pytest
 import transom
 from transom.catalog import Catalog
 from transom.errors import UsageError
-from transom.model.shapes import from_geojson
+from transom.model.geometry.shapes import from_geojson
 from transom.model.time import Calendar
-from transom.picture.chart import _caption, unwound
-from transom.picture.ways import Ways, gather
+from transom.picture.map.chart import _caption, unwrap_longitudes
+from transom.picture.map.tracks import MapContent, gather_map_content
 
 CATALOG = Catalog.read("""
 extents:
@@ -52,16 +52,16 @@ def query(text: str) -> transom.Query:
 
 def shown(text: str, extent: str, rows: list, at: int | None = None):
     asked = query(text)
-    return gather(asked.algebra, asked.inputs({extent: rows}), asked.reads, CATALOG.regions, at)
+    return gather_map_content(asked.algebra, asked.inputs({extent: rows}), asked.sources, CATALOG.regions, at)
 
 
 def held(text: str, at: int | None = None) -> dict[str, list[int]]:
     found = shown(text, "cars", CARS, at)
-    return {way.name: [spot.tick for spot in way.spots if spot.held] for way in found.ways}
+    return {way.name: [spot.tick for spot in way.points if spot.in_window] for way in found.tracks}
 
 
 def test_ways_follow_objects_and_leave_out_rows_without_a_place() -> None:
-    ways = {way.name: way.spots for way in shown(BY_DISTANCE, "cars", CARS).ways}
+    ways = {way.name: way.points for way in shown(BY_DISTANCE, "cars", CARS).tracks}
     assert [(s.tick, s.distance // 10**9) for s in ways["a"]] == [(0, 0), (2, 5), (4, 15), (6, 25)]
     assert [s.tick for s in ways["b"]] == [1, 8]
 
@@ -105,7 +105,7 @@ def test_the_window_in_force() -> None:
 
 def test_marks_stand_where_the_window_slid() -> None:
     marks = shown(BY_DISTANCE, "cars", CARS).marks
-    assert [(m.tick, m.x, m.y, m.words) for m in marks if m.words.startswith(("5 km", "15 km"))] == [
+    assert [(m.tick, m.x, m.y, m.label) for m in marks if m.label.startswith(("5 km", "15 km"))] == [
         (2, 3.0, 4.0, "5 km at tick 2"),
         (4, 9.0, 12.0, "15 km at tick 4"),
     ]
@@ -113,7 +113,7 @@ def test_marks_stand_where_the_window_slid() -> None:
 
 
 def test_regions_of_the_same_kind_are_drawn() -> None:
-    lands = {land.name: land.asked for land in shown(INSIDE, "cars", CARS).lands}
+    lands = {land.name: land.in_query for land in shown(INSIDE, "cars", CARS).regions}
     assert lands == {"Zone": True, "Depot": False}
 
 
@@ -153,8 +153,8 @@ def test_features() -> None:
 
 
 def test_across_the_antimeridian() -> None:
-    assert unwound([179.0, -179.0, 178.0], 179.0) == [179.0, 181.0, 178.0]
-    assert unwound([-179.0], 170.0) == [181.0]
+    assert unwrap_longitudes([179.0, -179.0, 178.0], 179.0) == [179.0, 181.0, 178.0]
+    assert unwrap_longitudes([-179.0], 170.0) == [181.0]
     rows = [(0, 178.0, -17.0), (1, -179.5, -17.5), (2, 179.5, -18.0)]
     asked = query("SELECT IStream(lon) FROM ships [RANGE BY Fiji RATTR SPACE]")
     points = re.findall(r'<polyline points="([^"]*)"', asked.map({"ships": rows}).svg)
@@ -166,8 +166,8 @@ def test_across_the_antimeridian() -> None:
 def test_places_on_a_line_are_drawn_over_time() -> None:
     found = shown("SELECT RStream(km) FROM train [RANGE '2 seconds', SLIDE '1 seconds']", "train", [(0, 1.0), (3, 5.0)])
     assert found.line
-    assert [(s.x, s.y) for s in found.ways[0].spots] == [(1.0, 0.0), (5.0, 3.0)]
-    assert found.lands == ()
+    assert [(s.x, s.y) for s in found.tracks[0].points] == [(1.0, 0.0), (5.0, 3.0)]
+    assert found.regions == ()
 
 
 def test_what_has_no_map() -> None:
@@ -178,7 +178,7 @@ def test_what_has_no_map() -> None:
 
 
 def test_a_long_caption_ends_with_an_ellipsis() -> None:
-    ways = Ways((), (), (), 3, ("RANGE BY '5 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE",) * 4, False, False)
+    ways = MapContent((), (), (), 3, ("RANGE BY '5 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE",) * 4, False, False)
     caption = _caption(ways, Calendar())
     assert caption.startswith("at tick 3, 1970-01-01 00:00:03+00:00; RANGE BY")
     assert len(caption) == 150

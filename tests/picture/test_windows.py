@@ -12,15 +12,24 @@ from tests.picture.drawing import IRREGULAR, OFFSET, TRAFFIC, draw, draw_case, n
 from transom.algebra.relations import WindowCrossProduct
 from transom.algebra.sources import StreamReceive
 from transom.algebra.tree import walk
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Inside, Window, time_window
+from transom.algebra.windows import (
+    Bound,
+    Coordinate,
+    CoordinateRange,
+    Every,
+    OnArrival,
+    RegionRange,
+    Window,
+    time_window,
+)
 from transom.model.bag import Element
+from transom.model.geometry.shapes import from_wkt
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
-from transom.model.shapes import from_wkt
-from transom.model.space import Position
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.picture import picture
-from transom.picture.lanes import window_operators
+from transom.picture import draw_picture
+from transom.picture.timeline.lanes import window_operators
 from transom.reference.evaluate import evaluate_window
 from transom.reference.sources import Inputs
 
@@ -140,24 +149,24 @@ def test_what_cannot_be_drawn_is_said() -> None:
     a, b = (Schema((Attribute("x", Type.INTEGER, name),)) for name in "ab")
     sea = Window(
         StreamReceive("b", b),
-        Arrival(),
-        Inside(from_wkt("Sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")),
+        OnArrival(),
+        RegionRange(from_wkt("Sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")),
         position=Position("x", None),
     )
     elements = [Element(tick, tick, (tick,)) for tick in range(1, 20)]
     given = Inputs(20, {"a": elements, "b": elements})
-    svg = picture(WindowCrossProduct(time_window(StreamReceive("a", a), 5, 0, 5), sea), given, Calendar())
+    svg = draw_picture(WindowCrossProduct(time_window(StreamReceive("a", a), 5, 0, 5), sea), given, Calendar())
     assert "not drawn yet: " in svg
     assert svg.count('class="bar') == 5
-    assert "not drawn yet: " in picture(sea, replace(given, until=10**9), Calendar())
+    assert "not drawn yet: " in draw_picture(sea, replace(given, until=10**9), Calendar())
 
 
 def test_a_window_holds_only_what_had_arrived() -> None:
     schema = Schema((Attribute("x", Type.INTEGER, "a"),))
-    ahead = Between(Coordinate.TICK, Bound(5, -2), Bound(5, 3))
+    ahead = CoordinateRange(Coordinate.TICK, Bound(5, -2), Bound(5, 3))
     op = Window(StreamReceive("a", schema), Every(Coordinate.TICK, 5), ahead)
     given = Inputs(20, {"a": [Element(tick, tick, (tick,)) for tick in range(1, 20)]})
-    shown = re.findall(r'data-created="(\d+)" data-rows="(\d+)"', picture(op, given, Calendar()))
+    shown = re.findall(r'data-created="(\d+)" data-rows="(\d+)"', draw_picture(op, given, Calendar()))
     assert [(int(tick), int(rows)) for tick, rows in shown] == [
         (w.tick, len(w.rows)) for w in evaluate_window(op, given)
     ]

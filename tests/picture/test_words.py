@@ -5,11 +5,21 @@ from __future__ import annotations
 import pytest
 
 from transom.algebra.sources import StoredTable, StreamReceive
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window, row_window, scan, time_window
+from transom.algebra.windows import (
+    Bound,
+    Coordinate,
+    CoordinateRange,
+    Every,
+    OnArrival,
+    Window,
+    row_window,
+    scan_window,
+    time_window,
+)
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.picture.words import clock, ordinal, sentence, written
+from transom.picture.timeline.window_text import format_ticks, ordinal, window_sentence, window_syntax
 
 SCHEMA = Schema((Attribute("x", Type.INTEGER, "s"),))
 STREAM = StreamReceive("s", SCHEMA)
@@ -64,34 +74,34 @@ TABLE = StoredTable("t", SCHEMA)
             "FROM NOW-2 TO NOW-2 SLIDE 1 ROW",
             "at every row a window with the row 2 before it",
         ),
-        (scan(TABLE, 600), "SCAN 10 MIN", "the whole table, read every 10 minutes"),
-        (scan(TABLE, None), "SCAN once", "the whole table, read once at the start"),
+        (scan_window(TABLE, 600), "SCAN 10 MIN", "the whole table, read every 10 minutes"),
+        (scan_window(TABLE, None), "SCAN once", "the whole table, read once at the start"),
     ],
 )
 def test_windows_of_the_language(op: Window, words: str, meaning: str) -> None:
-    assert written(op, Calendar()) == words
-    assert sentence(op, Calendar()) == meaning
+    assert window_syntax(op, Calendar()) == words
+    assert window_sentence(op, Calendar()) == meaning
 
 
 def test_other_windows_are_told_by_their_fields() -> None:
-    moving = Between(Coordinate.TICK, Bound(10, 0), Bound(1, 0))
-    for op in (Window(STREAM, Every(Coordinate.TICK, 1), moving), Window(STREAM, Arrival(), moving)):
-        assert written(op, Calendar()) == f"{op.range}, {op.slide}"
-        assert sentence(op, Calendar()) == ""
+    moving = CoordinateRange(Coordinate.TICK, Bound(10, 0), Bound(1, 0))
+    for op in (Window(STREAM, Every(Coordinate.TICK, 1), moving), Window(STREAM, OnArrival(), moving)):
+        assert window_syntax(op, Calendar()) == f"{op.range}, {op.slide}"
+        assert window_sentence(op, Calendar()) == ""
 
 
 def test_ticks_that_are_no_seconds() -> None:
-    assert written(time_window(STREAM, 5, 0, 5), Calendar(length=1000)) == "FROM NOW-5 TO NOW SLIDE 5 TICKS"
-    assert written(time_window(STREAM, 5000, 0, 1000), Calendar(length=1000)) == "FROM NOW-5 TO NOW SLIDE 1 SEC"
-    assert written(time_window(STREAM, 2, 0, 1), Calendar(length=60_000_000)) == "FROM NOW-2 TO NOW SLIDE 1 MIN"
+    assert window_syntax(time_window(STREAM, 5, 0, 5), Calendar(length=1000)) == "FROM NOW-5 TO NOW SLIDE 5 TICKS"
+    assert window_syntax(time_window(STREAM, 5000, 0, 1000), Calendar(length=1000)) == "FROM NOW-5 TO NOW SLIDE 1 SEC"
+    assert window_syntax(time_window(STREAM, 2, 0, 1), Calendar(length=60_000_000)) == "FROM NOW-2 TO NOW SLIDE 1 MIN"
 
 
 def test_numbers() -> None:
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 111)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "111th",
     ]  # fmt: skip
-    assert [clock(n, Calendar()) for n in (0, 59, 90, 300, 3600, 90_000, -300)] == [
+    assert [format_ticks(n, Calendar()) for n in (0, 59, 90, 300, 3600, 90_000, -300)] == [
         "0", "59 s", "1 min 30 s", "5 min", "1 h", "1 d 1 h", "-5 min",
     ]  # fmt: skip
-    assert clock(1, Calendar(length=250)) == "250 us"
-    assert clock(3, Calendar(length=500_000)) == "1 s 500 ms"
+    assert format_ticks(1, Calendar(length=250)) == "250 us"
+    assert format_ticks(3, Calendar(length=500_000)) == "1 s 500 ms"

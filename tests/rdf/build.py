@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.rdf.stated import Stated, stated
-from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Item
+from transom.algebra.expressions.expression import Aggregate, AggregateFunction, Column, Expression, NamedExpression
+from transom.algebra.expressions.terms import as_type, term_call, term_literal, variable
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place, TriplePattern
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TermPattern, TriplePattern
 from transom.algebra.rdf.solutions import project
-from transom.algebra.rdf.statements import element_window, fitting, range_window, rdf_stream
-from transom.algebra.terms import as_type, term_call, term_literal, variable
+from transom.algebra.rdf.statements import element_window, matching_stream, range_window, rdf_stream
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.terms import DECIMAL, INTEGER, IRI, BlankNode, Literal, Term, Triple
 from transom.model.types import Type
@@ -43,7 +43,7 @@ def term(written: Any) -> Term:
     return IRI(PREFIXES[prefix] + name)
 
 
-def place(written: str) -> Place:
+def place(written: str) -> TermPattern:
     """A place of a pattern: a variable or a term."""
     return variable(written[1:]) if written.startswith("?") else term(written)
 
@@ -66,7 +66,7 @@ def window(on: Stream, size: int | tuple[int, int]) -> Windows:
 def windowed(pattern: str, on: Stream, size: int | tuple[int, int]) -> TriplePattern:
     """A pattern with a window of its own: one that counts, counts its solutions (R8)."""
     places = [place(written) for written in pattern.split()]
-    return TriplePattern(window(fitting(on, places) if isinstance(size, int) else on, size), *places)
+    return TriplePattern(window(matching_stream(on, places) if isinstance(size, int) else on, size), *places)
 
 
 def bgp(patterns: str, size: Window = (10, 1), *, own: Window = None, on: Stream | Windows | None = None) -> Windows:
@@ -108,9 +108,9 @@ def condition(written: Expression) -> Expression:
     return as_type(written, Type.BOOLEAN)
 
 
-def item(column: Column, value: Expression) -> Item:
+def item(column: Column, value: Expression) -> NamedExpression:
     """A variable and the expression that it stands for."""
-    return Item(as_type(value, Type.TERM), column.attribute)
+    return NamedExpression(as_type(value, Type.TERM), column.attribute)
 
 
 def aggregate_of(

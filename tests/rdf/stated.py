@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from transom.model.bag import Element, Version
-from transom.model.rdf.spelling import statement_row
+from transom.model.bag import Element, TableVersion
+from transom.model.rdf.ntriples import statement_row
 from transom.model.rdf.terms import Literal, Triple
 from transom.reference.sources import Inputs
 
@@ -28,6 +28,6 @@ def stated(given: Given, graphs: Mapping[str, Sequence[Triple]] | None = None, n
         name: [Element(t, number, statement_row(one)) for number, (t, one) in enumerate(rows, 1)]
         for name, rows in given.items()
     }
-    tables = {name: [Version(0, tuple(map(statement_row, rows)))] for name, rows in graphs.items()}
+    tables = {name: [TableVersion(0, tuple(map(statement_row, rows)))] for name, rows in graphs.items()}
     until = max((tick for rows in given.values() for tick, _ in rows), default=0)
     return Stated(until, streams, tables, ends=False, now=now, given=given, graphs=graphs)

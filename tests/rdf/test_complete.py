@@ -12,9 +12,10 @@ from tests.cases import GOLDEN
 from tests.docs.pages import ROOT
 from tests.rdf.build import aggregate_of, bgp, call, item, select
 from tests.rdf.stated import stated
-from transom.algebra import bounds
-from transom.algebra.explain import as_text, branch
-from transom.algebra.expressions import Exists
+from transom.algebra.explain import as_text, build_tree
+from transom.algebra.expressions.expression import Exists
+from transom.algebra.expressions.term_functions import TERM_FUNCTIONS
+from transom.algebra.expressions.terms import term_call, variable
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
 from transom.algebra.rdf.solutions import extend, project
@@ -29,15 +30,14 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sequences import OrderBy, Slice
 from transom.algebra.sources import Values
-from transom.algebra.state import Arrivals, Number
-from transom.algebra.term_functions import TERM_FUNCTIONS
-from transom.algebra.terms import term_call, variable
-from transom.algebra.tree import OPERATORS, inputs, patterns_of, reads_streams, volatile_calls, walk
+from transom.algebra.state import bounds
+from transom.algebra.state.formula import Arrivals, RowCount
+from transom.algebra.tree import OPERATORS, exists_patterns, inputs, reads_streams, volatile_calls, walk
 from transom.algebra.windows import Window
 from transom.errors import PlanError, Unsupported
 from transom.model.rdf.terms import IRI, integer
-from transom.physical import rdf_arrange
-from transom.physical.arrange import arrange
+from transom.physical.planner.planner import plan_query
+from transom.physical.rdf import relations
 from transom.reference.rdf.evaluate import evaluate
 from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 
@@ -51,13 +51,13 @@ SPARQL = (
 @pytest.mark.parametrize("operator", SPARQL, ids=lambda o: o.__name__)
 def test_is_arranged_for_spark_or_is_a_declared_gap(operator: type) -> None:
     assert operator in OPERATORS
-    assert operator.__name__ in inspect.getsource(rdf_arrange)
+    assert operator.__name__ in inspect.getsource(relations)
 
 
 def test_gaps_are_named() -> None:
     now = item(variable("now"), term_call("NOW"))
-    with pytest.raises(Unsupported, match="not on Spark: NOW") as gap:
-        arrange(extend(Values((), ((),)), now))
+    with pytest.raises(Unsupported, match="cannot run on Spark: NOW") as gap:
+        plan_query(extend(Values((), ((),)), now))
     assert gap.value.kind == "never"
 
 
@@ -71,10 +71,10 @@ def test_walking_enters_tuples_expressions_and_the_patterns_of_exists() -> None:
     plan = WindowSelect(bgp("?x :p ?y . ?y :p ?w"), call("!", Exists(inner)))
     assert sum(isinstance(op, TriplePattern) for op in walk(plan)) == 3
     assert inputs(plan) == (plan.input, inner)
-    assert patterns_of(plan) == [inner]
+    assert exists_patterns(plan) == [inner]
     assert reads_streams(plan)
     assert not reads_streams(bgp("?x :p ?y", None, on=StoredGraph(("g",))))
-    drawn = as_text(branch(plan, lambda value: isinstance(value, OPERATORS)))
+    drawn = as_text(build_tree(plan, lambda value: isinstance(value, OPERATORS)))
     assert drawn.splitlines()[0] == "WindowSelect(predicate=NOT(EXISTS {...}))"
 
 
@@ -116,10 +116,10 @@ def test_what_means_nothing_cannot_be_built(build: object) -> None:
 
 def test_state_of_a_join_is_what_is_valid_of_both_sides() -> None:
     pair = bgp("?x :p ?y . ?x :q ?z", (10, 2))
-    assert bounds.remembered(pair) == bounds.plus(Arrivals("s", 10), Arrivals("s", 10))
-    assert bounds.total(select("x", bgp("?x :p ?y", own=7))) == Number(7)
-    assert bounds.remembered(WindowSelect(PATTERN, Exists(pair))) == bounds.size(pair)
-    assert bounds.size(Values((variable("x"),), ((IRI("http://a"),), (integer(1),)))) == Number(2)
+    assert bounds.operator_state(pair) == bounds.plus(Arrivals("s", 10), Arrivals("s", 10))
+    assert bounds.plan_state(select("x", bgp("?x :p ?y", own=7))) == RowCount(7)
+    assert bounds.operator_state(WindowSelect(PATTERN, Exists(pair))) == bounds.window_size(pair)
+    assert bounds.window_size(Values((variable("x"),), ((IRI("http://a"),), (integer(1),)))) == RowCount(2)
 
 
 def test_every_decision_is_listed_with_its_cases() -> None:

@@ -8,14 +8,14 @@ from itertools import permutations
 import pytest
 
 from tests.rdf.build import aggregate_of, expression
-from transom.algebra.expressions import Expression
-from transom.algebra.term_functions import TERM_FUNCTIONS
-from transom.algebra.terms import as_type, term_call, term_literal, variable
+from transom.algebra.expressions.expression import Expression
+from transom.algebra.expressions.term_functions import TERM_FUNCTIONS
+from transom.algebra.expressions.terms import as_type, term_call, term_literal, variable
 from transom.errors import Unsupported, UsageError
 from transom.model.rdf.terms import FLOAT, IRI, XSD, BlankNode, Literal, Term
 from transom.model.types import Type
-from transom.reference.expressions import aggregated, value
-from transom.reference.rdf.expressions import SolutionScope
+from transom.reference.expressions import aggregate_values, evaluate_expression
+from transom.reference.rdf.expressions import SolutionContext
 
 SHORT = {
     "i": "integer",
@@ -67,7 +67,7 @@ def answer(written: str) -> Term | None:
     bound = {"x": lit("7i"), "s": lit('"abc"'), "iri": IRI("http://ex/a"), "node": BlankNode("n")}
     now = lit("2024-06-01T06:00:00Zt")
     assert isinstance(now, Literal)
-    return value(read(written), SolutionScope(bound, time=now))
+    return evaluate_expression(read(written), SolutionContext(bound, time=now))
 
 
 TABLE = [
@@ -142,13 +142,22 @@ def test_the_table_has_every_function() -> None:
 
 
 def test_blank_nodes_belong_to_their_solution() -> None:
-    scope = SolutionScope({"x": lit("1i")}, site="v")
-    other = SolutionScope({"x": lit("2i")}, site="v")
+    scope = SolutionContext({"x": lit("1i")}, call_site="v")
+    other = SolutionContext({"x": lit("2i")}, call_site="v")
     named = read('(BNODE "a")')
-    assert value(named, scope) == value(named, scope)
-    assert len({value(named, scope), value(named, other), value(read('(BNODE "b")'), scope)}) == 3
-    assert value(read("(sameTerm (BNODE) (BNODE))"), scope) == lit("falseb")
-    assert value(read("(BNODE 1i)"), scope) is None
+    assert evaluate_expression(named, scope) == evaluate_expression(named, scope)
+    assert (
+        len(
+            {
+                evaluate_expression(named, scope),
+                evaluate_expression(named, other),
+                evaluate_expression(read('(BNODE "b")'), scope),
+            }
+        )
+        == 3
+    )
+    assert evaluate_expression(read("(sameTerm (BNODE) (BNODE))"), scope) == lit("falseb")
+    assert evaluate_expression(read("(BNODE 1i)"), scope) is None
 
 
 def test_what_is_new_every_time() -> None:
@@ -160,7 +169,7 @@ def test_what_is_new_every_time() -> None:
     assert isinstance(characters, Literal)
     assert len(characters.lexical) == 36
     with pytest.raises(UsageError, match="what time"):
-        value(read("(NOW)"), SolutionScope({}))
+        evaluate_expression(read("(NOW)"), SolutionContext({}))
 
 
 def test_a_regular_expression_that_is_not_built_is_refused() -> None:
@@ -182,7 +191,7 @@ def test_aggregate(function: str, given: list[str | None], wanted: str | None, d
     terms = [None if one is None else lit(one) for one in given]
     for once, found in ((False, wanted), (True, distinct)):
         op = aggregate_of(variable("n"), function, variable("x"), once, ";")
-        assert aggregated(op, terms) == (None if found is None else lit(found))
+        assert aggregate_values(op, terms) == (None if found is None else lit(found))
 
 
 SUMS = [
@@ -200,7 +209,7 @@ SUMS = [
 @pytest.mark.parametrize(("given", "wanted"), SUMS)
 def test_a_sum_does_not_depend_on_the_order(given: list[str], wanted: str | None) -> None:
     op = aggregate_of(variable("n"), "SUM", variable("x"))
-    found = {aggregated(op, [lit(one) for one in order]) for order in permutations(given)}
+    found = {aggregate_values(op, [lit(one) for one in order]) for order in permutations(given)}
     assert found == {None if wanted is None else lit(wanted)}
 
 
@@ -208,4 +217,4 @@ def test_a_sum_of_floats_is_rounded_once() -> None:
     """Half-way between two floats but for a bit beyond 64 bits: rounded twice, it would go down."""
     terms = [Literal(text, FLOAT) for text in ("1.0", "5.9604645e-08", "1e-30")]
     op = aggregate_of(variable("n"), "SUM", variable("x"))
-    assert aggregated(op, terms) == Literal("1.0000001E0", FLOAT)
+    assert aggregate_values(op, terms) == Literal("1.0000001E0", FLOAT)

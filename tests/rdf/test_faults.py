@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import pytest
 
+from tests.faults import Fault, seeded
 from tests.rdf.build import inputs, rows, wanted
 from tests.rdf.test_golden_plans import CASES, PLANS
-from tests.test_faults import Fault, seeded
 from transom.model.rdf import answer
 from transom.reference import relations, streams, windows
 from transom.reference.rdf import evaluate, forms, patterns
 
 FAULTS = [
-    Fault("interval one instant too long", windows, "// low.step + 1) * low.step) for e in elements]", "// low.step + 1) * low.step + 1) for e in elements]"),
-    Fault("window of Algorithm 2", windows, "((e.tick - low.offset) // low.step + 1) * low.step)", "e.tick // low.step * low.step + low.step - low.offset)"),
-    Fault("window rounds up", windows, "((e.tick - low.offset) // low.step + 1) * low.step)", "-((low.offset - low.step - e.tick) // low.step) * low.step)"),
-    Fault("one element too many", windows, "for e in elements[1 - offset :]]", "for e in elements[2 - offset :]]"),
-    Fault("merged part by part", streams, "renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))", "renumber([element for part in parts for element in part])"),
-    Fault("repeated variable not tested", patterns, "wanted = found.setdefault(place.name, term) if isinstance(place, Column) else place", "found.setdefault(place.name, term) if isinstance(place, Column) else place\n        wanted = term if isinstance(place, Column) else place"),
-    Fault("blank nodes in the answer", patterns, "return aligned(tuple(joined), schema, op.schema)", "return tuple(joined)"),
-    Fault("set for bag in a pattern", patterns, "return aligned(tuple(joined), schema, op.schema)", "return tuple(dict.fromkeys(aligned(tuple(joined), schema, op.schema)))"),
-    Fault("set union", relations, "return aligned(left, op.left.schema, wanted) + aligned(right, op.right.schema, wanted)", "return tuple(dict.fromkeys(aligned(left, op.left.schema, wanted) + aligned(right, op.right.schema, wanted)))"),
-    Fault("projection makes a set", relations, "for place in kept))\n    return tuple(found)", "for place in kept))\n    return tuple(dict.fromkeys(found))"),
-    Fault("optional is a join", relations, "for row in (pairs or (one + nothing,))", "for row in pairs"),
-    Fault("optional always keeps the left", relations, "for row in (pairs or (one + nothing,))", "for row in (*pairs, one + nothing)"),
-    Fault("condition outside the optional", relations, "found = [(one, select(op.predicate, pairs, scopes(schema))) for one, pairs in tried]", "found = [(one, select(op.predicate, pairs or [one + nothing], scopes(schema))) for one, pairs in tried]\n    return tuple(row for _, pairs in found for row in pairs)"),
-    Fault("join ignores what is shared", relations, "                    return None\n                meets = True", "                    pass\n                meets = True"),
-    Fault("distinct keeps all", relations, "return tuple(first.values())", "return rows"),
-    Fault("descending forgotten", relations, "reverse=key.descending", "reverse=False"),
-    Fault("limit before offset of one", relations, "rows[op.offset :][: op.limit]", "rows[op.offset + 1 :][: op.limit]"),
-    Fault("unbound places filled", forms, "and object is not None", "and (object := object or subject)"),
-    Fault("describes objects", forms, "if s[0] in about", "if s[2] in about"),
-    Fault("ask is its opposite", forms, "return bool(rows)", "return not rows"),
-    Fault("runs not put together", answer, "if found and found[-1][0] == value:", "if False:"),
-    Fault("change where something ends overlooked", evaluate, "for end in (one.start, one.end) if end is not None", "for end in (one.start,)"),
+    Fault("interval one instant too long", windows.validity, "((e.tick - low.offset) // low.step + 1) * low.step", "((e.tick - low.offset) // low.step + 1) * low.step + 1"),
+    Fault("window of Algorithm 2", windows.validity, "((B_ - C_) // A_ + 1) * A_", "B_ // A_ * A_ + A_ - C_"),
+    Fault("window rounds up", windows.validity, "(B_ - C_) // A_ + 1", "-((C_ - A_ - B_) // A_)"),
+    Fault("one element too many", windows.validity, "1 - A_", "2 - A_"),
+    Fault("merged part by part", streams.stream_union, "sorted((A_ for part in B_ for element in C_), key=lambda element: A_.tick)", "[A_ for part in B_ for element in C_]"),
+    Fault("repeated variable not tested", patterns.match_statement, "expected = A_", 'A_\nexpected = term if isinstance(item, Column) else item'),
+    Fault("blank nodes in the answer", patterns.basic_graph_pattern, "align_columns(A_, schema, op.schema)", "A_"),
+    Fault("set for bag in a pattern", patterns.basic_graph_pattern, "align_columns(tuple(joined), schema, op.schema)", "tuple(dict.fromkeys(align_columns(tuple(joined), schema, op.schema)))"),
+    Fault("set union", relations.relation_union, "align_columns(left, op.left.schema, A_) + align_columns(right, op.right.schema, A_)", "tuple(dict.fromkeys(align_columns(left, op.left.schema, A_) + align_columns(right, op.right.schema, A_)))"),
+    Fault("projection makes a set", relations.window_project, "A_(projected)", "A_(dict.fromkeys(projected))"),
+    Fault("optional is a join", relations.relation_join, "A_ or (row + nulls,)", "A_"),
+    Fault("optional always keeps the left", relations.relation_join, "B_ or (A_,)", "(*B_, A_)"),
+    Fault("condition outside the optional", relations.relation_join, "matches = [(C_, E_(B_, F_, A_)) for row, pairs in D_]", 'matches = [(C_, E_(B_, F_ or [C_ + nulls], A_)) for row, pairs in D_]\nreturn tuple((row for _, pairs in matches for row in F_))'),
+    Fault("join ignores what is shared", relations.compatible_pairing, "return None", "pass"),
+    Fault("distinct keeps all", relations.window_distinct, "tuple(first.values())", "rows"),
+    Fault("descending forgotten", relations.order_by, "key.descending", "False"),
+    Fault("limit before offset of one", relations.slice, "op.offset", "op.offset + 1"),
+    Fault("unbound places filled", forms.construct, "A_ is not None", "(object := (A_ or subject))"),
+    Fault("describes objects", forms.describe, "B_[0] in A_", "B_[2] in A_"),
+    Fault("ask is its opposite", forms.ask, "bool(A_)", "not A_"),
+    Fault("runs not put together", answer.merge_equal_neighbours, "runs and runs[-1][0] == value", "False"),
+    Fault("change where something ends overlooked", evaluate.change_instants, "(C_ for rows in A_ for row in D_ for end in (B_, row.end) if C_ is not None)", "(C_ for rows in A_ for row in D_ for end in (B_,))"),
 ]  # fmt: skip
 
 

@@ -6,17 +6,17 @@ import pytest
 
 from tests.cases import Case, golden_cases
 from tests.rdf.build import bgp, call, inputs, rows, select, v, wanted, windowed
-from transom.algebra.expressions import TRUE
+from transom.algebra.expressions.expression import TRUE
+from transom.algebra.expressions.terms import variable
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
+from transom.algebra.rdf.forms import Ask, Construct, Describe, TripleTemplate
 from transom.algebra.rdf.patterns import BasicGraphPattern
 from transom.algebra.rdf.solutions import join, left_join, union
-from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, stream_of, union_of
+from transom.algebra.rdf.statements import StoredGraph, merge_streams, range_window, rdf_stream, union_windows
 from transom.algebra.relations import WindowDistinct, WindowSelect
 from transom.algebra.sequences import OrderBy, Slice, SortKey
 from transom.algebra.sources import Values
-from transom.algebra.terms import variable
-from transom.algebra.tree import Question
+from transom.algebra.tree import RdfPlan
 from transom.model.rdf.terms import IRI
 from transom.reference.rdf.evaluate import evaluate
 
@@ -38,7 +38,7 @@ def named(stream: str, below: Windows) -> Windows:
 
 def default(first: tuple[str, int], second: tuple[str, int]) -> Windows:
     """Two default streams, each with its window."""
-    return union_of([range_window(rdf_stream(name), width, 1) for name, width in (first, second)])
+    return union_windows([range_window(rdf_stream(name), width, 1) for name, width in (first, second)])
 
 
 def optional(left: Windows, right: Windows, *condition: object) -> Windows:
@@ -46,7 +46,7 @@ def optional(left: Windows, right: Windows, *condition: object) -> Windows:
 
 
 LISTING = ("?w my:name ?x", "?y my:power ?z")
-PLANS: dict[str, Question] = {
+PLANS: dict[str, RdfPlan] = {
     "r01": select(
         "x y z",
         optional(
@@ -86,8 +86,8 @@ PLANS: dict[str, Question] = {
     "r26": Construct(
         optional(bgp("?x :p ?y"), bgp("?x :q ?z", own=(1, 1))),
         (
-            Template(variable("x"), IRI(EX + "state"), IRI(EX + "active")),
-            Template(variable("x"), IRI(EX + "last"), variable("z")),
+            TripleTemplate(variable("x"), IRI(EX + "state"), IRI(EX + "active")),
+            TripleTemplate(variable("x"), IRI(EX + "last"), variable("z")),
         ),
     ),
     "r27": Describe(WindowSelect(bgp("?x :p ?y"), call(">", "?y", 5)), v("x"), STREAM),
@@ -104,10 +104,10 @@ PLANS: dict[str, Question] = {
     "r38": select("x", bgp("?x :p ?y", (1000, 400))),
     "r39": bgp("?x :part _:b"),
     "r40": select("x y z", optional(bgp("?x :p ?y"), bgp("?x :q ?z"), ">", "?z", "?y")),
-    "r41": select("x y", union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=union_of(())))),
+    "r41": select("x y", union(on("s2", "?x :p ?y", 10, 1), bgp("?x :p ?y", None, on=union_windows(())))),
     "r42": select(
         "x",
-        BasicGraphPattern((windowed("?x :p ?y", stream_of([rdf_stream("s1"), rdf_stream("s2")]), 1),)),
+        BasicGraphPattern((windowed("?x :p ?y", merge_streams([rdf_stream("s1"), rdf_stream("s2")]), 1),)),
     ),
 }
 

@@ -10,8 +10,8 @@ import pytest
 
 from transom.errors import Unsupported
 from transom.model.rdf.terms import Literal
-from transom.reference.rdf.pattern_cost import Costly, longest_text
-from transom.reference.rdf.regular import regex, replace
+from transom.reference.rdf.regex import regex, replace
+from transom.reference.rdf.regex_cost import CostlyPattern, max_text_length
 
 PLAIN = re.RegexFlag(0)
 EXPONENTIAL = [
@@ -59,18 +59,18 @@ def test_slow_patterns_are_refused(pattern):
 
 @pytest.mark.parametrize("pattern", FINE)
 def test_other_patterns_have_longest_text(pattern):
-    assert longest_text(pattern, PLAIN) == FINE[pattern]
+    assert max_text_length(pattern, PLAIN) == FINE[pattern]
 
 
 def test_verbose_pattern():
-    assert longest_text("( a + ) # a comment +\n", re.VERBOSE) == 19_998
-    with pytest.raises(Costly):
-        longest_text("( a + ) # a comment\n +", re.VERBOSE)
+    assert max_text_length("( a + ) # a comment +\n", re.VERBOSE) == 19_998
+    with pytest.raises(CostlyPattern):
+        max_text_length("( a + ) # a comment\n +", re.VERBOSE)
 
 
 @pytest.mark.parametrize(("pattern", "unit"), [("foo.*bar.*baz", "foobar"), (r"\s+$", " "), ("a.*b", "a")])
 def test_longest_text_takes_seconds_at_most(pattern, unit):
-    longest = longest_text(pattern, PLAIN)
+    longest = max_text_length(pattern, PLAIN)
     text = (unit * longest)[: longest - 1] + "!"
     began = time.process_time()
     assert regex(Literal(text), Literal(pattern)) is False
@@ -95,8 +95,8 @@ def test_drawn_patterns_that_are_taken_are_quick():
     for _ in range(600):
         pattern = drawn(draw) + draw.choice(["", "$", "c", "^"])
         try:
-            longest_text(pattern, PLAIN)
-        except Costly:
+            max_text_length(pattern, PLAIN)
+        except CostlyPattern:
             refused += 1
             continue
         taken += 1

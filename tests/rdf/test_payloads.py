@@ -12,18 +12,18 @@ import pyarrow as pa
 import pytest
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.catalog.rdf import rdf_stream
 from transom.catalog.servers import Kafka, Payload
 from transom.connectors import open_stream
-from transom.connectors.kafka.read import message_place, statements_of_message
-from transom.connectors.payloads import Dead
-from transom.connectors.rdf_payloads import COLUMNS, RdfReader, batches, rejected_message
+from transom.connectors.kafka.read import message_location, statements_of_message
+from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.payloads import COLUMNS, RdfReader, decode_batches, rejected_message
 from transom.errors import CatalogError, DataError
-from transom.model.rdf.answer import Aside
+from transom.model.rdf.answer import RejectedMessage
 from transom.model.rdf.read import FORMATS
 from transom.model.rdf.terms import IRI, BlankNode, Triple, integer
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
 A, P, G = IRI("http://ex/a"), IRI("http://ex/p"), IRI("http://ex/g")
@@ -48,32 +48,32 @@ def test_every_format(format: str) -> None:
 
 
 BROKEN = [
-    ("ttl", "<http://ex/a> <http://ex/p", 0, Reason.RDF),
-    ("ttl", b"\xff\xfe", 0, Reason.BYTES),
-    ("ttl", "\ud800", 0, Reason.BYTES),
-    ("ttl", None, 0, Reason.MISSING),
-    ("ttl", 5, 0, Reason.TYPE),
-    ("ttl", " " * (1 << 20) + " ", 0, Reason.SIZE),
-    ("ttl", MESSAGES["ttl"], None, Reason.TIME),
-    ("ttl", MESSAGES["ttl"], "soon", Reason.TIME),
-    ("ttl", MESSAGES["ttl"], -1, Reason.EPOCH),
-    ("ttl", MESSAGES["ttl"], datetime(1960, 1, 1, tzinfo=UTC), Reason.EPOCH),
-    ("jsonld", '{"@context": "http://ex/context", "@id": "http://ex/a"}', 0, Reason.RDF),
-    ("jsonld", "[" * 10_000, 0, Reason.DEPTH),
-    ("rdf", "<rdf:RDF", 0, Reason.RDF),
-    ("nt", "<< <http://ex/a> <http://ex/p> <http://ex/a> >> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
-    ("nt", "<a> <http://ex/p> <http://ex/a> .", 0, Reason.RDF),
+    ("ttl", "<http://ex/a> <http://ex/p", 0, RejectReason.RDF),
+    ("ttl", b"\xff\xfe", 0, RejectReason.BYTES),
+    ("ttl", "\ud800", 0, RejectReason.BYTES),
+    ("ttl", None, 0, RejectReason.MISSING),
+    ("ttl", 5, 0, RejectReason.TYPE),
+    ("ttl", " " * (1 << 20) + " ", 0, RejectReason.SIZE),
+    ("ttl", MESSAGES["ttl"], None, RejectReason.TIME),
+    ("ttl", MESSAGES["ttl"], "soon", RejectReason.TIME),
+    ("ttl", MESSAGES["ttl"], -1, RejectReason.EPOCH),
+    ("ttl", MESSAGES["ttl"], datetime(1960, 1, 1, tzinfo=UTC), RejectReason.EPOCH),
+    ("jsonld", '{"@context": "http://ex/context", "@id": "http://ex/a"}', 0, RejectReason.RDF),
+    ("jsonld", "[" * 10_000, 0, RejectReason.DEPTH),
+    ("rdf", "<rdf:RDF", 0, RejectReason.RDF),
+    ("nt", "<< <http://ex/a> <http://ex/p> <http://ex/a> >> <http://ex/p> <http://ex/a> .", 0, RejectReason.RDF),
+    ("nt", "<a> <http://ex/p> <http://ex/a> .", 0, RejectReason.RDF),
 ]
 
 
 @pytest.mark.parametrize(("format", "payload", "moment", "reason"), BROKEN)
-def test_what_is_broken(format: str, payload: object, moment: object, reason: Reason) -> None:
-    with pytest.raises(Dead) as dead:
+def test_what_is_broken(format: str, payload: object, moment: object, reason: RejectReason) -> None:
+    with pytest.raises(RejectError) as dead:
         RdfReader(format).statements(payload, moment)
     assert dead.value.reason is reason
     aside = rejected_message("here", dead.value, payload)
-    assert (aside.place, aside.reason) == ("here", reason)
-    assert len(aside.words) <= 1000
+    assert (aside.origin, aside.reason) == ("here", reason)
+    assert len(aside.detail) <= 1000
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -108,9 +108,9 @@ def test_times_that_are_stated() -> None:
 
 @pytest.mark.parametrize("text", [":a :p :x .", ":a :at 5 , 6 .", ":a :at 5 . :b :at 6 . :c :p :x .", ":a :at :b ."])
 def test_times_that_are_not(text: str) -> None:
-    with pytest.raises(Dead) as dead:
+    with pytest.raises(RejectError) as dead:
         ticks(text)
-    assert dead.value.reason is Reason.TIME
+    assert dead.value.reason is RejectReason.TIME
 
 
 def test_blank_nodes_belong_to_their_message() -> None:
@@ -126,14 +126,14 @@ def test_blank_nodes_belong_to_their_message() -> None:
 
 def test_batches_tag_what_is_broken() -> None:
     batch = pa.RecordBatch.from_pydict({"payload": [MESSAGES["nq"], "x", None], "t": [3, 4, None]})
-    [out] = batches(RdfReader("nq"), [batch], timed=True)
+    [out] = decode_batches(RdfReader("nq"), [batch], with_times=True)
     assert tuple(out.schema.names) == COLUMNS
     good, broken, empty = out.to_pylist()
     number = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
     assert [good[name] for name in COLUMNS[:7]] == [3, 0, str(A), str(P), number, str(G), None]
-    assert (broken["s"], broken["dead"], broken["payload"]) == (None, "not RDF", "x")
-    assert (empty["dead"], empty["payload"]) == ("missing field", "")
-    assert list(batches(RdfReader("nq"), [batch.slice(0, 0)], timed=True)) == []
+    assert (broken["s"], broken["reject_reason"], broken["payload"]) == (None, "not RDF", "x")
+    assert (empty["reject_reason"], empty["payload"]) == ("missing field", "")
+    assert list(decode_batches(RdfReader("nq"), [batch.slice(0, 0)], with_times=True)) == []
 
 
 CATALOG = """
@@ -146,7 +146,7 @@ rdf:
 def stream(folder: Path, file: str, content: str, more: str = "") -> tuple[list[tuple[int, Any]], int]:
     (folder / file).write_text(content, "utf-8")
     catalog = Catalog.read(CATALOG.replace("FILE", file).replace(" MORE", more), folder=folder)
-    aside: list[Aside] = []
+    aside: list[RejectedMessage] = []
     statements = open_stream(catalog.rdf.extents["s"], catalog.calendar, catalog.folder, rejected=aside)
     return [(one.tick, one.row) for one in statements], len(aside)
 
@@ -171,7 +171,7 @@ def test_columns_that_are_missing(tmp_path: Path) -> None:
         stream(tmp_path, "s.csv", "t,s,o\n")
     with pytest.raises(DataError, match="no column payload"):
         stream(tmp_path, "s.csv", "t,s,o\n", ", format: nt")
-    with pytest.raises(DataError, match="is no term"):
+    with pytest.raises(DataError, match="is not an RDF term"):
         stream(tmp_path, "s.csv", "t,s,p,o\n1,:a,:p,what\n")
 
 
@@ -189,10 +189,10 @@ def test_a_topic_in_the_catalog() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("kafka: {servers: 'a:1', topic: t}", "how are these messages written"),
+        ("kafka: {servers: 'a:1', topic: t}", "the format of these messages is missing"),
         ("format: nt, files: a.nt, kafka: {servers: 'a:1', topic: t}", "either files or a topic"),
         ("format: nt, kafka: {servers: 'a', topic: t}", "not a host and a port"),
-        ("format: nt, kafka: {servers: 'a:1', topic: t, options: {ssl.key.password: x}}", "a secret"),
+        ("format: nt, kafka: {servers: 'a:1', topic: t, options: {ssl.key.password: x}}", "secrets must not"),
         ("format: nt, kafka: {servers: 'a:1', topic: t, deads: d}", "unknown entry 'deads'"),
     ],
 )
@@ -213,21 +213,21 @@ def test_messages_of_a_topic() -> None:
     assert isinstance(topic, Kafka)
     found = statements_of_message(topic, Calendar(), moment, MESSAGES["ttl"].encode())
     assert found == [(4, (str(A), str(P), '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'))]
-    with pytest.raises(Dead) as dead:
+    with pytest.raises(RejectError) as dead:
         statements_of_message(topic, Calendar(), moment, None)
-    assert dead.value.reason is Reason.MISSING
-    assert message_place(topic, 1, 8) == "t-1@8"
+    assert dead.value.reason is RejectReason.MISSING
+    assert message_location(topic, 1, 8) == "t-1@8"
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (", format: xml", "no format 'xml'"),
-        (", time: at", "no absolute IRI"),
+        (", time: at", "not an absolute IRI"),
     ],
 )
 def test_catalogs_that_are_refused(more: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match=message):
         stream(tmp_path, "s.csv", "", more)
-    with pytest.raises(CatalogError, match="when do these statements come"):
+    with pytest.raises(CatalogError, match="the time of these statements is missing"):
         stream(tmp_path, "s.ttl", "")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.rdf.build import aggregate_of, bgp, item, v
-from transom.algebra.expressions import TRUE
+from transom.algebra.expressions.expression import TRUE
+from transom.algebra.expressions.terms import term_call, variable
 from transom.algebra.rdf.patterns import BasicGraphPattern, TriplePattern
 from transom.algebra.rdf.solutions import extend, left_join, project
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
@@ -15,7 +16,6 @@ from transom.algebra.relations import RelationJoin, RelationUnion, WindowAggrega
 from transom.algebra.sequences import OrderBy, Slice
 from transom.algebra.sources import StreamReceive, Values
 from transom.algebra.streams import StreamUnion
-from transom.algebra.terms import term_call, variable
 from transom.algebra.windows import time_window
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI

@@ -5,27 +5,37 @@ from __future__ import annotations
 import pytest
 
 from tests.rdf.build import aggregate_of, bgp, call, expression, inputs, item, path, rows, select, term, v
-from transom.algebra.expressions import Exists
+from transom.algebra.expressions.expression import Exists
+from transom.algebra.expressions.terms import term_call, term_literal, variable
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
-from transom.algebra.rdf.patterns import Either, Inverse, Link, NoneOf, OneOrMore, Path, Steps, ZeroOrMore, ZeroOrOne
+from transom.algebra.rdf.forms import Ask, Construct, Describe, TripleTemplate
+from transom.algebra.rdf.patterns import (
+    AlternativePath,
+    InversePath,
+    NegatedPropertySet,
+    OneOrMorePath,
+    PredicatePath,
+    PropertyPath,
+    SequencePath,
+    ZeroOrMorePath,
+    ZeroOrOnePath,
+)
 from transom.algebra.rdf.solutions import extend, join, left_join, minus, project, union
-from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_of
+from transom.algebra.rdf.statements import StoredGraph, range_window, rdf_stream, union_windows
 from transom.algebra.relations import WindowAggregation, WindowDistinct, WindowSelect
 from transom.algebra.sequences import OrderBy, Slice, SortKey
 from transom.algebra.sources import Values
-from transom.algebra.terms import term_call, term_literal, variable
-from transom.algebra.tree import Question
+from transom.algebra.tree import RdfPlan
 from transom.model.rdf.terms import IRI, BlankNode, integer
 from transom.reference.rdf.evaluate import evaluate
 
 G = StoredGraph(("g",))
-P, Q = Link(IRI("http://ex/p")), Link(IRI("http://ex/q"))
+P, Q = PredicatePath(IRI("http://ex/p")), PredicatePath(IRI("http://ex/q"))
 X, Y, Z, N = v("x y z n")
 GRAPH = [(":a", ":p", ":b"), (":b", ":p", ":c"), (":c", ":p", ":a"), (":a", ":q", ":b"), (":d", ":q", 7)]
 
 
-def found(plan: Question, graph: list[tuple[object, ...]] = GRAPH, **more: list[tuple[object, ...]]) -> list[object]:
+def found(plan: RdfPlan, graph: list[tuple[object, ...]] = GRAPH, **more: list[tuple[object, ...]]) -> list[object]:
     """The rows of an answer over stored graphs: multiplicity and terms in short; sequences as lists of rows."""
     answer = evaluate(plan, inputs(g=graph, **more))
     for row in rows(answer):
@@ -54,40 +64,45 @@ def stored(patterns: str) -> Windows:
     ("way", "start", "wanted"),
     [
         (P, ":a", [[1, ":b"]]),
-        (Inverse(P), ":a", [[1, ":c"]]),
-        (Either(P, Q), ":a", [[2, ":b"]]),
-        (Steps(Either(P, Q), P), ":a", [[2, ":c"]]),
-        (OneOrMore(P), ":a", [[1, ":a"], [1, ":b"], [1, ":c"]]),
-        (ZeroOrMore(Q), ":a", [[1, ":a"], [1, ":b"]]),
-        (ZeroOrOne(Either(P, Q)), ":a", [[1, ":a"], [1, ":b"]]),
-        (ZeroOrMore(P), ":nowhere", [[1, ":nowhere"]]),
-        (OneOrMore(P), ":nowhere", []),
-        (OneOrMore(ZeroOrMore(P)), ":nowhere", [[1, ":nowhere"]]),
-        (Steps(ZeroOrMore(P), ZeroOrMore(Q)), ":nowhere", []),
-        (Steps(ZeroOrMore(P), Q), ":c", [[1, ":b"]]),
-        (NoneOf((P.predicate,)), ":a", [[1, ":b"]]),
-        (NoneOf((), (Q.predicate,)), ":a", [[1, ":c"]]),
-        (NoneOf((P.predicate,), (Q.predicate,)), ":a", [[1, ":b"], [1, ":c"]]),
-        (NoneOf(()), ":a", [[2, ":b"]]),
+        (InversePath(P), ":a", [[1, ":c"]]),
+        (AlternativePath(P, Q), ":a", [[2, ":b"]]),
+        (SequencePath(AlternativePath(P, Q), P), ":a", [[2, ":c"]]),
+        (OneOrMorePath(P), ":a", [[1, ":a"], [1, ":b"], [1, ":c"]]),
+        (ZeroOrMorePath(Q), ":a", [[1, ":a"], [1, ":b"]]),
+        (ZeroOrOnePath(AlternativePath(P, Q)), ":a", [[1, ":a"], [1, ":b"]]),
+        (ZeroOrMorePath(P), ":nowhere", [[1, ":nowhere"]]),
+        (OneOrMorePath(P), ":nowhere", []),
+        (OneOrMorePath(ZeroOrMorePath(P)), ":nowhere", [[1, ":nowhere"]]),
+        (SequencePath(ZeroOrMorePath(P), ZeroOrMorePath(Q)), ":nowhere", []),
+        (SequencePath(ZeroOrMorePath(P), Q), ":c", [[1, ":b"]]),
+        (NegatedPropertySet((P.predicate,)), ":a", [[1, ":b"]]),
+        (NegatedPropertySet((), (Q.predicate,)), ":a", [[1, ":c"]]),
+        (NegatedPropertySet((P.predicate,), (Q.predicate,)), ":a", [[1, ":b"], [1, ":c"]]),
+        (NegatedPropertySet(()), ":a", [[2, ":b"]]),
     ],
     ids=str,
 )
-def test_path(way: Path, start: str, wanted: list[object]) -> None:
+def test_path(way: PropertyPath, start: str, wanted: list[object]) -> None:
     assert found(select("x", path(start, way, "?x", G))) == wanted
-    assert found(select("x", path("?x", Inverse(way), start, G))) == wanted
+    assert found(select("x", path("?x", InversePath(way), start, G))) == wanted
 
 
 def test_paths_with_two_open_ends_two_given_ends_and_the_same_end() -> None:
-    assert len(found(path("?x", ZeroOrMore(Q), "?y", G))) == 7  # five nodes and two steps
-    assert found(Ask(path(":a", OneOrMore(P), ":a", G))) == [True]
-    assert found(Ask(path(":d", OneOrMore(P), ":a", G))) == [False]
-    assert found(path("?x", OneOrMore(P), "?x", G)) == [[1, ":a"], [1, ":b"], [1, ":c"]]
-    assert found(select("x", path("?x", Either(P, Q), "_:b", G))) == [[1, ":b"], [1, ":c"], [1, ":d"], [2, ":a"]]
+    assert len(found(path("?x", ZeroOrMorePath(Q), "?y", G))) == 7  # five nodes and two steps
+    assert found(Ask(path(":a", OneOrMorePath(P), ":a", G))) == [True]
+    assert found(Ask(path(":d", OneOrMorePath(P), ":a", G))) == [False]
+    assert found(path("?x", OneOrMorePath(P), "?x", G)) == [[1, ":a"], [1, ":b"], [1, ":c"]]
+    assert found(select("x", path("?x", AlternativePath(P, Q), "_:b", G))) == [
+        [1, ":b"],
+        [1, ":c"],
+        [1, ":d"],
+        [2, ":a"],
+    ]
 
 
 def test_a_path_leads_through_statements_that_are_valid_together() -> None:
     given = inputs({"s": [(0, ":a", ":p", ":b"), (3, ":b", ":p", ":c")]})
-    plan = select("x", path(":a", OneOrMore(P), "?x", range_window(rdf_stream("s"), 5, 1)))
+    plan = select("x", path(":a", OneOrMorePath(P), "?x", range_window(rdf_stream("s"), 5, 1)))
     assert rows(evaluate(plan, given)) == [[0, 5, 1, term(":b")], [3, 5, 1, term(":c")]]
 
 
@@ -170,31 +185,31 @@ def test_orders() -> None:
 
 def test_stored_graphs_are_sets_and_merged_streams_are_not() -> None:
     assert found(bgp("?x :p ?y", None, on=StoredGraph(("g", "h"))), GRAPH[:1], h=GRAPH[:1]) == [[1, ":a", ":b"]]
-    assert found(bgp("?x :p ?y", None, on=union_of((G, StoredGraph(("h",))))), GRAPH[:1], h=GRAPH[:1]) == [
+    assert found(bgp("?x :p ?y", None, on=union_windows((G, StoredGraph(("h",))))), GRAPH[:1], h=GRAPH[:1]) == [
         [2, ":a", ":b"]
     ]
     assert found(stored("?x :p ?y"), []) == []
-    assert found(Ask(bgp("?x :p ?y", None, on=union_of(())))) == [False]
+    assert found(Ask(bgp("?x :p ?y", None, on=union_windows(())))) == [False]
 
 
 def test_construct_makes_new_nodes_for_each_solution() -> None:
-    line = Template(BlankNode("n"), IRI("http://ex/of"), X)
-    other = Template(BlankNode("n"), IRI("http://ex/also"), Y)
+    line = TripleTemplate(BlankNode("n"), IRI("http://ex/of"), X)
+    other = TripleTemplate(BlankNode("n"), IRI("http://ex/also"), Y)
     answer = evaluate(Construct(stored("?x :p ?y"), (line, other)), inputs(g=GRAPH))
     subjects = [one.payload.subject for one in answer.triples]
     assert len(subjects) == 6
     assert len(set(subjects)) == 3
     twice = evaluate(Construct(union(stored("?x :q 7"), stored("?x :q 7")), (line,)), inputs(g=GRAPH))
     assert [one.n for one in twice.triples] == [1, 1]
-    wrong = Template(Y, IRI("http://ex/of"), X)
-    assert found(Construct(stored("?x :q ?y"), (wrong, Template(X, Y, X)))) == [
+    wrong = TripleTemplate(Y, IRI("http://ex/of"), X)
+    assert found(Construct(stored("?x :q ?y"), (wrong, TripleTemplate(X, Y, X)))) == [
         [1, ":a", ":b", ":a"],
         [1, ":b", ":of", ":a"],
     ]
 
 
 def test_constructed_nodes_stay_the_same_over_time() -> None:
-    plan = Construct(bgp("?x :p ?y", (10, 1)), (Template(BlankNode("n"), IRI("http://ex/of"), X),))
+    plan = Construct(bgp("?x :p ?y", (10, 1)), (TripleTemplate(BlankNode("n"), IRI("http://ex/of"), X),))
     given = inputs({"s": [(0, ":a", ":p", 1), (3, ":b", ":p", 1)]})
     assert [(one.start, one.end) for one in evaluate(plan, given).triples] == [(0, 10), (3, 13)]
 

@@ -13,10 +13,10 @@ from transom.algebra.rdf.solutions import left_join, union
 from transom.algebra.rdf.statements import element_window, range_window, rdf_stream
 from transom.algebra.sources import Values
 from transom.model.bag import Element
-from transom.model.rdf.answer import intervals, runs
+from transom.model.rdf.answer import intervals, merge_equal_neighbours
 from transom.model.rdf.solutions import Solution, Valid
 from transom.model.rdf.terms import Triple, integer
-from transom.reference.rdf.evaluate import Moment, elements, evaluate
+from transom.reference.rdf.evaluate import InstantSnapshot, evaluate, valid_elements
 from transom.reference.relations import snapshot
 from transom.reference.sources import Inputs
 from transom.reference.windows import validity, window
@@ -33,7 +33,7 @@ def test_range_windows_are_definition_3(width: int) -> None:
     arrivals = [0, 1, 1, 4, 6, 7, 11]
     given = inputs({"s": [(c, ":a", ":p", c) for c in arrivals]})
     for slide in range(1, width + 1):
-        held = elements(range_window(rdf_stream("s"), width, slide), given)
+        held = valid_elements(range_window(rdf_stream("s"), width, slide), given)
         for t in range(24):
             found = Counter(e.start for e in held if e.at(t))
             assert found == definition_3(arrivals, width, slide, t), (width, slide, t)
@@ -42,7 +42,9 @@ def test_range_windows_are_definition_3(width: int) -> None:
 @pytest.mark.parametrize("count", range(1, 6))
 def test_element_windows_hold_the_last_ones(count: int) -> None:
     arrivals = [(3, 1), (0, 2), (3, 3), (3, 4), (5, 5), (9, 6), (9, 7)]
-    held = elements(element_window(rdf_stream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]}))
+    held = valid_elements(
+        element_window(rdf_stream("s"), count), inputs({"s": [(c, ":a", ":p", n) for c, n in arrivals]})
+    )
     for t in range(12):
         seen = [n for c, n in sorted(arrivals, key=lambda arrival: arrival[0]) if c <= t]
         assert [e.payload[2] for e in held if e.at(t)] == [term(n) for n in seen[-count:]]
@@ -155,7 +157,9 @@ def test_left_join_is_the_corrected_algorithm() -> None:
                 for side, names in ((left, "xy"), (right, "xz"))
             ]
             plan = left_join(Values(v("x y"), ()), Values(v("x z"), ()), CONDITION)
-            return [Solution.row("xyz", row) for row in snapshot(plan, sides, Moment(inputs(), {}, t).scopes)]
+            return [
+                Solution.from_row("xyz", row) for row in snapshot(plan, sides, InstantSnapshot(inputs(), {}, t).scopes)
+            ]
 
         swept = Swept().run(left, right, chance)
         assert [start for _, start, _ in swept] == sorted(start for _, start, _ in swept)
@@ -177,7 +181,7 @@ def test_left_join_whose_right_ends_are_not_in_order() -> None:
 
 def test_runs_are_as_long_as_they_can_be() -> None:
     one: Triple = statement((":a", ":p", 1))
-    assert runs([0], [True]) == [(True, 0, None)]
+    assert merge_equal_neighbours([0], [True]) == [(True, 0, None)]
     assert intervals([0, 2, 5], lambda t: [one] * (2 if t < 5 else 1), str) == (
         Valid(one, 0, 5, 2),
         Valid(one, 5, None, 1),

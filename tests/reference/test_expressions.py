@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 import transom
-from transom.algebra.expressions import (
+from transom.algebra.expressions.expression import (
     Aggregate,
     AggregateFunction,
     Call,
     Case,
     Cast,
     Column,
-    Item,
-    Literal,
+    Constant,
+    NamedExpression,
     Tag,
     call,
     case,
@@ -29,11 +29,11 @@ from transom.algebra.expressions import (
     conjunction,
     widen,
 )
-from transom.algebra.functions import FUNCTIONS
+from transom.algebra.expressions.functions import FUNCTIONS
 from transom.errors import PlanError, TypeProblem
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
-from transom.reference.expressions import Scope, aggregate, value
+from transom.reference.expressions import EvaluationContext, aggregate, evaluate_expression
 
 CATALOG = transom.Catalog.read(
     "epoch: 2009-01-01T00:00:00Z\n"
@@ -104,14 +104,14 @@ def test_every_function_was_called() -> None:
 
 
 def test_three_valued_logic() -> None:
-    def lit(one: bool | None) -> Literal:
-        return Literal(one, Type.BOOLEAN)
+    def lit(one: bool | None) -> Constant:
+        return Constant(one, Type.BOOLEAN)
 
-    scope = Scope()
+    scope = EvaluationContext()
     rank = {False: 0, None: 1, True: 2}
     for left, right in itertools.product(rank, rank):
-        assert rank[value(call("AND", lit(left), lit(right)), scope)] == min(rank[left], rank[right])  # type: ignore[index]
-        assert rank[value(call("OR", lit(left), lit(right)), scope)] == max(rank[left], rank[right])  # type: ignore[index]
+        assert rank[evaluate_expression(call("AND", lit(left), lit(right)), scope)] == min(rank[left], rank[right])  # type: ignore[index]
+        assert rank[evaluate_expression(call("OR", lit(left), lit(right)), scope)] == max(rank[left], rank[right])  # type: ignore[index]
 
 
 def total(function: AggregateFunction, kind: Type, values: list) -> Any:
@@ -145,34 +145,34 @@ def test_aggregates_are_exact_and_rounded_once() -> None:
 
 
 def test_what_cannot_be_built() -> None:
-    one, word = Literal(1, Type.INTEGER), Literal("a", Type.STRING)
+    one, word = Constant(1, Type.INTEGER), Constant("a", Type.STRING)
     with pytest.raises(PlanError):
-        Literal("a", Type.INTEGER)
+        Constant("a", Type.INTEGER)
     with pytest.raises(PlanError):
-        Call(FUNCTIONS["+"], (one, Literal(1.0, Type.FLOAT)))
+        Call(FUNCTIONS["+"], (one, Constant(1.0, Type.FLOAT)))
     with pytest.raises(TypeProblem):
         call("+", one, word)
     with pytest.raises(TypeProblem):
-        case([(Literal(True, Type.BOOLEAN), one)], word)
+        case([(Constant(True, Type.BOOLEAN), one)], word)
     with pytest.raises(PlanError):
         Case(((one, one),), one)
     with pytest.raises(TypeProblem):
-        Cast(Literal(1.5, Type.FLOAT), Type.STRING)
+        Cast(Constant(1.5, Type.FLOAT), Type.STRING)
     with pytest.raises(PlanError):
-        Item(one, Attribute("x", Type.STRING))
+        NamedExpression(one, Attribute("x", Type.STRING))
     with pytest.raises(PlanError):
         Aggregate(AggregateFunction.SUM, None, Attribute("x", Type.INTEGER))
     with pytest.raises(PlanError):
         Aggregate(AggregateFunction.SUM, one, Attribute("x", Type.STRING))
     with pytest.raises(PlanError):
-        value(Tag("tick"), Scope())
+        evaluate_expression(Tag("tick"), EvaluationContext())
 
 
 def test_small_things() -> None:
-    assert conjunction([]) == Literal(True, Type.BOOLEAN)
-    assert str(Literal("it's", Type.STRING)) == "'it''s'"
-    assert str(Literal(None, Type.INTEGER)) == "NULL"
-    assert str(widen(Literal(5, Type.INTEGER), Type.TIME)) == "5"
+    assert conjunction([]) == Constant(True, Type.BOOLEAN)
+    assert str(Constant("it's", Type.STRING)) == "'it''s'"
+    assert str(Constant(None, Type.INTEGER)) == "NULL"
+    assert str(widen(Constant(5, Type.INTEGER), Type.TIME)) == "5"
     assert castable(Type.TIME, Type.INTEGER)
     assert not castable(Type.TIMESTAMP, Type.INTEGER)
     assert str(FUNCTIONS["AND"].signatures[0]) == "(boolean, boolean, ...) -> boolean"

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from transom.spark.available_now import register
-from transom.spark.clock import ClockSource
+from transom.spark.input.available_now import register
+from transom.spark.input.clock import ClockSource
 
 
 class Session:

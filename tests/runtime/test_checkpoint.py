@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from transom.errors import CheckpointError, RunWarning, Unavailable
-from transom.runtime.checkpoint import RECORD, Checkpoint
-from transom.runtime.fingerprint import FILE, ID
-from transom.runtime.lock import LOCK, Lock
-from transom.runtime.spark_files import LocalFolder
+from transom.runtime.checkpoint.checkpoint import RECORD_FILE, Checkpoint
+from transom.runtime.checkpoint.fingerprint import PLAN_FILE, RUN_ID_FILE
+from transom.runtime.checkpoint.lock import LOCK_FILE, CheckpointLock
+from transom.runtime.checkpoint.spark_files import LocalFolder
 
 BATCHES = 4
 """Micro-batches 0 to 3 are planned, and all but the last are committed."""
@@ -35,11 +35,11 @@ def write(file: Path, *lines: str) -> None:
 def checkpoint(tmp_path: Path) -> Path:
     """A checkpoint as a run over files leaves it behind when it is killed in micro-batch 3."""
     folder, spark = tmp_path / "k", tmp_path / "k" / "spark"
-    write(folder / FILE, json.dumps({"query": "q", "made by": {"transom": "0.3"}}))
+    write(folder / PLAN_FILE, json.dumps({"query": "q", "made by": {"transom": "0.3"}}))
     write(spark / "metadata", '{"id":"330d8449-c6e9-4f21-87e0-37000c7d620c"}')
     begun = Checkpoint(folder, LocalFolder(tmp_path / "nothing"))
     begun.run_id()
-    begun.note()
+    begun.record_digests()
     for number in range(BATCHES):
         about = json.dumps({"batchWatermarkMs": 1000 * number, "batchTimestampMs": 1, "conf": {}})
         write(spark / "offsets" / str(number), "v1", about, json.dumps({"logOffset": number}), "-")
@@ -53,7 +53,7 @@ def checkpoint(tmp_path: Path) -> Path:
     whole.check()
     assert (whole.logs.planned, whole.logs.committed) == (3, 2)
     assert whole.logs.ends == ({"logOffset": 2}, "-")
-    whole.note()
+    whole.record_digests()
     return folder
 
 
@@ -125,14 +125,14 @@ def test_the_remedy_is_accepted(checkpoint: Path, damaged: str) -> None:
     if "commits/2" in named:
         write(checkpoint / "spark/commits/2", "v1", '{"nextBatchWatermarkMs":3000,"again":true}')
     write(checkpoint / "spark/offsets/3", "v1", '{"batchWatermarkMs":3000,"again":true}', '{"logOffset":3}', "-")
-    going_on.note()
+    going_on.record_digests()
     opened(checkpoint).check()
 
 
 def test_without_digests_a_watermark_still_must_not_jump(checkpoint: Path) -> None:
     """A checkpoint of an earlier version."""
-    (checkpoint / RECORD).unlink()
-    write(checkpoint / FILE, '{"query": "q"}')
+    (checkpoint / RECORD_FILE).unlink()
+    write(checkpoint / PLAN_FILE, '{"query": "q"}')
     opened(checkpoint).check()
     for mark, word in (("900", "before"), ("2001", "after")):
         changed("commits/1", "2000", mark)(checkpoint / "spark")
@@ -158,8 +158,8 @@ def test_a_source_that_is_read_twice_has_one_list(checkpoint: Path) -> None:
         about = json.dumps({"batchWatermarkMs": 1000 * number})
         write(checkpoint / "spark" / "offsets" / str(number), "v1", about, own, own, '{"logOffset":0}')
     write(checkpoint / "spark/sources/1/0", "v1", json.dumps({"path": "file:///gone", "batchId": 0}))
-    (checkpoint / RECORD).unlink()
-    write(checkpoint / FILE, '{"query": "q"}')
+    (checkpoint / RECORD_FILE).unlink()
+    write(checkpoint / PLAN_FILE, '{"query": "q"}')
     opened(checkpoint).check()
 
 
@@ -173,7 +173,7 @@ def test_a_file_that_was_to_be_read_must_be_there(checkpoint: Path) -> None:
 
 @pytest.mark.parametrize("change", ["removed", "emptied", "other"])
 def test_the_name_of_the_run_must_be_there(checkpoint: Path, change: str) -> None:
-    file = checkpoint / ID
+    file = checkpoint / RUN_ID_FILE
     name = file.read_text()
     if change == "removed":
         file.unlink()
@@ -189,16 +189,16 @@ def test_the_name_of_the_run_must_be_there(checkpoint: Path, change: str) -> Non
 
 
 def test_an_empty_name_without_a_record(checkpoint: Path) -> None:
-    write(checkpoint / FILE, '{"query": "q"}')
-    (checkpoint / RECORD).unlink()
-    (checkpoint / ID).write_text("")
+    write(checkpoint / PLAN_FILE, '{"query": "q"}')
+    (checkpoint / RECORD_FILE).unlink()
+    (checkpoint / RUN_ID_FILE).write_text("")
     again = opened(checkpoint)
     again.check()
     with pytest.raises(CheckpointError, match="id is empty"):
         again.run_id()
 
 
-@pytest.mark.parametrize("name", [RECORD, FILE])
+@pytest.mark.parametrize("name", [RECORD_FILE, PLAN_FILE])
 def test_our_own_files_must_be_there(checkpoint: Path, name: str) -> None:
     (checkpoint / name).unlink()
     with pytest.raises(CheckpointError, match=f"{name} is missing"):
@@ -206,7 +206,7 @@ def test_our_own_files_must_be_there(checkpoint: Path, name: str) -> None:
 
 
 def test_a_torn_record(checkpoint: Path) -> None:
-    (checkpoint / RECORD).write_text('{"run"')
+    (checkpoint / RECORD_FILE).write_text('{"run"')
     with pytest.raises(CheckpointError, match="is not what Transom wrote"):
         opened(checkpoint).check()
 
@@ -214,37 +214,37 @@ def test_a_torn_record(checkpoint: Path) -> None:
 def test_files_of_a_sink_that_are_gone_are_noticed_once(checkpoint: Path) -> None:
     first = opened(checkpoint)
     first.check()
-    first.count_files("out", 0)(3)
-    first.note()
+    first.file_counter("out", 0)(3)
+    first.record_digests()
     second = opened(checkpoint)
     second.check()
     with pytest.warns(RunWarning, match="files that this run has written to out are gone: 1"):
-        second.count_files("out", 2)
-    second.note()
+        second.file_counter("out", 2)
+    second.record_digests()
     third = opened(checkpoint)
     third.check()
-    third.count_files("out", 2)
-    third.count_files("elsewhere", 0)
+    third.file_counter("out", 2)
+    third.file_counter("elsewhere", 0)
 
 
 def test_two_runs_of_one_process(tmp_path: Path) -> None:
-    first = Lock(tmp_path / "k").take()
+    first = CheckpointLock(tmp_path / "k").acquire()
     assert (tmp_path / "k").stat().st_mode & 0o777 == 0o700
     with pytest.raises(Unavailable, match="is in use by another run") as caught:
-        Lock(tmp_path / "k").take()
+        CheckpointLock(tmp_path / "k").acquire()
     assert caught.value.exit_code == 75
     first.in_use = lambda: False  # it has ended, and nobody asked it
-    second = Lock(tmp_path / "k").take()
-    first.free()
+    second = CheckpointLock(tmp_path / "k").acquire()
+    first.release()
     with pytest.raises(Unavailable):
-        Lock(tmp_path / "k").take()
-    second.free()
-    Lock(tmp_path / "k").take().free()
+        CheckpointLock(tmp_path / "k").acquire()
+    second.release()
+    CheckpointLock(tmp_path / "k").acquire().release()
 
 
 def test_ended_run_writes_nothing_into_a_checkpoint_that_another_has_taken(tmp_path: Path) -> None:
     """Its last record may be written late, and would replace that of the run which goes on."""
-    first = Lock(tmp_path).take()
+    first = CheckpointLock(tmp_path).acquire()
     first.in_use = lambda: False
     writes, goes_on = threading.Event(), threading.Event()
     written: list[str] = []
@@ -258,21 +258,21 @@ def test_ended_run_writes_nothing_into_a_checkpoint_that_another_has_taken(tmp_p
     late.start()
     assert writes.wait(10)
     threading.Timer(0.2, goes_on.set).start()
-    second = Lock(tmp_path).take()  # waits for the record that is being written
+    second = CheckpointLock(tmp_path).acquire()  # waits for the record that is being written
     assert written == ["first"]
     first.while_held(record)
     second.while_held(lambda: written.append("second"))
     late.join()
     assert written == ["first", "second"]
-    second.free()
+    second.release()
 
 
 def test_two_processes(tmp_path: Path) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
-from transom.runtime.lock import Lock
-lock = Lock(Path({str(tmp_path)!r})).take()
+from transom.runtime.checkpoint.lock import CheckpointLock
+lock = CheckpointLock(Path({str(tmp_path)!r})).acquire()
 print("taken", flush=True)
 sys.stdin.read()
 """
@@ -280,8 +280,8 @@ sys.stdin.read()
     assert other.stdout is not None
     assert other.stdout.readline() == "taken\n"
     with pytest.raises(Unavailable, match=rf"in use by another run \(process {other.pid}\)"):
-        Lock(tmp_path).take()
+        CheckpointLock(tmp_path).acquire()
     other.kill()
     other.communicate()
-    Lock(tmp_path).take().free()
-    assert (tmp_path / LOCK).exists()
+    CheckpointLock(tmp_path).acquire().release()
+    assert (tmp_path / LOCK_FILE).exists()

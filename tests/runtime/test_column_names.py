@@ -9,9 +9,9 @@ pytest.importorskip("pyspark")
 import transom
 from transom import Catalog
 from transom.catalog.sources import LOG_COLUMNS
-from transom.connectors.log.columns import schema as log_schema
+from transom.connectors.log.columns import log_schema
 from transom.errors import CatalogError
-from transom.spark.columns import quoted, reserved, told_apart
+from transom.spark.columns import quoted, reserved, unique_names
 from transom.spark.result import column_names
 
 CATALOG = """
@@ -27,14 +27,14 @@ extents:
 def test_names_of_answers_differ_by_more_than_case() -> None:
     catalog = Catalog.read(CATALOG)
     query = transom.compile("SELECT Tick, SEQ, a, a AS A, a AS Index FROM s", catalog)
-    names = column_names(query.plan.schema)
+    names = column_names(query.optimized.schema)
     assert names == ["Tick_", "SEQ_", "a", "A_", "Index_"]
     own = {"tick", "seq", "empty", "index"}
     assert len({name.lower() for name in names} | own) == len(names) + len(own)
 
 
 def test_names_are_told_apart_from_those_that_are_taken() -> None:
-    assert told_apart(["n", "N", "n_", "m"], ["N"]) == ["n_", "N__", "n___", "m"]
+    assert unique_names(["n", "N", "n_", "m"], ["N"]) == ["n_", "N__", "n___", "m"]
 
 
 def test_reserved_names_are_no_names_of_users() -> None:

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import pytest
 
-from transom.cli_running import FileWatch, warn_of_late_rows
+from transom.cli.run import SourceFileWatch, warn_of_late_rows
 from transom.model.balance import Balance
-from transom.runtime.files_read import changed_files, files_read
+from transom.runtime.checkpoint.source_files import changed_files, read_source_files
 from transom.runtime.progress import Progress
-from transom.spark.file_order import shared_instants
+from transom.spark.input.file_order import count_shared_mtimes
 
 
 def log(checkpoint: Path, name: str, files: list[Path], source: int = 0) -> None:
@@ -53,7 +53,7 @@ def test_changed_file_is_found(files, tmp_path):
     log(tmp_path, "2", files[2:3])
     (tmp_path / "spark" / "sources" / "1").mkdir()
     (tmp_path / "spark" / "sources" / "1" / "0").write_text('v1\n{"cars":{"0":5}}')
-    assert [one.path for one in files_read(tmp_path)] == files[:3]
+    assert [one.path for one in read_source_files(tmp_path)] == files[:3]
     assert changed_files(tmp_path) == []
     with files[1].open("a") as file:
         file.write("1,2\n")
@@ -64,11 +64,11 @@ def test_changed_file_is_found(files, tmp_path):
 
 
 def test_shared_instants(files, tmp_path):
-    assert shared_instants(f"file:{tmp_path}/a*.csv") == shared_instants(str(tmp_path)) == 4
+    assert count_shared_mtimes(f"file:{tmp_path}/a*.csv") == count_shared_mtimes(str(tmp_path)) == 4
     for number, path in enumerate(files[1:]):
         os.utime(path, (2_000 + number, 2_000 + number))
-    assert shared_instants(str(tmp_path)) == 0
-    assert shared_instants("s3://bucket/a") == 0
+    assert count_shared_mtimes(str(tmp_path)) == 0
+    assert count_shared_mtimes("s3://bucket/a") == 0
 
 
 def test_run_warns_once_of_each_changed_file(files, capsys):
@@ -78,13 +78,13 @@ def test_run_warns_once_of_each_changed_file(files, capsys):
         def changed_files(self) -> list[Path]:
             return self.changed
 
-    watch = FileWatch(Run())
+    watch = SourceFileWatch(Run())
     Run.changed = files[:1]
-    watch.look()
+    watch.check_files()
     assert capsys.readouterr().err == ""  # too soon after the last look
-    watch.look(now=True)
+    watch.check_files(now=True)
     Run.changed = files[:2]
-    watch.look(now=True)
+    watch.check_files(now=True)
     told = capsys.readouterr().err
     assert [told.count(file.name) for file in files] == [1, 1, 0, 0]
     assert "was changed after it was read" in told

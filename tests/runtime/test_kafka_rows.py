@@ -9,7 +9,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import types as T
 
 from transom.errors import UsageError
-from transom.runtime.kafka_rows import LARGEST_REQUEST, Limit, largest_message, limit_of
+from transom.runtime.sinks.kafka import MAX_BROKER_REQUEST, MessageLimit, largest_message, message_limit
 
 MIB = 1 << 20
 
@@ -21,39 +21,47 @@ def topic(size, **more):
 @pytest.mark.parametrize(
     ("options", "settings", "expected"),
     [
-        ({}, {}, Limit(MIB, "max.request.size")),
-        ({}, topic(1000), Limit(1000, "max.message.bytes", producer={"batch.size": "1000"})),
-        ({}, topic(20_000), Limit(20_000, "max.message.bytes")),
-        ({"batch.size": "30000"}, topic(20_000), Limit(20_000, "max.message.bytes", producer={"batch.size": "20000"})),
-        ({"batch.size": "500"}, topic(1000), Limit(1000, "max.message.bytes")),
-        ({}, topic(2 * MIB), Limit(2 * MIB, "max.message.bytes", producer={"max.request.size": f"{2 * MIB}"})),
-        ({"max.request.size": "30000"}, topic(2 * MIB), Limit(30_000, "max.request.size")),
-        ({"max.request.size": "30000"}, {}, Limit(30_000, "max.request.size")),
-        ({"max.request.size": "30000"}, topic(20_000), Limit(20_000, "max.message.bytes")),
-        ({"buffer.memory": "50000"}, {}, Limit(50_000, "buffer.memory")),
+        ({}, {}, MessageLimit(MIB, "max.request.size")),
+        ({}, topic(1000), MessageLimit(1000, "max.message.bytes", producer={"batch.size": "1000"})),
+        ({}, topic(20_000), MessageLimit(20_000, "max.message.bytes")),
+        (
+            {"batch.size": "30000"},
+            topic(20_000),
+            MessageLimit(20_000, "max.message.bytes", producer={"batch.size": "20000"}),
+        ),
+        ({"batch.size": "500"}, topic(1000), MessageLimit(1000, "max.message.bytes")),
+        ({}, topic(2 * MIB), MessageLimit(2 * MIB, "max.message.bytes", producer={"max.request.size": f"{2 * MIB}"})),
+        ({"max.request.size": "30000"}, topic(2 * MIB), MessageLimit(30_000, "max.request.size")),
+        ({"max.request.size": "30000"}, {}, MessageLimit(30_000, "max.request.size")),
+        ({"max.request.size": "30000"}, topic(20_000), MessageLimit(20_000, "max.message.bytes")),
+        ({"buffer.memory": "50000"}, {}, MessageLimit(50_000, "buffer.memory")),
         (
             {},
             topic((1 << 31) - 1),
-            Limit(
-                LARGEST_REQUEST,
+            MessageLimit(
+                MAX_BROKER_REQUEST,
                 "max.message.bytes",
-                producer={"max.request.size": f"{LARGEST_REQUEST}", "buffer.memory": f"{LARGEST_REQUEST}"},
+                producer={"max.request.size": f"{MAX_BROKER_REQUEST}", "buffer.memory": f"{MAX_BROKER_REQUEST}"},
             ),
         ),
-        ({"compression.type": "lz4"}, topic(50_000), Limit(50_000, "max.message.bytes", 150)),
-        ({}, topic(50_000, compression_type="gzip"), Limit(50_000, "max.message.bytes", 150)),
-        ({"compression.type": "none"}, topic(50_000, compression_type="producer"), Limit(50_000, "max.message.bytes")),
+        ({"compression.type": "lz4"}, topic(50_000), MessageLimit(50_000, "max.message.bytes", 150)),
+        ({}, topic(50_000, compression_type="gzip"), MessageLimit(50_000, "max.message.bytes", 150)),
+        (
+            {"compression.type": "none"},
+            topic(50_000, compression_type="producer"),
+            MessageLimit(50_000, "max.message.bytes"),
+        ),
     ],
 )
 def test_limit(options, settings, expected):
-    assert limit_of(options, settings) == expected
+    assert message_limit(options, settings) == expected
 
 
 def test_limit_in_the_address(monkeypatch):
     monkeypatch.setenv("SIZE", "7000")
-    assert limit_of({"max.request.size": "${SIZE}"}, {}).largest == 7000
+    assert message_limit({"max.request.size": "${SIZE}"}, {}).largest == 7000
     with pytest.raises(UsageError, match=r"max\.request\.size is a number of bytes"):
-        limit_of({"max.request.size": "7k"}, {})
+        message_limit({"max.request.size": "7k"}, {})
 
 
 def test_numbers_are_never_too_large():

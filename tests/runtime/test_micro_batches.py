@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 import transom
 from transom import Catalog
-from transom.runtime.micro_batches import Split, arrivals, pieces, write_streams
+from transom.runtime.verify.micro_batches import Split, batch_rows, split_batches, write_streams
 
 CATALOG = Catalog.from_dict(
     {
@@ -30,8 +30,8 @@ ROWS = {"a": [(0, 1), (4, 2), (4, 3), (9, 4)], "b": [(4, 5)], "t": {0: [(1,)]}}
 
 
 def test_rows_come_in_the_order_of_their_ticks_and_not_after_the_last() -> None:
-    found = arrivals(QUERY.reads, QUERY.inputs(ROWS, until=5))
-    names = [e.name for e in QUERY.reads]
+    found = batch_rows(QUERY.sources, QUERY.inputs(ROWS, until=5))
+    names = [e.name for e in QUERY.sources]
     assert [(row.tick, names[row.source], row.row) for row in found] == [
         (0, "a", (1,)),
         (4, "a", (2,)),
@@ -41,18 +41,18 @@ def test_rows_come_in_the_order_of_their_ticks_and_not_after_the_last() -> None:
 
 
 def test_every_row_is_in_one_micro_batch() -> None:
-    rows = arrivals(QUERY.reads, QUERY.inputs(ROWS, until=5))
+    rows = batch_rows(QUERY.sources, QUERY.inputs(ROWS, until=5))
     for split in (Split(), Split(1), Split(3), Split(seed=5), Split(seed=5, times=2)):
-        cut = pieces(rows, split)
+        cut = split_batches(rows, split)
         assert [row for piece in cut for row in piece] == rows
         assert all(cut)
-    assert [len(piece) for piece in pieces(rows, Split(3))] == [3, 1]
-    assert [len(piece) for piece in pieces(rows, Split(1))] == [1, 1, 1, 1]
+    assert [len(piece) for piece in split_batches(rows, Split(3))] == [3, 1]
+    assert [len(piece) for piece in split_batches(rows, Split(1))] == [1, 1, 1, 1]
 
 
 def test_the_last_file_moves_the_watermark_past_the_end(tmp_path: Path) -> None:
     """Also of a source that may be late: its watermark stays behind the latest tick by its lateness."""
-    paths = write_streams(tmp_path, QUERY.reads, QUERY.inputs(ROWS, until=5), Split(2))
+    paths = write_streams(tmp_path, QUERY.sources, QUERY.inputs(ROWS, until=5), Split(2))
     ticks = {
         name: [pq.read_table(file)["tick"].to_pylist() for file in sorted(path.iterdir())]
         for name, path in paths.items()

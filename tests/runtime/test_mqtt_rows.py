@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("paho.mqtt.client")
 
 from transom.errors import UsageError
-from transom.runtime import mqtt_rows
-from transom.runtime.mqtt_rows import Broker, Outbox
+from transom.runtime.sinks import mqtt
+from transom.runtime.sinks.mqtt import Broker, Outbox
 
 
 class FakeBroker:
@@ -109,7 +109,7 @@ def serving(kind: type[FakeBroker]) -> Iterator[FakeBroker]:
 
 @pytest.mark.parametrize(("kind", "versions"), [(OlderBroker, [5, 4, 4]), (SilentOlderBroker, [5, 4, 5, 4])])
 def test_broker_that_does_not_know_version_5(kind, versions, monkeypatch):
-    monkeypatch.setattr(mqtt_rows, "LARGEST_REMAINING", 1000)
+    monkeypatch.setattr(mqtt, "MAX_REMAINING_LENGTH", 1000)
     with serving(kind) as old:
         broker = Broker(old.address)
         for number in range(2):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from transom.catalog.addresses import broker_tls, database, hook_tls, kafka_topic, read_address
-from transom.catalog.servers import Topic
+from transom.catalog.addresses import broker_tls, kafka_topic, libpq_parameters, read_address, webhook_tls
+from transom.catalog.servers import KafkaTopic
 from transom.catalog.tls import Tls
 from transom.errors import UsageError
-from transom.runtime.sinks import Sink
+from transom.runtime.sinks.sink import Sink
 
-OPEN = "a secret does not stand in an address"
+OPEN = "secrets must not be written in an address"
 
 
 def of(text: str):
@@ -19,19 +19,19 @@ def of(text: str):
 
 
 def test_kafka() -> None:
-    assert kafka_topic(of("kafka://a:1,b:2/answers")) == Topic("a:1,b:2", "answers")
+    assert kafka_topic(of("kafka://a:1,b:2/answers")) == KafkaTopic("a:1,b:2", "answers")
     found = kafka_topic(of("kafka://eng:${WORD}@a:1/answers?ca=/ca.pem&certificate=me.pem&linger.ms=5"))
     tls = Tls("/ca.pem", "me.pem")
-    assert found == Topic("a:1", "answers", (("linger.ms", "5"),), "eng", "${WORD}", tls)
+    assert found == KafkaTopic("a:1", "answers", (("linger.ms", "5"),), "eng", "${WORD}", tls)
     found = kafka_topic(of("kafka://a:1/t?security.protocol=SSL&ssl.ca.location=/ca%20s.pem"))
     assert found.options == (("security.protocol", "SSL"), ("ssl.ca.location", "/ca s.pem"))
 
 
 def test_postgresql() -> None:
-    found = database(of("postgresql://eng:${file:/run/secrets/pg}@db:5433/plant/public.t?sslmode=require"))
+    found = libpq_parameters(of("postgresql://eng:${file:/run/secrets/pg}@db:5433/plant/public.t?sslmode=require"))
     login = {"user": "eng", "password": "${file:/run/secrets/pg}"}
     assert found == {"host": "db", "port": "5433", "dbname": "plant", **login, "sslmode": "require"}
-    found = database(of("postgresql://eng@[::1]/plant/t?ca=ca.pem&certificate=a.pem&key=b.pem"))
+    found = libpq_parameters(of("postgresql://eng@[::1]/plant/t?ca=ca.pem&certificate=a.pem&key=b.pem"))
     files = {"sslmode": "verify-full", "sslrootcert": "ca.pem", "sslcert": "a.pem", "sslkey": "b.pem"}
     assert found == {"host": "::1", "dbname": "plant", "user": "eng", **files}
 
@@ -40,8 +40,8 @@ def test_mqtt_and_webhook() -> None:
     assert broker_tls(of("mqtt://a/t")) is None
     assert broker_tls(of("mqtts://a/t/u")) == Tls()
     assert broker_tls(of("mqtts://a/t?ca=x")) == Tls("x")
-    assert hook_tls(of("webhook:https://a/b?x=y&token=${T}")) is None
-    assert hook_tls(of("webhook:https://a/b?x=y#ca=x&certificate=y")) == Tls("x", "y")
+    assert webhook_tls(of("webhook:https://a/b?x=y&token=${T}")) is None
+    assert webhook_tls(of("webhook:https://a/b?x=y#ca=x&certificate=y")) == Tls("x", "y")
     found = of("webhook:https://eng:${WORD}@a:8443/b/${file:/run/hook}?x=${Y}#ca=x")
     assert (found.user, found.password, found.hosts, found.path) == ("eng", "${WORD}", "a:8443", "/b/${file:/run/hook}")
 
@@ -49,19 +49,23 @@ def test_mqtt_and_webhook() -> None:
 @pytest.mark.parametrize(
     ("sink", "message", "hint"),
     [
-        ("kafka://a:1/t?colour=red", "kafka has no option colour", "known here"),
+        ("kafka://a:1/t?colour=red", "kafka has no option colour", "write one of "),
         ("kafka://a:1/t?ssl.ca.locaton=x", "kafka has no option ssl.ca.locaton", "did you mean ssl.ca.location?"),
         ("kafka://a:1/t?ssl.ca.location=x", "ssl.ca.location is for TLS, and the connection is without", "=SSL"),
         ("kafka://a:1/t?sasl.mechanism=PLAIN", "sasl.mechanism is for a login, and the connection is without", "SASL_"),
         ("kafka://a:1/t?ca=x&security.protocol=PLAINTEXT", "security.protocol: PLAINTEXT is without TLS", "=SSL"),
         ("kafka://a:1/t?ca=x&ssl.ca.location=y", "tls and ssl.ca.location both name files", "one of the two"),
         ("kafka://e:${W}@a:1/t?security.protocol=SSL", "security.protocol: SSL is without a login", "SASL_SSL"),
-        ("kafka://e:${W}@a:1/t?sasl.username=x", "user and sasl.username both say who we are", "one of the two"),
-        ("kafka://e@a:1/t", "a login is a user and a password", "${NAME}"),
-        ("kafka://a:1/t?ca=x&certificate=y&key=z", "for Kafka on Spark key and certificate are in one file", "PATH"),
-        ("kafka://a:1/t?ca=x&ca=y", "the option ca is there twice", "leave out"),
+        ("kafka://e:${W}@a:1/t?sasl.username=x", "user and sasl.username both set the login", "one of the two"),
+        ("kafka://e@a:1/t", "a login needs a user and a password", "${NAME}"),
+        (
+            "kafka://a:1/t?ca=x&certificate=y&key=z",
+            "key and certificate have to be in one file for Kafka on Spark",
+            "PATH",
+        ),
+        ("kafka://a:1/t?ca=x&ca=y", "the option ca is given twice", "leave out"),
         ("kafka://a:1/t?ca=", "the option ca has no value", "ca=..."),
-        ("kafka://a:1/t#ca=x", "nothing is known of #ca=x", "leave it out"),
+        ("kafka://a:1/t#ca=x", "unknown fragment #ca=x", "leave it out"),
         ("kafka://eng:sesame@a:1/t", OPEN, "${NAME}"),
         ("kafka://a:1/t?sasl.password=sesame", OPEN, "${NAME}"),
         ("kafka://a:1/t?sasl.jaas.config=x", OPEN, "${NAME}"),
@@ -72,8 +76,8 @@ def test_mqtt_and_webhook() -> None:
         ("postgresql://eng@db/plant/t?sslpassword=sesame", OPEN, "${NAME}"),
         ("postgresql://eng@db/plant/t?sslmod=require", "postgresql has no option sslmod", "did you mean sslmode?"),
         ("postgresql://eng@db/plant/t?sslrootcert=x", "sslrootcert without sslmode checks nothing", "verify-full"),
-        ("postgresql://eng@db/plant/t?ca=x&sslmode=require", "ca and sslmode both say something of TLS", None),
-        ("postgresql://eng@db/plant/t?key=x", "a key without a certificate", "certificate=PATH"),
+        ("postgresql://eng@db/plant/t?ca=x&sslmode=require", "ca and sslmode both configure TLS", None),
+        ("postgresql://eng@db/plant/t?key=x", "a key needs a certificate", "certificate=PATH"),
         ("postgresql://eng@db:99999/plant/t", None, "postgresql://USER@HOST"),
         ("postgresql://eng:sesame/1@db/plant", None, "postgresql://USER@HOST"),
         ("postgresql://eng:1/sesame@db/plant", None, "postgresql://USER@HOST"),
@@ -81,14 +85,14 @@ def test_mqtt_and_webhook() -> None:
         ("kafka://" + "${A}" * 40 + "@@sesame/t", None, "kafka://HOST:PORT/TOPIC"),
         ("kafka://a:1:2/t", None, "kafka://HOST:PORT/TOPIC"),
         ("kafka://${A/t", None, "kafka://HOST:PORT/TOPIC"),
-        ("mqtt://a/t?ca=x", "ca, certificate and key are for an address with TLS", "mqtts://"),
-        ("mqtts://a/t?qos=0", "mqtts has no option qos", "known here"),
+        ("mqtt://a/t?ca=x", "ca, certificate and key need an address with TLS", "mqtts://"),
+        ("mqtts://a/t?qos=0", "mqtts has no option qos", "write one of "),
         ("mqtt://eng:sesame@a/t", OPEN, "${NAME}"),
         ("webhook:https://a/b?password=sesame", OPEN, "${NAME}"),
         ("webhook:https://a/b?api_key=sesame", OPEN, "${NAME}"),
         ("webhook:https://eng:sesame@a/b", OPEN, "${NAME}"),
-        ("webhook:http://a/b#ca=x", "ca, certificate and key are for an address with TLS", "https://"),
-        ("webhook:https://a/b#top", None, "known here"),
+        ("webhook:http://a/b#ca=x", "ca, certificate and key need an address with TLS", "https://"),
+        ("webhook:https://a/b#top", None, "write one of "),
         ("postgres://eng:sesame@db/plant/t?password=sesame", None, "sinks are"),
     ],
 )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import secure, start
+from tests.servers import start
+from tests.servers.tls import secure
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +92,7 @@ def spark(jars: Path) -> Iterator[object]:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[object]:
-    from tests.servers.collecting import Collector
+    from tests.servers.devices.collecting import Collector
 
     one = Collector(tmp_path)
     yield one

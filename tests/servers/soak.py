@@ -35,7 +35,7 @@ class Tormentor:
         self.rng = Random(seed)
         self.kills: list[tuple[float, str]] = []
         self.by_themselves: Counter[str] = Counter()
-        self._begun = dict.fromkeys(SHARES, -1)
+        self._plan_beginnings = dict.fromkeys(SHARES, -1)
 
     def committed(self, name: str) -> int:
         """The last micro-batch of a run."""
@@ -44,10 +44,10 @@ class Tormentor:
 
     def works(self, name: str) -> bool:
         """Whether a process has done something since it was started; a run has committed a micro-batch."""
-        return name not in QUERIES or self.committed(name) > self._begun[name]
+        return name not in QUERIES or self.committed(name) > self._plan_beginnings[name]
 
     def start(self, name: str) -> None:
-        self._begun[name] = self.committed(name) if name in QUERIES else 0
+        self._plan_beginnings[name] = self.committed(name) if name in QUERIES else 0
         self.plant.start(name)
 
     def again(self) -> None:

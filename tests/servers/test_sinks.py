@@ -17,8 +17,8 @@ from confluent_kafka import Consumer
 import transom
 from tests.servers.start import make_topic, wait_for
 from transom.errors import CheckpointError
-from transom.runtime import deliver
-from transom.runtime.postgresql_rows import copy_rows
+from transom.runtime.sinks import delivery
+from transom.runtime.sinks.postgresql import copy_rows
 
 pytestmark = pytest.mark.spark
 
@@ -52,14 +52,14 @@ def run(query, spark, sink, folder, until=55):
 @contextmanager
 def failing_after(monkeypatch, name):
     """Deliver, and then fail before Spark knows of it: the micro-batch comes again."""
-    was = getattr(deliver, name)
+    was = getattr(delivery, name)
 
     def broken(*arguments):
         was(*arguments)
         raise UsageWarning
 
     with monkeypatch.context() as patched:
-        patched.setattr(deliver, name, broken)
+        patched.setattr(delivery, name, broken)
         yield
 
 

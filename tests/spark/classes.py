@@ -29,8 +29,8 @@ def make(archive: Path) -> None:
     os.environ.pop(NAME, None)
     from pyspark import SparkContext
 
-    from tests.spark.chaos import TICKS, write_inputs
-    from tests.spark.chaos_child import begin, session
+    from tests.spark.kills.chaos import TICKS, write_inputs
+    from tests.spark.kills.chaos_child import begin, session
 
     spark = session(f"-XX:ArchiveClassesAtExit={archive} -Xlog:disable")
     with tempfile.TemporaryDirectory(prefix="transom-classes-") as folder:

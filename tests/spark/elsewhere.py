@@ -18,11 +18,11 @@ from pyspark.sql import SparkSession
 import transom
 from tests.cases import Case, catalog_of, golden_cases, inputs_of
 from transom.errors import UsageError
-from transom.physical.plan import Kernel
-from transom.runtime.answers import difference
-from transom.runtime.harness import replay_answer, stream_answer
+from transom.physical.nodes.windows import KernelMode
 from transom.runtime.kernel import choose_kernel
-from transom.runtime.micro_batches import Split
+from transom.runtime.results.rows import row_difference
+from transom.runtime.verify.harness import replay_answer, stream_answer
+from transom.runtime.verify.micro_batches import Split
 from transom.spark.session import SETTINGS
 
 CASES = {
@@ -68,7 +68,7 @@ def place_of(spark: SparkSession) -> str:
     return f"{spark.sparkContext.master}, PySpark {pyspark.__version__}"
 
 
-def ways(spark: SparkSession, where: str) -> tuple[Kernel, ...]:
+def ways(spark: SparkSession, where: str) -> tuple[KernelMode, ...]:
     """With the kernel and without; Spark Connect takes no jar, says so, and is left to itself."""
     if where != "connect":
         return ("on", "off")
@@ -80,18 +80,18 @@ def ways(spark: SparkSession, where: str) -> tuple[Kernel, ...]:
     raise SystemExit("Spark Connect should refuse the kernel")
 
 
-def try_case(spark: SparkSession, case: Case, split: Split | None, kernel: Kernel) -> str | None:
+def try_case(spark: SparkSession, case: Case, split: Split | None, kernel: KernelMode) -> str | None:
     """The first difference from the golden answer by the reference, or None; without a split as a replay."""
     query = transom.compile(case.text, catalog_of(case.schema))
     inputs = inputs_of(case.schema, case.inputs)
     expected = query.simulate(inputs, until=case.until)
     given = query.inputs(inputs, case.until)
-    index = query.gives == "tagged-tuples"
+    index = query.result_kind == "tagged-tuples"
     if split is None:
         found = replay_answer(query, spark, given, index=index, kernel=kernel)
     else:
         found = stream_answer(query, spark, given, split, index=index, kernel=kernel)
-    return difference(expected, found, index=index)
+    return row_difference(expected, found, index=index)
 
 
 def main() -> int:

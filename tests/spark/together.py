@@ -25,11 +25,13 @@ import transom
 from tests.spark.trying import interpreted, patiently, side_by_side
 from transom.model.answer import Answer
 from transom.model.rdf.answer import RdfAnswer
-from transom.physical.plan import Kernel
+from transom.physical.nodes.windows import KernelMode
 from transom.query import Query
 from transom.reference.sources import Inputs
-from transom.runtime import answers, harness, micro_batches, rdf_answers, results
-from transom.runtime.micro_batches import Split
+from transom.runtime.results import rdf, results
+from transom.runtime.results import rows as answers
+from transom.runtime.verify import harness, micro_batches
+from transom.runtime.verify.micro_batches import Split
 
 T = TypeVar("T")
 Found = Answer | RdfAnswer | str
@@ -45,11 +47,11 @@ class Asked(ABC):
     name: str
 
     @abstractmethod
-    def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> Answer | RdfAnswer:
+    def stream(self, spark: SparkSession, split: Split, kernel: KernelMode) -> Answer | RdfAnswer:
         """The answer as a stream."""
 
     @abstractmethod
-    def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
+    def replay(self, spark: SparkSession, folder: Path, kernel: KernelMode) -> DataFrame:
         """The plain result as a batch, over files that are written into a folder."""
 
     @abstractmethod
@@ -65,17 +67,19 @@ class Relational(Asked):
     inputs: Inputs
     index: bool = False
 
-    def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> Answer:
+    def stream(self, spark: SparkSession, split: Split, kernel: KernelMode) -> Answer:
         return harness.stream_answer(self.query, spark, self.inputs, split, index=self.index, kernel=kernel)
 
-    def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
-        paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
+    def replay(self, spark: SparkSession, folder: Path, kernel: KernelMode) -> DataFrame:
+        paths = micro_batches.write_streams(folder, self.query.sources, self.inputs, Split())
         until, index = self.inputs.until, self.index
-        _, made = harness.frame_of(self.query, spark, self.inputs, paths, until, index=index, live=False, kernel=kernel)
-        return results.plain(made, self.query.plan.schema, self.query.catalog.calendar)
+        _, made = harness.job_and_frame(
+            self.query, spark, self.inputs, paths, until, index=index, live=False, kernel=kernel
+        )
+        return results.plain_frame(made, self.query.optimized.schema, self.query.catalog.calendar)
 
     def answer(self, rows: Sequence[Any]) -> Answer:
-        return answers.answer(rows, self.query.plan.schema, self.query.columns, self.query.gives)
+        return answers.answer_from_rows(rows, self.query.optimized.schema, self.query.columns, self.query.result_kind)
 
 
 @dataclass(frozen=True)
@@ -86,23 +90,23 @@ class OverRdf(Asked):
     inputs: Inputs
     until: int
 
-    def stream(self, spark: SparkSession, split: Split, kernel: Kernel) -> RdfAnswer:
+    def stream(self, spark: SparkSession, split: Split, kernel: KernelMode) -> RdfAnswer:
         return harness.stream_answer(self.query, spark, self.inputs, split, self.until, kernel)
 
-    def replay(self, spark: SparkSession, folder: Path, kernel: Kernel) -> DataFrame:
-        paths = micro_batches.write_streams(folder, self.query.reads, self.inputs, Split())
-        job, made = harness.frame_of(self.query, spark, self.inputs, paths, None, live=False, kernel=kernel)
+    def replay(self, spark: SparkSession, folder: Path, kernel: KernelMode) -> DataFrame:
+        paths = micro_batches.write_streams(folder, self.query.sources, self.inputs, Split())
+        job, made = harness.job_and_frame(self.query, spark, self.inputs, paths, None, live=False, kernel=kernel)
         return job.results.plain(made)
 
     def answer(self, rows: Sequence[Any]) -> RdfAnswer:
-        return rdf_answers.answer(rows, self.query.physical(), self.query.gives, self.query.columns)
+        return rdf.rdf_answer_from_rows(rows, self.query.physical(), self.query.result_kind, self.query.columns)
 
 
 def differences(
     spark: SparkSession,
     cases: Sequence[Asked],
     split: Split | None,
-    kernel: Kernel,
+    kernel: KernelMode,
     differs: Callable[[str, Any], str | None],
     together: int = TOGETHER,
 ) -> dict[str, str]:
@@ -113,7 +117,7 @@ def differences(
 
 
 def found_answers(
-    spark: SparkSession, cases: Sequence[Asked], split: Split | None, kernel: Kernel, together: int = TOGETHER
+    spark: SparkSession, cases: Sequence[Asked], split: Split | None, kernel: KernelMode, together: int = TOGETHER
 ) -> Mapping[str, Found]:
     """The answer of every case by its name, as a stream, or without a split as a replay; or why there is none.
 
@@ -129,7 +133,7 @@ def found_answers(
     return found
 
 
-def _streamed(spark: SparkSession, case: Asked, split: Split, kernel: Kernel) -> dict[str, Found]:
+def _streamed(spark: SparkSession, case: Asked, split: Split, kernel: KernelMode) -> dict[str, Found]:
     session = interpreted(spark, split)
     try:
         return {case.name: patiently(lambda: case.stream(session, split, kernel))}
@@ -137,7 +141,7 @@ def _streamed(spark: SparkSession, case: Asked, split: Split, kernel: Kernel) ->
         return {case.name: _words(error)}
 
 
-def _replays(spark: SparkSession, cases: Sequence[Asked], kernel: Kernel) -> dict[str, Found]:
+def _replays(spark: SparkSession, cases: Sequence[Asked], kernel: KernelMode) -> dict[str, Found]:
     """The answers of cases in one job; if it fails, every case has a job, so that the report names the failing one."""
     try:
         return patiently(lambda: _united(spark, cases, kernel))
@@ -151,7 +155,7 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:2000]}"
 
 
-def _united(spark: SparkSession, cases: Sequence[Asked], kernel: Kernel) -> dict[str, Found]:
+def _united(spark: SparkSession, cases: Sequence[Asked], kernel: KernelMode) -> dict[str, Found]:
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
         frames = [case.replay(spark, folder / str(number), kernel) for number, case in enumerate(cases)]

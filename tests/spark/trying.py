@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 
 import transom
 from transom.model.answer import Answer
-from transom.physical.plan import Kernel
+from transom.physical.nodes.windows import KernelMode
 from transom.reference.sources import Inputs
-from transom.runtime.harness import replay_answer, stream_answer
-from transom.runtime.micro_batches import Split
+from transom.runtime.verify.harness import replay_answer, stream_answer
+from transom.runtime.verify.micro_batches import Split
 
 T = TypeVar("T")
 SLOW_START = "Python worker failed to connect back"
@@ -53,7 +53,7 @@ def stream(
     split: Split,
     *,
     index: bool = False,
-    kernel: Kernel = "auto",
+    kernel: KernelMode = "auto",
 ) -> Answer:
     """The answer as a stream."""
     session = interpreted(spark, split)
@@ -66,7 +66,7 @@ def replay(
     inputs: Inputs,
     *,
     index: bool = False,
-    kernel: Kernel = "auto",
+    kernel: KernelMode = "auto",
 ) -> Answer:
     """The answer as a batch."""
     return patiently(lambda: replay_answer(query, spark, inputs, index=index, kernel=kernel))

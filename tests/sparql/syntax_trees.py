@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.parse_terms import ARGUMENTS
-from transom.languages.sparql.syntax import Expression, Group, Modifiers, Query
-from transom.languages.sparql.terms import Iri, IriName, Node, Number, Path, PrefixedName, Variable
+from transom.languages.sparql.parse_terms import ARGUMENT_COUNTS
+from transom.languages.sparql.syntax import Expression, GroupPattern, Modifiers, SparqlQuery
+from transom.languages.sparql.terms import Iri, IriName, Node, NumericLiteral, PrefixedName, PropertyPath, Variable
 
 NAMES = ("x", "y", "z", "_", "Select", "é", "表", "x1", "1x", "a\u00b7b")
 IRIS = ("", "http://ex/a", "a#b", "http://ex/?q=1&r='2'", "urn:é", terms.RDF_TYPE, "//x/..;p=(1)*")
@@ -56,7 +56,7 @@ class Trees:
         """So many of something; the number is one of these."""
         return tuple(make() for _ in range(self.rng.choice(counts)))
 
-    def query(self, room: int = 3) -> Query:
+    def query(self, room: int = 3) -> SparqlQuery:
         """Any query."""
         prologue = self.some(self.declaration, 0, 1, 2)
         sources = self.some(self.source, 0, 1, 1, 2)
@@ -76,7 +76,7 @@ class Trees:
                 form = syntax.Ask(sources, where, modifiers)
             case _:
                 form = self.select(room, sources)
-        return Query(prologue, form)
+        return SparqlQuery(prologue, form)
 
     def declaration(self) -> syntax.Base | syntax.Prefix:
         """BASE or PREFIX."""
@@ -103,7 +103,7 @@ class Trees:
 
     def duration(self) -> syntax.Duration:
         """A length of time."""
-        unit = self.rng.choice(list(syntax.Unit)) if self.chance(0.7) else None
+        unit = self.rng.choice(list(syntax.TimeUnit)) if self.chance(0.7) else None
         return syntax.Duration(self.rng.choice(COUNTS), unit)
 
     def select(self, room: int, sources: tuple[syntax.Source, ...] = ()) -> syntax.Select:
@@ -112,9 +112,9 @@ class Trees:
         items = self.some(lambda: self.named(room - 1) if self.chance(0.3) else self.variable(), 0, 1, 2, 3)
         return syntax.Select(kind, items, sources, self.group(room - 1), self.modifiers(room - 1))
 
-    def named(self, room: int) -> syntax.Named:
+    def named(self, room: int) -> syntax.AliasedExpression:
         """(expression AS ?x)."""
-        return syntax.Named(self.expression(room), self.variable())
+        return syntax.AliasedExpression(self.expression(room), self.variable())
 
     def modifiers(self, room: int) -> Modifiers:
         """The clauses after the pattern; most queries have few of them."""
@@ -127,7 +127,7 @@ class Trees:
             self.values() if self.chance(0.1) else None,
         )
 
-    def grouping(self, room: int) -> Expression | syntax.Named:
+    def grouping(self, room: int) -> Expression | syntax.AliasedExpression:
         """One key of GROUP BY."""
         return self.named(room) if self.chance(0.3) else self.expression(room)
 
@@ -138,24 +138,24 @@ class Trees:
         rows = self.some(lambda: tuple(self.rng.choice(constants)() for _ in names), 0, 1, 3)
         return syntax.Values(names, rows)
 
-    def triples_only(self) -> Group:
+    def triples_only(self) -> GroupPattern:
         """A group of triples without paths."""
         block = self.block(plain=True)
-        return Group((block,) if self.chance(0.8) else ())
+        return GroupPattern((block,) if self.chance(0.8) else ())
 
     def block(self, plain: bool = False) -> syntax.TriplesBlock:
         """Statements."""
         return syntax.TriplesBlock(self.some(lambda: self.statement(2, plain), 1, 1, 2, 3))
 
-    def group(self, room: int) -> Group:
+    def group(self, room: int) -> GroupPattern:
         """A group with any patterns; two blocks of triples never stand side by side."""
         if room > 1 and self.chance(0.1):
-            return Group((self.select(room - 1),))
+            return GroupPattern((self.select(room - 1),))
         elements: list[syntax.Element] = []
         for _ in range(self.rng.choice((0, 1, 1, 2, 3))):
             block = bool(elements) and isinstance(elements[-1], syntax.TriplesBlock)
             elements.append(self.element(room) if block or self.chance(0.4) else self.block())
-        return Group(tuple(elements), self.window() if self.chance(0.2) else None)
+        return GroupPattern(tuple(elements), self.window() if self.chance(0.2) else None)
 
     def element(self, room: int) -> syntax.Element:
         """A pattern that is no block of triples."""
@@ -174,25 +174,25 @@ class Trees:
             case 5:
                 return syntax.Union(self.some(lambda: self.group(room - 1), 2, 3))
             case 6:
-                return syntax.Graph(name, self.group(room - 1))
+                return syntax.GraphPattern(name, self.group(room - 1))
             case 7:
                 return syntax.Service(name, self.group(room - 1), self.chance(0.5))
             case _:
                 return self.group(room - 1)
 
-    def statement(self, room: int, plain: bool = False) -> terms.Statement:
+    def statement(self, room: int, plain: bool = False) -> terms.TriplesSameSubject:
         """A subject with its properties."""
         subject = self.node(room, plain)
-        alone = isinstance(subject, terms.Described) and subject.properties
-        alone = alone or (isinstance(subject, terms.Collection) and subject.items)
+        alone = isinstance(subject, terms.BlankNodePropertyList) and subject.properties
+        alone = alone or (isinstance(subject, terms.RdfCollection) and subject.items)
         counts = (0, 1, 2) if alone else (1, 1, 2)
-        return terms.Statement(subject, self.some(lambda: self.property(room, plain), *counts))
+        return terms.TriplesSameSubject(subject, self.some(lambda: self.property(room, plain), *counts))
 
-    def property(self, room: int, plain: bool = False) -> terms.Property:
+    def property(self, room: int, plain: bool = False) -> terms.PredicateObjectList:
         """A verb with its objects."""
         path = self.iri() if plain else self.path(2)
         verb = self.variable() if self.chance(0.2) else path
-        return terms.Property(verb, self.some(lambda: self.node(room - 1, plain), 1, 1, 2))
+        return terms.PredicateObjectList(verb, self.some(lambda: self.node(room - 1, plain), 1, 1, 2))
 
     def node(self, room: int, plain: bool = False) -> Node:
         """A subject or an object."""
@@ -206,27 +206,27 @@ class Trees:
             case 5:
                 return terms.BlankNode(self.rng.choice(("a", "1", "b.c", "é")))
             case 6:
-                return terms.Described(self.some(lambda: self.property(room - 1, plain), 0, 1, 2))
+                return terms.BlankNodePropertyList(self.some(lambda: self.property(room - 1, plain), 0, 1, 2))
             case _:
-                return terms.Collection(self.some(lambda: self.node(room - 1, plain), 0, 1, 3))
+                return terms.RdfCollection(self.some(lambda: self.node(room - 1, plain), 0, 1, 3))
 
-    def path(self, room: int) -> Path:
+    def path(self, room: int) -> PropertyPath:
         """A predicate or a longer path."""
         if room <= 0 or self.chance(0.5):
             return self.iri()
         match self.rng.randrange(5):
             case 0:
-                return terms.Inverse(self.path(room - 1))
+                return terms.InversePath(self.path(room - 1))
             case 1:
-                return terms.Sequence(self.some(lambda: self.path(room - 1), 2, 3))
+                return terms.SequencePath(self.some(lambda: self.path(room - 1), 2, 3))
             case 2:
-                return terms.Alternative(self.some(lambda: self.path(room - 1), 2, 3))
+                return terms.AlternativePath(self.some(lambda: self.path(room - 1), 2, 3))
             case 3:
                 sign: Any = self.rng.choice("*+?")
-                return terms.Repeat(self.path(room - 1), sign)
+                return terms.RepeatedPath(self.path(room - 1), sign)
             case _:
-                one = self.rng.choice((self.iri, lambda: terms.Inverse(self.iri())))
-                return terms.NoneOf(self.some(one, 0, 1, 2))
+                one = self.rng.choice((self.iri, lambda: terms.InversePath(self.iri())))
+                return terms.NegatedPropertySet(self.some(one, 0, 1, 2))
 
     def expression(self, room: int) -> Expression:
         """Any expression."""
@@ -237,7 +237,7 @@ class Trees:
         match self.rng.randrange(9):
             case 0:
                 operator = self.rng.choice(("||", "&&"))
-                return syntax.Junction(operator, self.some(inner, 2, 3))
+                return syntax.Logic(operator, self.some(inner, 2, 3))
             case 1 | 2:
                 operator = self.rng.choice(("=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"))
                 return syntax.Binary(operator, inner(), inner())
@@ -245,12 +245,12 @@ class Trees:
                 operator = self.rng.choice("!+-")
                 return syntax.Unary(operator, inner())
             case 4:
-                return syntax.Member(inner(), self.some(inner, 0, 1, 2), self.chance(0.5))
+                return syntax.InList(inner(), self.some(inner, 0, 1, 2), self.chance(0.5))
             case 5:
                 return self.call(room)
             case 6:
                 arguments = self.some(inner, 0, 1, 2)
-                return syntax.NamedCall(self.iri(), arguments, bool(arguments) and self.chance(0.2))
+                return syntax.IriCall(self.iri(), arguments, bool(arguments) and self.chance(0.2))
             case 7:
                 name = self.rng.choice(AGGREGATES)
                 operand = None if name == "COUNT" and self.chance(0.4) else inner()
@@ -262,11 +262,11 @@ class Trees:
     def call(self, room: int) -> Expression:
         """A built-in function with as many arguments as it takes."""
         if self.chance(0.2):
-            return syntax.Builtin("BOUND", (self.variable(),))
-        name = self.rng.choice((*ONE, *ARGUMENTS))
-        least, most = ARGUMENTS.get(name, (1, 1))
+            return syntax.BuiltinCall("BOUND", (self.variable(),))
+        name = self.rng.choice((*ONE, *ARGUMENT_COUNTS))
+        least, most = ARGUMENT_COUNTS.get(name, (1, 1))
         counts = range(least, (least + 2 if most is None else most) + 1)
-        return syntax.Builtin(name, self.some(lambda: self.expression(room - 1), *counts))
+        return syntax.BuiltinCall(name, self.some(lambda: self.expression(room - 1), *counts))
 
     def variable(self) -> Variable:
         """A variable."""
@@ -282,13 +282,13 @@ class Trees:
         """A literal of any kind."""
         match self.rng.randrange(4):
             case 0:
-                return Number(self.rng.choice(NUMBERS))
+                return NumericLiteral(self.rng.choice(NUMBERS))
             case 1:
-                return terms.Boolean(self.chance(0.5))
+                return terms.BooleanLiteral(self.chance(0.5))
             case _:
                 language = self.rng.choice(("en", "EN-gb", "x-1")) if self.chance(0.3) else None
                 datatype = self.iri() if language is None and self.chance(0.3) else None
-                return terms.Text(self.rng.choice(STRINGS), language, datatype)
+                return terms.StringLiteral(self.rng.choice(STRINGS), language, datatype)
 
 
 _PIECES = re.compile(

@@ -30,7 +30,7 @@ def run(case: Case, text: str | None = None) -> dict[str, Any]:
     """The answer to a case, in the form of the golden file."""
     query = transom.compile(text or case.text, catalog_of(case), language="sparql")
     answer = query.simulate(case.inputs)
-    assert query.gives == answer.kind
+    assert query.result_kind == answer.kind
     assert query.columns == answer.columns
     return {"kind": answer.kind, "columns": list(answer.columns), "rows": sorted(rows(answer), key=str)}
 

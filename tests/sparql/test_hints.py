@@ -7,7 +7,7 @@ import pytest
 from transom.errors import ParseError
 from transom.languages.sparql.parse import parse
 
-WITHOUT_WINDOW = "a stream has a window, such as WINDOW RANGE 10 S SLIDE 1 S"
+WITHOUT_WINDOW = "a stream needs a window, such as WINDOW RANGE 10 S SLIDE 1 S"
 PATTERN = "{ ?x ?y ?z }"
 
 
@@ -21,21 +21,21 @@ PATTERN = "{ ?x ?y ?z }"
         (
             f"SELECT * FROM STREAM <s> [RANGE 10 S] WHERE {PATTERN}",
             "[",
-            "a window is written WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10",
+            "write WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10",
         ),
         (f"SELECT * FROM <g> WINDOW RANGE 10 S WHERE {PATTERN}", "WINDOW", "expected '{', FROM or WHERE"),
-        ("INSERT DATA { }", "INSERT", "updates are no queries"),
+        ("INSERT DATA { }", "INSERT", "updates are not supported; write SELECT, CONSTRUCT, DESCRIBE or ASK"),
         ("SELECT * WHERE { ?x ?y", "y", "expected a term"),
-        ("SELECT * WHERE { ?x ?y 'a }", "'a }", 'write \' where the text ends, or """ around lines'),
-        ("SELECT * WHERE { ?x ?y ?z FILTER ?z > 1 }", "?z", "a condition stands in parentheses"),
-        ("SELECT * WHERE { ?x ?y <a b> }", "<", 'an IRI has no blanks and none of " { } | ^ ` \\'),
-        (f"SELECT ?x, ?y WHERE {PATTERN}", ",", "items stand without commas"),
+        ("SELECT * WHERE { ?x ?y 'a }", "'a }", 'write \' where the string ends, or """ around several lines'),
+        ("SELECT * WHERE { ?x ?y ?z FILTER ?z > 1 }", "?z", "write the condition in parentheses"),
+        ("SELECT * WHERE { ?x ?y <a b> }", "<", 'an IRI cannot contain blanks, or any of " { } | ^ ` \\'),
+        (f"SELECT ?x, ?y WHERE {PATTERN}", ",", "leave out the comma: variables are separated by blanks"),
         (f"SELECT COUNT(?x) WHERE {PATTERN}", "COUNT", "write (COUNT(?x) AS ?name)"),
-        ("SELECT * WHERE { ?x ?y ?z FILTER (?z == 1) }", "=", "equality is one ="),
+        ("SELECT * WHERE { ?x ?y ?z FILTER (?z == 1) }", "=", "write a single ="),
         ("SELECT * WHERE { ?x ?y ?z FILTER (?z <> 1) }", "<>", "write !="),
         ("SELECT * WHERE { ?x ?y ?z FILTER (?z = 1 and ?y = 2) }", "and", "write &&"),
-        ("SELECT * WHERE { ?x ?y “a” }", "“", 'strings stand in straight quotes: "'),
-        ("SELECT * WHERE { ?x ?y \x07 }", "\x07", "use ordinary blanks and printable characters"),
+        ("SELECT * WHERE { ?x ?y “a” }", "“", 'write straight quotes around strings: "'),
+        ("SELECT * WHERE { ?x ?y \x07 }", "\x07", "leave it out"),
         ("SELECT * WHERE { ?x ?y ?z FILTER (CONTAIN(?z)) }", "CONTAIN", "did you mean CONTAINS?"),
         (f"SELCT * WHERE {PATTERN}", "SELCT", "did you mean SELECT?"),
         ("SELECT * WHERE { x ?y ?z }", "x", "a variable is written ?x, an IRI <x> or :x"),

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from transom.errors import NameProblem
-from transom.languages.sparql.names import Names, resolve
 from transom.languages.sparql.parse import parse
 from transom.languages.sparql.terms import Iri, PrefixedName
+from transom.languages.sparql.translation.names import NameResolver, resolve_iri
 
 DECLARED = {"ex": "http://declared/", "other": "http://other/"}
 
 
-def names(prologue: str, base: str | None = None) -> Names:
-    return Names.of(parse(f"{prologue} SELECT * WHERE {{ }}"), DECLARED, base)
+def names(prologue: str, base: str | None = None) -> NameResolver:
+    return NameResolver.of(parse(f"{prologue} SELECT * WHERE {{ }}"), DECLARED, base)
 
 
 def test_prefixes_of_a_query_come_before_declared_ones() -> None:
     found = names("PREFIX ex: <http://query/> PREFIX : <http://empty/>")
-    assert found == Names({"ex": "http://query/", "other": "http://other/", "": "http://empty/"}, None)
+    assert found == NameResolver({"ex": "http://query/", "other": "http://other/", "": "http://empty/"}, None)
     assert DECLARED["ex"] == "http://declared/"
 
 
@@ -89,5 +89,5 @@ def test_names_become_iris() -> None:
     ],
 )
 def test_relative_references(reference: str, expected: str) -> None:
-    assert resolve(reference, "http://a/b/c/d;p?q") == expected
-    assert resolve(reference, None) == reference
+    assert resolve_iri(reference, "http://a/b/c/d;p?q") == expected
+    assert resolve_iri(reference, None) == reference

@@ -15,50 +15,58 @@ from transom.languages.sparql.unparse import unparse
 STREAM = "FROM STREAM <s> WINDOW"
 FORBIDDEN = {
     "SELECT * WHERE { ?s ex:p ?o }": (NameProblem, "no prefix is called ex:", "ex:p"),
-    f"SELECT * {STREAM} ELEMS 0 WHERE {{}}": (LanguageRule, "a window of no elements", "0"),
-    f"SELECT * {STREAM} RANGE 0 S FIXED WHERE {{}}": (LanguageRule, "a RANGE of no time", "0 S"),
-    f"SELECT * {STREAM} RANGE 5 SLIDE 0 WHERE {{}}": (LanguageRule, "a SLIDE of no time", "0"),
+    f"SELECT * {STREAM} ELEMS 0 WHERE {{}}": (LanguageRule, "a window cannot have 0 elements", "0"),
+    f"SELECT * {STREAM} RANGE 0 S FIXED WHERE {{}}": (LanguageRule, "RANGE cannot be 0", "0 S"),
+    f"SELECT * {STREAM} RANGE 5 SLIDE 0 WHERE {{}}": (LanguageRule, "SLIDE cannot be 0", "0"),
     f"SELECT * {STREAM} RANGE 1 S SLIDE 2 S WHERE {{}}": (
         LanguageRule, "a SLIDE larger than the RANGE would miss elements", "2 S",
     ),
     "SELECT * WHERE { ?s ?p ?o . WINDOW RANGE 5 SLIDE 6 }": (
         LanguageRule, "a SLIDE larger than the RANGE would miss elements", "6",
     ),
-    f"SELECT * {STREAM} ELEMS 1 WHERE {{ FILTER(?x < NOW()) }}": (LanguageRule, "NOW() over a stream", "NOW()"),
-    f"SELECT (RAND() AS ?r) {STREAM} ELEMS 1 WHERE {{}}": (LanguageRule, "RAND() over a stream", "RAND()"),
-    "SELECT * FROM NAMED STREAM <s> WINDOW ELEMS 1 FROM NAMED <s> WHERE {}": (
-        LanguageRule, "two sources of one name", "FROM NAMED <s>",
+    f"SELECT * {STREAM} ELEMS 1 WHERE {{ FILTER(?x < NOW()) }}": (
+        LanguageRule, "NOW() cannot be used over a stream", "NOW()",
     ),
-    "SELECT * WHERE { _:a ?p 1 . OPTIONAL { _:a ?p 2 } }": (LanguageRule, "_:a in two basic graph patterns", "_:a"),
-    "SELECT * WHERE { _:a ?p 1 FILTER EXISTS { _:a ?p 2 } }": (LanguageRule, "_:a in two basic graph patterns", "_:a"),
-    "SELECT * WHERE { ?s ?p ?o BIND (1 AS ?o) }": (LanguageRule, "?o has a value already", "?o"),
-    "SELECT (1 AS ?o) WHERE { ?s ?p ?o }": (LanguageRule, "?o has a value already", "?o"),
-    "SELECT (1 AS ?a) (2 AS ?a) WHERE {}": (LanguageRule, "?a has a value already", "?a"),
-    "SELECT ?s WHERE { ?s ?p ?o } GROUP BY (1 AS ?o)": (LanguageRule, "?o has a value already", "?o"),
+    f"SELECT (RAND() AS ?r) {STREAM} ELEMS 1 WHERE {{}}": (
+        LanguageRule, "RAND() cannot be used over a stream", "RAND()",
+    ),
+    "SELECT * FROM NAMED STREAM <s> WINDOW ELEMS 1 FROM NAMED <s> WHERE {}": (
+        LanguageRule, "two sources have the same name", "FROM NAMED <s>",
+    ),
+    "SELECT * WHERE { _:a ?p 1 . OPTIONAL { _:a ?p 2 } }": (
+        LanguageRule, "_:a is used in two basic graph patterns", "_:a",
+    ),
+    "SELECT * WHERE { _:a ?p 1 FILTER EXISTS { _:a ?p 2 } }": (
+        LanguageRule, "_:a is used in two basic graph patterns", "_:a",
+    ),
+    "SELECT * WHERE { ?s ?p ?o BIND (1 AS ?o) }": (LanguageRule, "?o already has a value", "?o"),
+    "SELECT (1 AS ?o) WHERE { ?s ?p ?o }": (LanguageRule, "?o already has a value", "?o"),
+    "SELECT (1 AS ?a) (2 AS ?a) WHERE {}": (LanguageRule, "?a already has a value", "?a"),
+    "SELECT ?s WHERE { ?s ?p ?o } GROUP BY (1 AS ?o)": (LanguageRule, "?o already has a value", "?o"),
     "SELECT * WHERE { ?s ?p ?o } GROUP BY ?s": (
-        LanguageRule, "SELECT * with groups", "SELECT * WHERE { ?s ?p ?o } GROUP BY ?s",
+        LanguageRule, "SELECT * cannot be used with GROUP BY or aggregates", "SELECT * WHERE { ?s ?p ?o } GROUP BY ?s",
     ),
     "SELECT ?o WHERE { ?s ?p ?o } GROUP BY ?s": (LanguageRule, "?o is neither grouped nor aggregated", "?o"),
     "SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s ?p ?o }": (LanguageRule, "?s is neither grouped nor aggregated", "?s"),
     "SELECT * WHERE { ?s ?p ?o FILTER(COUNT(?o) > 1) }": (LanguageRule, "an aggregate in FILTER", "COUNT(?o)"),
     "SELECT * WHERE { BIND(SUM(?o) AS ?x) }": (LanguageRule, "an aggregate in BIND", "SUM(?o)"),
     "SELECT (1 AS ?x) WHERE {} GROUP BY (SUM(?o))": (LanguageRule, "an aggregate in GROUP BY", "SUM(?o)"),
-    "SELECT (SUM(COUNT(?o)) AS ?x) WHERE { ?s ?p ?o }": (LanguageRule, "an aggregate in an aggregate", "COUNT(?o)"),
-    "SELECT * WHERE { VALUES (?x ?x) { (1 2) } }": (LanguageRule, "?x twice in VALUES", "?x"),
+    "SELECT (SUM(COUNT(?o)) AS ?x) WHERE { ?s ?p ?o }": (LanguageRule, "an aggregate inside an aggregate", "COUNT(?o)"),
+    "SELECT * WHERE { VALUES (?x ?x) { (1 2) } }": (LanguageRule, "VALUES has ?x twice", "?x"),
     "SELECT * WHERE { VALUES (?x ?y) { (1 2) (3) } }": (ParseError, "1 values for 2 variables", "(3)"),
-    "SELECT * WHERE { { SELECT (1 AS ?o) WHERE { ?s ?p ?o } } }": (LanguageRule, "?o has a value already", "?o"),
-    "CONSTRUCT { ?s <a>/<b> ?o } WHERE { ?s ?p ?o }": (ParseError, "a path in a template", "<a>/<b>"),
-    "CONSTRUCT { ?s <a> [ <b>* ?o ] } WHERE { ?s ?p ?o }": (ParseError, "a path in a template", "<b>*"),
+    "SELECT * WHERE { { SELECT (1 AS ?o) WHERE { ?s ?p ?o } } }": (LanguageRule, "?o already has a value", "?o"),
+    "CONSTRUCT { ?s <a>/<b> ?o } WHERE { ?s ?p ?o }": (ParseError, "a template cannot contain a path", "<a>/<b>"),
+    "CONSTRUCT { ?s <a> [ <b>* ?o ] } WHERE { ?s ?p ?o }": (ParseError, "a template cannot contain a path", "<b>*"),
     "CONSTRUCT WHERE { ?s ?p ?o FILTER(?o = 1) }": (
-        ParseError, "CONSTRUCT WHERE takes triples alone", "FILTER(?o = 1)",
+        ParseError, "CONSTRUCT WHERE takes only triples", "FILTER(?o = 1)",
     ),
     "SELECT * WHERE { FILTER BOUND(1) }": (ParseError, "BOUND takes a variable", "BOUND(1)"),
     "SELECT (MAX(*) AS ?m) WHERE {}": (ParseError, "only COUNT takes *", "MAX(*)"),
     'SELECT (SUM(?x ; SEPARATOR = ",") AS ?m) WHERE {}': (
         ParseError, "SUM has no SEPARATOR", 'SUM(?x ; SEPARATOR = ",")',
     ),
-    "PREFIX a:b <x> ASK {}": (ParseError, "'a:b' is no prefix", "a:b"),
-    'ASK { ?s ?p "\\uD800" }': (ParseError, "no character has this number", "\\uD800"),
+    "PREFIX a:b <x> ASK {}": (ParseError, "'a:b' is not a prefix", "a:b"),
+    'ASK { ?s ?p "\\uD800" }': (ParseError, "this escape is not a character", "\\uD800"),
 }  # fmt: skip
 ALLOWED = (
     "SELECT * WHERE { _:a ?p 1 FILTER(?p != 2) _:a ?p 2 }",
@@ -116,7 +124,7 @@ def test_units() -> None:
     assert source.window.slide is not None
     assert source.window.slide.milliseconds == 3
     assert query.form.where is not None
-    assert query.form.where.window == syntax.RangeWindow(syntax.Duration(4, syntax.Unit.HOUR), None)
+    assert query.form.where.window == syntax.RangeWindow(syntax.Duration(4, syntax.TimeUnit.HOUR), None)
 
 
 def test_places_are_those_before_escapes_were_undone() -> None:
@@ -145,21 +153,21 @@ def test_numbers_with_signs() -> None:
     [
         (
             "RANGE 1000 SLIDE",
-            "SLIDE without a number is one unit of the RANGE, here 1 millisecond, which is no whole number of ticks",
+            "SLIDE without a number is 1 millisecond, one unit of RANGE, and that is not a whole number of ticks",
             "WINDOW RANGE 1000 SLIDE",
             "a tick of the catalog is 1 s; write a number, for example SLIDE 1000",
         ),
         (
             "RANGE 1500 SLIDE 1 S",
-            "1500 milliseconds (there is no unit) is no whole number of ticks",
+            "1500 without a unit means 1500 ms, which is not a whole number of ticks",
             "1500",
-            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+            "a tick of the catalog is 1 s; use multiples of it, or declare tick: 1 ms",
         ),
         (
             "RANGE 5 S SLIDE 1500 MS",
-            "1500 MS is no whole number of ticks",
+            "1500 MS is not a whole number of ticks",
             "1500 MS",
-            "a tick of the catalog is 1 s; write for example tick: 1 ms",
+            "a tick of the catalog is 1 s; use multiples of it, or declare tick: 1 ms",
         ),
     ],
 )
@@ -214,7 +222,7 @@ def test_predicates_that_the_catalog_does_not_declare() -> None:
     assert warned(text, predicates=[":temp", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"]) == [
         ("no statement has the predicate <http://ex/tmep>; did you mean <http://ex/temp>?", ":tmep")
     ]
-    with pytest.raises(CatalogError, match="no absolute IRI"):
+    with pytest.raises(CatalogError, match="not an absolute IRI"):
         warned(text, predicates=["temp"])
 
 

@@ -24,7 +24,7 @@ def test_what_has_no_value_for_a_time_is_refused() -> None:
     refused = {entry.name: failure(entry) for entry in every() if entry.name in VOLATILE}
     assert set(refused) == set(VOLATILE)
     for name, why in refused.items():
-        assert f"{VOLATILE[name]}() over a stream" in (why or "")
+        assert f"{VOLATILE[name]}() cannot be used over a stream" in (why or "")
 
 
 def test_a_wrong_answer_is_noticed() -> None:

@@ -18,9 +18,9 @@ from transom.algebra.relations import (
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect
-from transom.algebra.windows import Between, Coordinate, Every, Once, Window
+from transom.algebra.windows import AtStart, Coordinate, CoordinateRange, Every, Window
 from transom.model.bag import Bag, Element, Row, difference
-from transom.reference.expressions import RowScope, Scope, holds, value
+from transom.reference.expressions import EvaluationContext, RowContext, evaluate_expression, is_true
 from transom.reference.relations import aggregate_over_window
 from transom.reference.sources import Inputs, scan_table
 
@@ -80,7 +80,7 @@ def step(machine: Machine, tick: int, inputs: Inputs) -> list:
         case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
             return machine.number([(e.tick, e.row) for e in inputs.streams.get(extent, ()) if e.tick == tick])
         case Window(input=StoredTable() as table):
-            due = tick == inputs.start if isinstance(op.slide, Once) else tick % op.slide.step == 0
+            due = tick == inputs.start if isinstance(op.slide, AtStart) else tick % op.slide.step == 0
             return [Bag(tick, scan_table(table, tick, inputs))] if due else []
         case Window():
             return window(machine, op, step(machine.below[0], tick, inputs), tick)
@@ -89,9 +89,9 @@ def step(machine: Machine, tick: int, inputs: Inputs) -> list:
     coming = step(machine.below[0], tick, inputs)
     match op:
         case StreamSelect():
-            return [e for e in coming if holds(op.predicate, RowScope.of(op.input.schema, e))]
+            return [e for e in coming if is_true(op.predicate, RowContext.of(op.input.schema, e))]
         case StreamProject():
-            return [Element(e.tick, e.index, project(op, RowScope.of(op.input.schema, e))) for e in coming]
+            return [Element(e.tick, e.index, project(op, RowContext.of(op.input.schema, e))) for e in coming]
         case Renumber():
             return machine.number([(e.tick, e.row) for e in coming])
         case RStream():
@@ -103,18 +103,18 @@ def step(machine: Machine, tick: int, inputs: Inputs) -> list:
         case WindowSelect():
             return [Bag(w.tick, select(op.predicate, op.input.schema, w.rows)) for w in coming]
         case WindowProject():
-            return [Bag(w.tick, tuple(project(op, RowScope(op.input.schema, r)) for r in w.rows)) for w in coming]
+            return [Bag(w.tick, tuple(project(op, RowContext(op.input.schema, r)) for r in w.rows)) for w in coming]
         case WindowAggregation():
             return [Bag(w.tick, aggregate_over_window(op, w.rows)) for w in coming]
     raise AssertionError(op)
 
 
 def select(predicate, schema, rows: Rows) -> Rows:
-    return tuple(row for row in rows if holds(predicate, RowScope(schema, row)))
+    return tuple(row for row in rows if is_true(predicate, RowContext(schema, row)))
 
 
-def project(op: StreamProject | WindowProject, scope: Scope) -> Row:
-    return tuple(value(item.expression, scope) for item in op.items)
+def project(op: StreamProject | WindowProject, scope: EvaluationContext) -> Row:
+    return tuple(evaluate_expression(item.expression, scope) for item in op.items)
 
 
 def changes(machine: Machine, coming: list[Bag], differ: Callable[[Rows, Rows], Rows]) -> list[Element]:
@@ -129,7 +129,7 @@ def changes(machine: Machine, coming: list[Bag], differ: Callable[[Rows, Rows], 
 
 def window(machine: Machine, op: Window, coming: list[Element], tick: int) -> list[Bag]:
     """Time and row windows: remembers what a coming window can still hold."""
-    assert isinstance(op.range, Between)
+    assert isinstance(op.range, CoordinateRange)
     assert isinstance(op.slide, Every)
     output: list[Bag] = []
     reach = -op.range.low.offset
@@ -159,7 +159,7 @@ def window(machine: Machine, op: Window, coming: list[Element], tick: int) -> li
 
 def cut(op: Window, kept: list[Element], tick: int, base: int, where: Callable[[Element], int]) -> Bag:
     """The window of a boundary."""
-    assert isinstance(op.range, Between)
+    assert isinstance(op.range, CoordinateRange)
     low, high = base + op.range.low.offset, base + op.range.high.offset
     tags = [a.name for a in op.tags]
     return Bag(tick, tuple(e.row + tuple(getattr(e, name) for name in tags) for e in kept if low <= where(e) <= high))

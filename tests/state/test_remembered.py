@@ -10,8 +10,8 @@ import transom
 from tests.cases import Case, catalog_of, golden_cases, inputs_of
 from tests.oracle.generate import generate
 from tests.state.incremental import machines, run
-from transom.algebra.bounds import remembered, total
-from transom.algebra.state import Knowledge, rows
+from transom.algebra.state.bounds import operator_state, plan_state
+from transom.algebra.state.formula import DeclaredStatistics, evaluate_rows
 from transom.model.bag import Bag
 from transom.model.time import Rate
 from transom.reference.evaluate import evaluate_stream, evaluate_window
@@ -20,7 +20,7 @@ from transom.reference.sources import Inputs
 ANSWERS = [c for c in golden_cases() if c.expected["kind"] != "error"]
 
 
-def knowledge(schema: dict, inputs: Inputs) -> Knowledge:
+def knowledge(schema: dict, inputs: Inputs) -> DeclaredStatistics:
     """What a careful author would declare: the rate of a sensed extent, the busiest tick of a pushed one."""
     rates: dict[str, Rate | None] = {}
     for name, entry in schema.items():
@@ -30,7 +30,7 @@ def knowledge(schema: dict, inputs: Inputs) -> Knowledge:
             busiest = Counter(e.tick for e in inputs.streams.get(name, ()))
             rates[name] = Rate(max(busiest.values(), default=0), 1)
     tables = {name: max((len(v.rows) for v in versions), default=0) for name, versions in inputs.tables.items()}
-    return Knowledge(rates, tables)
+    return DeclaredStatistics(rates, tables)
 
 
 def check(case: Case, optimize: bool) -> int:
@@ -38,15 +38,15 @@ def check(case: Case, optimize: bool) -> int:
     query = transom.compile(case.text, catalog_of(case.schema), optimize=optimize)
     inputs = query.inputs(inputs_of(case.schema, case.inputs), case.until)
     known = knowledge(case.schema, inputs)
-    output, top = run(query.plan, inputs)
-    windows = query.gives == "windows"
-    assert output == (evaluate_window if windows else evaluate_stream)(query.plan, inputs)
+    output, top = run(query.optimized, inputs)
+    windows = query.result_kind == "windows"
+    assert output == (evaluate_window if windows else evaluate_stream)(query.optimized, inputs)
     assert all(isinstance(one, Bag) == windows for one in output)
     for machine in machines(top):
-        bound = rows(remembered(machine.op), known)
+        bound = evaluate_rows(operator_state(machine.op), known)
         assert bound is not None
         assert machine.most <= bound, f"{type(machine.op).__name__} holds {machine.most} rows, the bound is {bound}"
-    whole = rows(total(query.plan), known)
+    whole = evaluate_rows(plan_state(query.optimized), known)
     held = sum(machine.most for machine in machines(top))
     assert whole is not None
     assert held <= whole

@@ -1,43 +1,51 @@
-"""What must hold for an operator to mean anything; checked when it is built."""
+"""Validity checks that operators run when they are built; all raise PlanError."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transom.algebra.expressions import Expression, Item, columns, tags
+from transom.algebra.expressions.expression import Expression, NamedExpression, columns_read, tags_read
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.model.types import Type
 
 
 def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """An expression reads only columns that are there, and tags only on a stream.
+    """Raise PlanError if an expression reads a column missing in `schema`, or a tag (tick, index) unless `on_stream`.
 
-    In a window a column of terms may be missing: it is NULL, or inside EXISTS a variable of the solution around it.
+    In a window a column of terms may be missing: it is NULL, or inside EXISTS a variable of the outer solution.
     """
-    for attribute in columns(expression):
+    for attribute in columns_read(expression):
         if on_stream or attribute.type is not Type.TERM:
             schema.position(attribute)
-    if not on_stream and tags(expression):
+    if not on_stream and tags_read(expression):
         raise PlanError("the tuples of a window carry no tags")
 
 
 def check_boolean(expression: Expression) -> None:
-    """A condition is boolean; that of a term is its effective boolean value, by a cast."""
+    """Raise PlanError unless a condition is boolean; callers cast an RDF term to its effective boolean value first."""
     if expression.type is not Type.BOOLEAN:
         raise PlanError(f"a predicate is boolean, not {expression.type}")
 
 
 def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """A predicate is a boolean expression over the input."""
+    """Raise PlanError unless a predicate is boolean and reads only columns of `schema`, or tags if `on_stream`."""
     check_boolean(expression)
     check_reads(expression, schema, on_stream=on_stream)
 
 
-def check_items(items: Sequence[Item], schema: Schema, *, on_stream: bool, may_be_empty: bool = False) -> None:
-    """The columns of a projection read the input and have names of their own."""
+def check_items(
+    items: Sequence[NamedExpression], schema: Schema, *, on_stream: bool, may_be_empty: bool = False
+) -> None:
+    """PlanError for no items unless `may_be_empty`, equal names, reads outside `schema`, or tags unless `on_stream`."""
     if not items and not may_be_empty:
         raise PlanError("a projection needs at least one column")
     for item in items:
         check_reads(item.expression, schema, on_stream=on_stream)
     Schema(tuple(item.attribute for item in items))
+
+
+def check_same_types(left: Schema, right: Schema) -> None:
+    """Check that two relations have columns of the same types in the same order; PlanError otherwise."""
+    if [a.type for a in left] != [a.type for a in right]:
+        raise PlanError(f"{left} and {right} do not have columns of the same types")

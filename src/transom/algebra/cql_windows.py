@@ -1,4 +1,4 @@
-"""The windows of CQL as the one window operator (the table of windows in docs/operators.md)."""
+"""CQL's windows, built from the one `Window` operator (the table of windows in docs/operators.md)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from transom.algebra.sources import StoredTable
 from transom.algebra.windows import (
-    Arrival,
-    Between,
     Bound,
-    Change,
-    Content,
     Coordinate,
+    CoordinateRange,
     Every,
-    Everything,
-    Inside,
-    Passing,
-    Together,
+    OnArrival,
+    OnChange,
+    OnRowCount,
+    RangeIntersection,
+    RegionRange,
+    TableContent,
+    UnboundedRange,
     Window,
 )
-from transom.model.regions import Region
+from transom.model.geometry.regions import Region
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute
-from transom.model.space import Position
 
 if TYPE_CHECKING:
     from transom.algebra.operator import Stream
@@ -32,23 +32,23 @@ TICKS = Coordinate.TICK
 DISTANCE = Coordinate.DISTANCE
 
 
-def last_rows(input: Stream, count: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """`[PARTITION BY key ROWS count SLIDE slide]`: the last rows by arrival, once per instant (C18)."""
-    reach = Between(Coordinate.INDEX, Bound(slide, 1 - count), Bound(slide, 0))
-    return Window(input, Arrival() if slide == 1 else Passing(slide), reach, key, tags)
+def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
+    """CQL's `[PARTITION BY key ROWS count SLIDE slide]`, in rows; `tags` are tick or index columns to add (C18)."""
+    window_range = CoordinateRange(Coordinate.INDEX, Bound(slide, 1 - count), Bound(slide, 0))
+    return Window(input, OnArrival() if slide == 1 else OnRowCount(slide), window_range, key, tags)
 
 
-def recent(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """`[PARTITION BY key RANGE past SLIDE slide]` in ticks; `[NOW]` is a range of 0 (C1, C17)."""
-    return Window(input, Every(TICKS, slide), Between(TICKS, Bound(slide, -past), Bound(slide, 0)), key, tags)
+def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
+    """CQL's `[PARTITION BY key RANGE past SLIDE slide]` in ticks; `tags` are tick or index columns to add (C1, C17)."""
+    return Window(input, Every(TICKS, slide), CoordinateRange(TICKS, Bound(slide, -past), Bound(slide, 0)), key, tags)
 
 
-def unbounded(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """`[UNBOUNDED]`: everything that came; without a slide, at every arrival."""
-    return Window(input, slide or Arrival(), Everything(), key, tags)
+def unbounded_window(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
+    """CQL's `[UNBOUNDED]`: all rows so far per `key`, at each `slide`, or if None each arrival; adds columns `tags`."""
+    return Window(input, slide or OnArrival(), UnboundedRange(), key, tags)
 
 
-def inside(
+def region_window(
     input: Stream,
     position: Position,
     region: Region,
@@ -56,11 +56,11 @@ def inside(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """`[RANGE BY region RATTR SPACE]`, and with a slide `SLIDE BY .. SATTR TIME|SPACE` (C5, C27)."""
-    return Window(input, slide or Arrival(), Inside(region), key, tags, position)
+    """CQL's `RANGE BY region`: a `key`'s rows with `position` in it, at each `slide` or (None) arrival; adds `tags`."""
+    return Window(input, slide or OnArrival(), RegionRange(region), key, tags, position)
 
 
-def inside_lately(
+def recent_region_window(
     input: Stream,
     position: Position,
     region: Region,
@@ -69,12 +69,12 @@ def inside_lately(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """`[RANGE BY region RATTR SPACE, RANGE BY past RATTR TIME]`: inside, and not older than `past` ticks (C28)."""
-    reach = Together((Inside(region), Between(TICKS, Bound(1, -past), Bound(1, 0))))
-    return Window(input, slide or Change(), reach, key, tags, position)
+    """A `key`'s rows with `position` in `region`, in `past` ticks, per `slide` or (None) change; adds `tags` (C28)."""
+    window_range = RangeIntersection((RegionRange(region), CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))))
+    return Window(input, slide or OnChange(), window_range, key, tags, position)
 
 
-def last_way(
+def distance_window(
     input: Stream,
     position: Position,
     length: int,
@@ -82,19 +82,19 @@ def last_way(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """`[RANGE BY length RATTR SPACE, SLIDE BY ..]`: the last so many micrometres of way (C11, C12, C15)."""
+    """CQL: rows of the last `length` micrometres a `key` moved by `position`, per `slide`; adds `tags` (C11, C12)."""
     step = slide.step if slide.coordinate is DISTANCE else 1
-    return Window(input, slide, Between(DISTANCE, Bound(step, -length), Bound(step, 0)), key, tags, position)
+    return Window(input, slide, CoordinateRange(DISTANCE, Bound(step, -length), Bound(step, 0)), key, tags, position)
 
 
-def recent_by_way(
+def recent_window_by_distance(
     input: Stream, position: Position, past: int, step: int, key: Attributes = (), tags: Attributes = ()
 ) -> Window:
-    """`[RANGE BY past RATTR TIME, SLIDE BY step SATTR SPACE]`: the last ticks, every so many micrometres (C15)."""
-    reach = Between(TICKS, Bound(1, -past), Bound(1, 0))
-    return Window(input, Every(DISTANCE, step), reach, key, tags, position)
+    """CQL: a `key`'s rows of the last `past` ticks, each `step` micrometres its `position` moved; adds `tags` (C15)."""
+    window_range = CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))
+    return Window(input, Every(DISTANCE, step), window_range, key, tags, position)
 
 
-def stored(table: StoredTable) -> Window:
-    """A stored extent without a window: its content at the start and whenever it changes."""
-    return Window(table, Change(), Content())
+def table_window(table: StoredTable) -> Window:
+    """CQL's window of a stored table without a window clause: its content at the start and at every change."""
+    return Window(table, OnChange(), TableContent())

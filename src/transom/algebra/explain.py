@@ -1,4 +1,4 @@
-"""Showing trees of frozen values, operators or syntax, as text, JSON or a graph; nothing here names an operator."""
+"""Render trees of frozen dataclasses, operators or syntax, as text, JSON or DOT; names no operator."""
 
 from __future__ import annotations
 
@@ -8,123 +8,130 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from transom.algebra.composed import Behind
+from transom.algebra.composition.composed_source import InnerQuery
 from transom.model.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """One node of a tree to be shown: its name, what it says of itself, remarks, and the nodes below it.
+class TreeNode:
+    """One node of a rendered tree: name, details, remarks and children.
 
-    `role` is the field of the node above that holds it.
+    `role` is the field of the parent that holds the node.
     """
 
     name: str
     details: Mapping[str, Any]
-    below: tuple[Branch, ...] = ()
+    children: tuple[TreeNode, ...] = ()
     remarks: Mapping[str, Any] = field(default_factory=dict)
     role: str = ""
 
 
-def branch(
+def build_tree(
     value: Any,
     is_node: Callable[[Any], bool],
     remark: Callable[[Any], Mapping[str, Any]] | None = None,
     role: str = "",
-) -> Branch:
-    """The tree of a frozen value: fields that are nodes hang below it, the others are its details."""
+) -> TreeNode:
+    """Convert a plan or syntax tree for display; `is_node` tells children from details, `role` is the parent's field.
+
+    `remark` gives the remarks of a node.
+    """
     details: dict[str, Any] = {}
-    below: list[Branch] = []
-    for one in fields(value):
-        content = getattr(value, one.name)
-        nodes = flat(content)
+    children: list[TreeNode] = []
+    for slot in fields(value):
+        content = getattr(value, slot.name)
+        nodes = flatten(content)
         if nodes and all(map(is_node, nodes)):
-            below.extend(branch(part, is_node, remark, one.name) for part in nodes)
-        elif one.compare and content != () and not isinstance(content, Schema) and content is not one.default:
-            details[one.name] = plain(content)
-    return Branch(type(value).__name__, details, tuple(below), remark(value) if remark else {}, role)
+            children.extend(build_tree(node, is_node, remark, slot.name) for node in nodes)
+        elif slot.compare and content != () and not isinstance(content, Schema) and content is not slot.default:
+            details[slot.name] = to_json_value(content)
+    return TreeNode(type(value).__name__, details, tuple(children), remark(value) if remark else {}, role)
 
 
-def flat(content: Any) -> list[Any]:
-    """What a field holds: the parts of tuples, and of tuples in them."""
-    if isinstance(content, Behind):
+def flatten(content: Any) -> list[Any]:
+    """The items in a field's value, for `build_tree`: nested tuples are flattened; an inner query gives its plan."""
+    if isinstance(content, InnerQuery):
         return [content.query]
-    return [part for inner in content for part in flat(inner)] if isinstance(content, tuple) else [content]
+    return [part for inner in content for part in flatten(inner)] if isinstance(content, tuple) else [content]
 
 
 def show(content: Any) -> str:
-    """The value of a field in a few words."""
+    """A field's value as a short text for a rendered tree, such as `[a, b]` or `Type(name=value)`."""
     if isinstance(content, tuple | list):
         return "[" + ", ".join(map(show, content)) + "]"
     if isinstance(content, Enum):
         return str(content.value)
     if is_dataclass(content) and type(content).__str__ is object.__str__:
-        inner = ((f.name, getattr(content, f.name)) for f in fields(content) if f.compare)
-        said = [f"{name}={show(v)}" for name, v in inner if v is not None and v != ()]
-        return f"{type(content).__name__}({', '.join(said)})"
+        values = ((f.name, getattr(content, f.name)) for f in fields(content) if f.compare)
+        shown = [f"{name}={show(value)}" for name, value in values if value is not None and value != ()]
+        return f"{type(content).__name__}({', '.join(shown)})"
     return str(content)
 
 
-def plain(content: Any) -> Any:
-    """The value of a field as JSON has it: numbers, lists, and words for the rest."""
+def to_json_value(content: Any) -> Any:
+    """A field's value for JSON: booleans, numbers and strings unchanged, tuples as lists, other values as text."""
     if isinstance(content, tuple):
-        return [plain(part) for part in content]
+        return [to_json_value(part) for part in content]
     return content if isinstance(content, bool | int | float | str) and not isinstance(content, Enum) else show(content)
 
 
-def headline(node: Branch) -> str:
-    """A node in one line."""
-    said = ", ".join(f"{name}={show(value)}" for name, value in node.details.items())
-    return f"{node.name}({said})" if said else node.name
+def headline(node: TreeNode) -> str:
+    """A node of a rendered tree as one line, `name(detail=value, ...)`; the name alone if it has no details."""
+    details = ", ".join(f"{name}={show(value)}" for name, value in node.details.items())
+    return f"{node.name}({details})" if details else node.name
 
 
-def written(node: Branch, format: str, *, roles: bool = False) -> str:
-    """A tree as text, as JSON or as a graph; text can say which part of a node each one below it is."""
+def render_tree(tree: TreeNode, format: str, *, roles: bool = False) -> str:
+    """Render a tree in `format`: `text`, `json` or else DOT; `roles` adds the parent's field name to nodes of text."""
     if format == "text":
-        return as_text(node, roles=roles)
-    return as_json(node) if format == "json" else as_dot(node)
+        return as_text(tree, roles=roles)
+    return as_json(tree) if format == "json" else as_dot(tree)
 
 
-def as_text(node: Branch, *, roles: bool = False) -> str:
-    """A tree as indented lines, remarks behind two dashes; with `roles`, each node with the field that holds it."""
+def as_text(tree: TreeNode, *, roles: bool = False) -> str:
+    """A tree as indented lines, remarks after `--`; `roles` puts the parent's field name before each node."""
     lines: list[str] = []
 
-    def add(one: Branch, first: str, rest: str) -> None:
-        said = "; ".join(f"{name} {value}" for name, value in one.remarks.items() if isinstance(value, str))
-        role = f"{one.role}: " if roles and one.role else ""
-        lines.append(first + role + headline(one) + (f"  -- {said}" if said else ""))
-        for place, below in enumerate(one.below):
-            last = place == len(one.below) - 1
-            add(below, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
+    def add_lines(node: TreeNode, prefix: str, child_prefix: str) -> None:
+        """Append the line of a node after `prefix`, and the lines of its descendants after `child_prefix`."""
+        remarks = "; ".join(f"{name} {value}" for name, value in node.remarks.items() if isinstance(value, str))
+        role = f"{node.role}: " if roles and node.role else ""
+        lines.append(prefix + role + headline(node) + (f"  -- {remarks}" if remarks else ""))
+        for number, child in enumerate(node.children, start=1):
+            last = number == len(node.children)
+            add_lines(child, child_prefix + ("└─ " if last else "├─ "), child_prefix + ("   " if last else "│  "))
 
-    add(node, "", "")
+    add_lines(tree, "", "")
     return "\n".join(lines)
 
 
-def as_json(node: Branch) -> str:
-    """A tree as JSON."""
+def as_json(tree: TreeNode) -> str:
+    """A tree as a JSON document: one object per node, with the objects of its children under `inputs`."""
 
-    def tree(one: Branch) -> dict[str, Any]:
-        role = {"role": one.role} if one.role else {}
-        return {"node": one.name, **role, **one.details, **one.remarks, "inputs": [tree(b) for b in one.below]}
+    def to_object(node: TreeNode) -> dict[str, Any]:
+        """The JSON object of a node, with those of its descendants nested under `inputs`."""
+        role = {"role": node.role} if node.role else {}
+        children = [to_object(child) for child in node.children]
+        return {"node": node.name, **role, **node.details, **node.remarks, "inputs": children}
 
-    return json.dumps(tree(node), indent=2, ensure_ascii=False)
+    return json.dumps(to_object(tree), indent=2, ensure_ascii=False)
 
 
-def as_dot(node: Branch) -> str:
-    """A tree as a graph in the DOT language; arrows go the way the data flows."""
+def as_dot(tree: TreeNode) -> str:
+    """A tree as a Graphviz DOT graph, whose edges lead from an operator's inputs to the operator."""
     lines = ["digraph plan {", "  rankdir=BT;", '  node [shape=box, fontname="sans-serif"];']
     count = 0
 
-    def add(one: Branch) -> int:
+    def add_node(node: TreeNode) -> int:
+        """Append the DOT lines of a node and all its descendants; return the node's number in the graph."""
         nonlocal count
-        own, count = count, count + 1
-        said = [one.name, *(f"{name}: {show(value)}" for name, value in one.details.items())]
-        said += [f"{name} {value}" for name, value in one.remarks.items() if isinstance(value, str)]
-        lines.append(f"  n{own} [label={json.dumps(chr(10).join(said), ensure_ascii=False)}];")
-        for below in one.below:
-            lines.append(f"  n{add(below)} -> n{own};")
-        return own
+        number, count = count, count + 1
+        label = [node.name, *(f"{name}: {show(value)}" for name, value in node.details.items())]
+        label += [f"{name} {value}" for name, value in node.remarks.items() if isinstance(value, str)]
+        lines.append(f"  n{number} [label={json.dumps(chr(10).join(label), ensure_ascii=False)}];")
+        for child in node.children:
+            lines.append(f"  n{add_node(child)} -> n{number};")
+        return number
 
-    add(node)
+    add_node(tree)
     return "\n".join([*lines, "}"])

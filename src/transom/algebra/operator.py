@@ -1,6 +1,6 @@
-"""What operators are to each other: the class of every operator, and the classes of what they produce.
+"""Base classes of operators: `Operator`, and `Stream` and `Windows` by what they produce.
 
-An operator takes any stream, or any stream of windows. Which ones there are, `tree` says.
+An operator accepts any stream, or any stream of windows, as its input. `tree` lists all operators.
 """
 
 from __future__ import annotations
@@ -9,27 +9,28 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from transom.model.schema import Schema
+from transom.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+@dataclass(frozen=True, slots=True, repr=False)
+class Operator(Record):
     """An operator of a query."""
 
     @property
     def schema(self) -> Schema:
-        """The attributes of what it produces."""
+        """The columns of the rows that the operator produces; every subclass defines them."""
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stream(Operator):
     """An operator that produces tagged tuples."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Windows(Operator):
     """An operator that produces windows."""
 
 
 Plan: TypeAlias = Stream | Windows
-"""What a query is: either kind of stream."""
+"""The plan of a query: an operator that produces tagged tuples or windows."""

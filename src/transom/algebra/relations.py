@@ -1,6 +1,6 @@
-"""Operators on streams of windows: each window is treated as if it were a relation.
+"""Operators on streams of windows: each window is a relation.
 
-SPARQL's solutions are such relations: a column of terms per variable, NULL where it is unbound, one window per instant.
+Solutions of SPARQL are relations, too: one column of terms per variable, NULL where unbound, one window per instant.
 """
 
 from __future__ import annotations
@@ -8,74 +8,79 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from transom.algebra.check import check_items, check_predicate, check_reads
-from transom.algebra.expressions import Aggregate, Column, Expression, Item, Literal
+from transom.algebra.check import check_items, check_predicate, check_reads, check_same_types
+from transom.algebra.expressions.expression import Aggregate, Column, Constant, Expression, NamedExpression
+from transom.algebra.expressions.tracks import TrackAggregate
 from transom.algebra.operator import Windows
-from transom.algebra.tracks import Track
 from transom.errors import PlanError
-from transom.model.schema import Schema
+from transom.model.schema import Schema, merged_schema
 from transom.model.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
     Meaning  filter inside each window; a window that loses all its tuples stays, empty. An error is not true (R12).
-    Bounds   the tick of a window does not change, and is no part of the predicate (R12).
+    Bounds   the tick of a window does not change, and the predicate cannot read it (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none; with EXISTS, what is valid of its pattern.
+    State    none; with EXISTS, the valid solutions of its pattern.
     """
 
     input: Windows
     predicate: Expression
 
     def __post_init__(self) -> None:
+        """Check that the predicate is boolean and reads only columns of the input; PlanError otherwise."""
         check_predicate(self.predicate, self.input.schema, on_stream=False)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowProject(Windows):
-    """Each tuple of each window made into another by a list of expressions.
+    """Each tuple of each window mapped to a new tuple by a list of expressions.
 
-    Meaning  map inside each window; duplicates stay (R7), and so does an order. BIND adds a column in this way, with
+    Meaning  map inside each window; duplicates and order stay (R7). BIND adds a column in this way, with
              NULL where its expression is an error.
     Bounds   the tick of a window does not change. Only a relation of terms may lose all its columns.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none; with EXISTS, what is valid of its pattern.
+    State    none; with EXISTS, the valid solutions of its pattern.
     """
 
     input: Windows
-    items: tuple[Item, ...]
+    items: tuple[NamedExpression, ...]
 
     def __post_init__(self) -> None:
-        check_items(self.items, self.input.schema, on_stream=False, may_be_empty=of_terms(self.input))
+        """Check that the expressions read only columns of the input and have distinct names; PlanError otherwise."""
+        check_items(self.items, self.input.schema, on_stream=False, may_be_empty=holds_terms(self.input))
 
     @property
     def schema(self) -> Schema:
+        """The columns that the expressions compute."""
         return Schema(tuple(item.attribute for item in self.items))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
-    Meaning  without groups one tuple per window, over no tuples too: COUNT 0, others NULL; with groups one tuple
-             per group that has tuples (S14, S16), in the order of the group's values.
-    Bounds   the tick of a window does not change. Of terms, a group or an aggregate that is an error is NULL.
+    Meaning  without groups one tuple per window; for an empty window COUNT is 0 and others are NULL. With groups one
+             tuple per group that has tuples (S14, S16), in the order of the group values.
+    Bounds   the tick of a window does not change. Over terms, a group or an aggregate that is an error is NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
-    State    none; over solutions, what is valid of the input.
+    State    none; over solutions, the valid solutions of the input.
     """
 
     input: Windows
-    groups: tuple[Item, ...]
+    groups: tuple[NamedExpression, ...]
     aggregates: tuple[Aggregate, ...]
 
     def __post_init__(self) -> None:
+        """Check that groups and aggregates read only the input and have distinct names; PlanError otherwise."""
         check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=bool(self.aggregates))
         for aggregate in self.aggregates:
             if aggregate.argument is not None:
@@ -84,17 +89,18 @@ class WindowAggregation(Windows):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the group values, then those of the aggregates."""
         groups = tuple(item.attribute for item in self.groups)
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowCrossProduct(Windows):
     """Every current window of one side paired with every current window of the other.
 
-    Meaning  at each tick with a new window on some side, the windows of the last tick <= it of both sides are
-             paired, left-major; a pair holds every tuple of one concatenated with every tuple of the other.
-    Bounds   nothing before both sides have a window (S8); the pair's tick is the later of the two (S9).
+    Meaning  at each tick with a new window on either side, the current windows of both sides, those of its last tick
+             so far, are paired, left-major; a pair holds every left tuple concatenated with every right tuple.
+    Bounds   no pair before both sides have a window (S8); the tick of a pair is the later of the two (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -103,14 +109,16 @@ class WindowCrossProduct(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
+        """Check that no column occurs in both the left and the right input; PlanError otherwise."""
         _ = self.schema
 
     @property
     def schema(self) -> Schema:
+        """The columns of the left input, then those of the right."""
         return self.left.schema + self.right.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowJoin(Windows):
     """A cross product that keeps only the tuples for which a predicate is true.
 
@@ -125,68 +133,73 @@ class WindowJoin(Windows):
     predicate: Expression
 
     def __post_init__(self) -> None:
+        """Check that the predicate is boolean and reads only columns of the two inputs; PlanError otherwise."""
         check_predicate(self.predicate, self.schema, on_stream=False)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the left input, then those of the right."""
         return self.left.schema + self.right.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class TrackAggregation(Windows):
-    """Aggregates over each window or group of which some follow the places of its tuples through time.
+    """Aggregates over each window or group, at least one of them over the positions of its tuples in time order.
 
-    Meaning  as WindowAggregation; a track goes through the tuples by tick, ties in the order of the window (C24).
-    Bounds   a speed over nothing or over no time is NULL; a query that gives no tuple then selects those that are
-             not (C7, C26). The tick of a window does not change.
+    Meaning  as WindowAggregation; a track visits the tuples by tick, ties in the order of the window (C24).
+    Bounds   a speed over no tuples or over no time is NULL; the translator adds a selection where a query emits no
+             tuple then (C7, C26). The tick of a window does not change.
     Source   001 Sec. 2 AvgSpd.
     State    none.
     """
 
     input: Windows
-    groups: tuple[Item, ...]
-    aggregates: tuple[Aggregate | Track, ...]
+    groups: tuple[NamedExpression, ...]
+    aggregates: tuple[Aggregate | TrackAggregate, ...]
 
     def __post_init__(self) -> None:
+        """Check that all expressions read only the input and one aggregate is over positions; PlanError otherwise."""
         check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=True)
-        if not any(isinstance(aggregate, Track) for aggregate in self.aggregates):
-            raise PlanError("a track aggregation has a track")
+        if not any(isinstance(aggregate, TrackAggregate) for aggregate in self.aggregates):
+            raise PlanError("a track aggregation needs a track aggregate")
         for aggregate in self.aggregates:
-            if isinstance(aggregate, Track):
-                check_reads(aggregate.place, self.input.schema, on_stream=False)
+            if isinstance(aggregate, TrackAggregate):
+                check_reads(aggregate.point, self.input.schema, on_stream=False)
                 check_reads(aggregate.tick, self.input.schema, on_stream=False)
             elif aggregate.argument is not None:
                 check_reads(aggregate.argument, self.input.schema, on_stream=False)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the group values, then those of the aggregates."""
         groups = tuple(item.attribute for item in self.groups)
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowDistinct(Windows):
     """Each tuple of each window once.
 
-    Meaning  the first of equal tuples stays, so an order stays too; NULL equals NULL here. REDUCED is the same (R16).
+    Meaning  the first of equal tuples stays, and so does the order; NULL equals NULL here. REDUCED is the same (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
-    State    none; over solutions, what is valid of the input.
+    State    none; over solutions, the valid solutions of the input.
     """
 
     input: Windows
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
-class WindowFirst(Windows):
-    """The first so many tuples of each window, or of each group of its tuples, by a value.
+@dataclass(frozen=True, repr=False, slots=True)
+class WindowTopK(Windows):
+    """The `count` tuples with the smallest values of each window, or of each group of its tuples.
 
-    Meaning  the smallest values first, ties by the tuples themselves; a tuple without a value is never among them.
-    Bounds   fewer where there are fewer; groups by `per`, in the order of their values.
+    Meaning  ordered by the value, ties by the tuples themselves; a tuple whose value is NULL is left out.
+    Bounds   fewer if a window or group has fewer; groups by `per`, in the order of their values.
     Source   001 Sec. 1 (nearest neighbours, mentioned).
     State    none.
     """
@@ -197,23 +210,25 @@ class WindowFirst(Windows):
     count: int
 
     def __post_init__(self) -> None:
+        """Check that the expressions read only the input and that `count` is at least 1; PlanError otherwise."""
         for expression in (*self.per, self.by):
             check_reads(expression, self.input.schema, on_stream=False)
         if self.count < 1:
-            raise PlanError("the first tuples are at least one")
+            raise PlanError("a top-k needs a count of at least 1")
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
-class WindowGrown(Windows):
-    """Only those windows to which a tuple was added.
+@dataclass(frozen=True, repr=False, slots=True)
+class SuppressUnchanged(Windows):
+    """Only the windows to which a tuple was added.
 
-    Meaning  a window stays if current \\\\ previous has a tuple, previous being the window of its key before it.
-    Bounds   the first window is compared with the empty one. It stands above the conditions on a lone region or
-             everything, so that RStream re-emits only when a tuple was added to its input (C5, C29).
+    Meaning  a window stays if current \\\\ previous has a tuple, where previous is the last window of its key.
+    Bounds   the first window is compared with the empty one. The translator adds it above the conditions on a region
+             or unbounded range alone, so that RStream re-emits only when a tuple was added to its input (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
     State    the previous window; over a range that never evicts, its number of tuples.
     """
@@ -222,12 +237,13 @@ class WindowGrown(Windows):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class WindowMerge(Windows):
-    """The windows of all keys as one.
+    """The windows of all keys merged into one window per tick.
 
     Meaning  at every tick with a new window, the union over the keys of the last window of each (3.4).
     Bounds   one window per tick, in the order of the keys.
@@ -239,11 +255,12 @@ class WindowMerge(Windows):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
 class JoinType(Enum):
-    """What a join emits of two sides; a mark join emits every left row with whether it matches."""
+    """The type of a join; a mark join emits every left row with a flag that says whether it matches."""
 
     INNER = "join"
     LEFT = "left join"
@@ -252,21 +269,22 @@ class JoinType(Enum):
     MARK = "mark join"
 
     def __str__(self) -> str:
+        """The join type as text for `explain`, such as `left join`."""
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class RelationJoin(Windows):
-    """Pairs of tuples of two relations for which a predicate is true, or the left tuples that have a pair or have none.
+    """A join of two relations: inner, left, semi or anti, on a predicate, natural or not.
 
-    Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t), left-major; R(t) is the last
-             window, for several keys the union of the last of each. A left join adds the left tuples without a pair,
-             with NULL for the right (R14, R26). A semi join gives the left tuples with a pair, an anti join those
-             without one; NOT IN is an anti join whose predicate is also true where the comparison is unknown. In a
-             natural join, tuples pair that have no two different values in a common column, where NULL fits any value
-             (R7, R22); a pair has common columns once. MINUS is a natural anti join: a pair counts there if both of its
-             tuples have a value in some common column.
-    Bounds   a side that has not started is empty (C16); one window per tick. A predicate that is an error is not true.
+    Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t) for which the predicate is true,
+             left-major; R(t) is the last window, with several keys the union of the last window of each. A left join
+             adds the left tuples without a pair, with NULL for the right (R14, R26). A semi join gives the left tuples
+             with a pair, an anti join those without one; NOT IN is an anti join whose predicate is also true where the
+             comparison is unknown. In a natural join, two tuples match if they agree in all common columns, where NULL
+             agrees with any value (R7, R22); a pair has common columns once. MINUS is a natural anti join, which also
+             demands that both tuples have a value in some common column.
+    Bounds   a side without a window yet is empty (C16); one window per tick. A predicate that is an error is not true.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the relations of both sides.
     """
@@ -278,33 +296,35 @@ class RelationJoin(Windows):
     natural: bool = False
 
     def __post_init__(self) -> None:
+        """Check the predicate, that only relations of RDF terms join naturally, and that it is not a mark join."""
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
-        if self.natural and not (of_terms(self.left) and of_terms(self.right)):
+        if self.natural and not (holds_terms(self.left) and holds_terms(self.right)):
             raise PlanError("only relations of terms have a natural join")
-        check_predicate(self.predicate, self.pair, on_stream=False)
+        check_predicate(self.predicate, self.pair_schema, on_stream=False)
 
     @property
-    def pair(self) -> Schema:
-        """The columns of a pair of tuples, which the predicate reads."""
+    def pair_schema(self) -> Schema:
+        """The columns of a joined pair of tuples, which the predicate reads; common columns once in a natural join."""
         if not self.natural:
             return self.left.schema + self.right.schema
-        return merged(self.left.schema, self.right.schema)
+        return merged_schema(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
-        return self.left.schema if self.join_type in (JoinType.SEMI, JoinType.ANTI) else self.pair
+        """The columns of a joined pair; for a semi or anti join only those of the left input."""
+        return self.left.schema if self.join_type in (JoinType.SEMI, JoinType.ANTI) else self.pair_schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class RelationUnion(Windows):
     """All tuples of two relations.
 
-    Meaning  the tuples of R(t) and then those of S(t): UNION ALL (R7); UNION is the distinct ones of it. By name, a
+    Meaning  the tuples of R(t), then those of S(t): UNION ALL (R7); UNION adds a WindowDistinct. By name, a
              column that one side lacks is NULL in its tuples.
     Bounds   instants as RelationJoin; unless by name, both sides have columns of the same types, named as on the left.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
-    State    the relations of both sides; over solutions none, as the sides are read in step (R24).
+    State    the relations of both sides; over solutions none (R24).
     """
 
     left: Windows
@@ -312,21 +332,23 @@ class RelationUnion(Windows):
     by_name: bool = False
 
     def __post_init__(self) -> None:
+        """Check that both inputs have the same column types, or in a union by name only RDF terms; else PlanError."""
         if not self.by_name:
-            _check_alike(self.left.schema, self.right.schema)
-        elif not (of_terms(self.left) and of_terms(self.right)):
+            check_same_types(self.left.schema, self.right.schema)
+        elif not (holds_terms(self.left) and holds_terms(self.right)):
             raise PlanError("only relations of terms have a union by name")
 
     @property
     def schema(self) -> Schema:
-        return merged(self.left.schema, self.right.schema) if self.by_name else self.left.schema
+        """The columns of the left input; in a union by name also those that only the right input has."""
+        return merged_schema(self.left.schema, self.right.schema) if self.by_name else self.left.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
-    Meaning  bag difference R(t) \\\\ S(t): EXCEPT ALL; EXCEPT is that with a distinct left side.
+    Meaning  bag difference R(t) \\\\ S(t): EXCEPT ALL; EXCEPT adds a WindowDistinct on the left side.
     Bounds   as RelationUnion; NULL equals NULL here.
     Source   CQL (EXCEPT).
     State    the relations of both sides.
@@ -336,18 +358,20 @@ class RelationExcept(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
-        _check_alike(self.left.schema, self.right.schema)
+        """Check that both inputs have columns of the same types in the same order; PlanError otherwise."""
+        check_same_types(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the left input."""
         return self.left.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  each tuple as often as in the side that has it least: INTERSECT ALL; INTERSECT is the distinct ones.
+    Meaning  each tuple with the smaller of its two multiplicities: INTERSECT ALL; INTERSECT adds a WindowDistinct.
     Bounds   as RelationUnion; NULL equals NULL here.
     Source   CQL (INTERSECT).
     State    the relations of both sides.
@@ -357,28 +381,20 @@ class RelationIntersect(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
-        _check_alike(self.left.schema, self.right.schema)
+        """Check that both inputs have columns of the same types in the same order; PlanError otherwise."""
+        check_same_types(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the left input."""
         return self.left.schema
 
 
-def _check_alike(left: Schema, right: Schema) -> None:
-    if [a.type for a in left] != [a.type for a in right]:
-        raise PlanError(f"{left} and {right} do not have columns of the same types")
-
-
-def merged(left: Schema, right: Schema) -> Schema:
-    """The columns of two relations, common ones once."""
-    return Schema(tuple(dict.fromkeys((*left, *right))))
-
-
-def of_terms(op: Windows) -> bool:
-    """Whether a relation has statements or solutions: each of its columns holds terms."""
+def holds_terms(op: Windows) -> bool:
+    """Whether every column of a relation holds RDF terms, so that its rows are statements or solutions."""
     return all(attribute.type is Type.TERM for attribute in op.schema)
 
 
-def restricts(op: WindowProject) -> bool:
-    """Whether a projection only keeps columns: SELECT, which hides all other variables, in contrast to BIND."""
-    return all(item.expression in (Column(item.attribute), Literal(None, item.attribute.type)) for item in op.items)
+def is_column_selection(op: WindowProject) -> bool:
+    """Whether a projection only keeps columns or adds NULL columns, as SELECT does, and computes none, as BIND does."""
+    return all(item.expression in (Column(item.attribute), Constant(None, item.attribute.type)) for item in op.items)

@@ -1,36 +1,38 @@
-"""Relations as sequences: an order, and a part of what is in order."""
+"""Operators on ordered relations: ORDER BY, and LIMIT with OFFSET."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from transom.algebra.check import check_reads
-from transom.algebra.expressions import Column, Expression
+from transom.algebra.expressions.expression import Column, Expression
 from transom.algebra.operator import Windows
-from transom.algebra.relations import WindowDistinct, WindowProject, restricts
+from transom.algebra.relations import WindowDistinct, WindowProject, is_column_selection
 from transom.errors import PlanError
 from transom.model.schema import Schema
+from transom.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """One key of an order; errors come first, as if unbound."""
+@dataclass(frozen=True, repr=False, slots=True)
+class SortKey(Record):
+    """One expression of ORDER BY with its direction; where it is an error, a row sorts as if a variable was unbound."""
 
     expression: Expression
     descending: bool = False
 
     def __str__(self) -> str:
+        """The ORDER BY expression with its direction as text: `ASC(expression)` or `DESC(expression)`."""
         return f"{'DESC' if self.descending else 'ASC'}({self.expression})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class OrderBy(Windows):
-    """The tuples of each window as a sequence.
+    """The tuples of each window, sorted.
 
     Meaning  sorted by the keys, in SPARQL's order of terms; ties by the terms of `ties`, column by column (R16).
-    Bounds   without keys the order is that of the ties alone: any order would do, and this one is always the same.
+    Bounds   without keys, the ties alone give the order, so that it is the same in every run.
     Source   002 Sec. 4 (tolist, order by); W3C 15.1.
-    State    what is valid of the input.
+    State    the valid solutions of the input.
     """
 
     input: Windows
@@ -38,22 +40,24 @@ class OrderBy(Windows):
     ties: tuple[Column, ...]
 
     def __post_init__(self) -> None:
+        """Check that the ORDER BY expressions read only columns of the input; PlanError otherwise."""
         for key in self.keys:
             check_reads(key.expression, self.input.schema, on_stream=False)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Slice(Windows):
-    """A part of the sequence of each window.
+    """The tuples of each window after an offset, up to a limit.
 
-    Meaning  without the first `offset` tuples, and at most `limit` of the others.
+    Meaning  the first `offset` tuples are left out, and at most `limit` of the others are kept.
     Bounds   its input is in order: an OrderBy, or WindowProject and WindowDistinct over it.
     Source   002 Sec. 4 (slice).
-    State    what is valid of the input.
+    State    the valid solutions of the input.
     """
 
     input: Windows
@@ -61,22 +65,24 @@ class Slice(Windows):
     limit: int | None = None
 
     def __post_init__(self) -> None:
+        """Check that offset and limit are at least 0 and that the input is ordered; PlanError otherwise."""
         if self.offset < 0 or (self.limit is not None and self.limit < 0):
             raise PlanError("a part of a sequence has no negative length")
-        if not ordered(self.input):
-            raise PlanError("a part of something without an order; an OrderBy without keys gives it one")
+        if not is_ordered(self.input):
+            raise PlanError("a slice of windows without an order; an OrderBy without keys gives them one")
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-def ordered(op: object) -> bool:
-    """Whether the tuples of a relation are a sequence."""
+def is_ordered(op: object) -> bool:
+    """Whether an operator's windows have ordered tuples: it is an OrderBy, perhaps below SELECT, DISTINCT or LIMIT."""
     match op:
-        case WindowProject(input=below):
-            return restricts(op) and ordered(below)
-        case WindowDistinct(input=below) | Slice(input=below):
-            return ordered(below)
+        case WindowProject(input=input):
+            return is_column_selection(op) and is_ordered(input)
+        case WindowDistinct(input=input) | Slice(input=input):
+            return is_ordered(input)
         case _:
             return isinstance(op, OrderBy)

@@ -1,22 +1,22 @@
-"""Where data comes from: sensed and pushed streams, stored tables, and rows that a query says."""
+"""Source operators: sensed and pushed streams, stored tables, and rows written in the query."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transom.algebra.expressions import Column
+from transom.algebra.expressions.expression import Column
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.errors import PlanError
 from transom.model.schema import Schema
 from transom.model.types import Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
     Meaning  ticks 0, every, 2*every, ...; at each one tuple per site, in the order of the list; index from 1.
-    Bounds   a missing reading is no tuple and takes no number (S37).
+    Bounds   a missing reading gives no tuple and uses no index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
     """
@@ -27,15 +27,16 @@ class StreamAcquire(Stream):
     schema: Schema = field()
 
     def __post_init__(self) -> None:
+        """Check that the acquisition interval is at least one tick; PlanError otherwise."""
         if self.every < 1:
             raise PlanError("an acquisition interval is at least one tick")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StreamReceive(Stream):
-    """A pushed extent: tuples at a rate of their own choosing.
+    """A pushed extent: tuples that arrive without being asked for.
 
-    Meaning  every tuple with the tick of its arrival, or its own time stamp; index in order of arrival, from 1.
+    Meaning  every tuple with the tick of its arrival or of its time stamp; index in order of arrival, from 1.
     Bounds   several tuples per tick, and ticks without tuples.
     Source   000 Sec. 6.1 receive.
     State    none.
@@ -45,27 +46,27 @@ class StreamReceive(Stream):
     schema: Schema = field()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
     Meaning  at tick t, the version with the latest tick <= t; empty before the first.
     Bounds   a window reads it at the end of a tick (S11).
     Source   000 Fig. 5 scanTable.
-    State    none of its own; the table lies elsewhere.
+    State    none; the table is stored outside of the query.
     """
 
     extent: str
     schema: Schema = field()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Values(Windows):
-    """A relation written down in the query.
+    """A relation whose rows are written in the query.
 
     Meaning  every row is a tuple, at every tick; None is NULL.
-    Bounds   equal rows add up.
-    Source   W3C 10.2; GRAPH ?g joins what it finds in a stream with the name of the stream (R10).
+    Bounds   duplicate rows stay.
+    Source   W3C 10.2; GRAPH ?g joins the matches in a stream with the name of the stream (R10).
     State    none.
     """
 
@@ -73,10 +74,12 @@ class Values(Windows):
     rows: tuple[tuple[Value, ...], ...]
 
     def __post_init__(self) -> None:
+        """Check that every row has one value per column; PlanError otherwise."""
         width = len(self.schema)
         if any(len(row) != width for row in self.rows):
             raise PlanError("every row has as many terms as there are variables")
 
     @property
     def schema(self) -> Schema:
+        """The columns to which the rows in the query text give values."""
         return Schema(tuple(column.attribute for column in self.columns))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from transom.algebra.check import check_items, check_predicate
-from transom.algebra.expressions import Expression, Item
+from transom.algebra.expressions.expression import Expression, NamedExpression
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.sources import StreamAcquire, StreamReceive
 from transom.errors import PlanError
+from transom.model.geometry.space import Position, Speed
 from transom.model.schema import Attribute, Schema
-from transom.model.space import Position, Speed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StreamSelect(Stream):
     """The tuples of a stream for which a predicate is true.
 
     Meaning  filter; tick and index are kept (S2).
-    Bounds   the index of the result has gaps, so no row window stands on it directly (S15).
+    Bounds   the index of the result has gaps; a row window over it needs a Renumber (S15).
     Source   000 Fig. 1.
     State    none.
     """
@@ -27,16 +27,18 @@ class StreamSelect(Stream):
     predicate: Expression
 
     def __post_init__(self) -> None:
+        """Check that the predicate is boolean and reads only columns and tags of the input; PlanError otherwise."""
         check_predicate(self.predicate, self.input.schema, on_stream=True)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StreamProject(Stream):
-    """Each tuple of a stream made into another by a list of expressions.
+    """Each tuple of a stream mapped to a new tuple by a list of expressions.
 
     Meaning  map; tick and index are kept.
     Bounds   none.
@@ -45,21 +47,23 @@ class StreamProject(Stream):
     """
 
     input: Stream
-    items: tuple[Item, ...]
+    items: tuple[NamedExpression, ...]
 
     def __post_init__(self) -> None:
+        """Check that the expressions read only the input and have distinct names; PlanError otherwise."""
         check_items(self.items, self.input.schema, on_stream=True)
 
     @property
     def schema(self) -> Schema:
+        """The columns that the expressions compute."""
         return Schema(tuple(item.attribute for item in self.items))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Renumber(Stream):
-    """The same stream, numbered from 1 without gaps.
+    """The same tuples, numbered from 1 without gaps.
 
-    Meaning  the index becomes the position in this stream; tick and values stay.
+    Meaning  the index becomes the row number in this stream; tick and values stay.
     Bounds   none.
     Source   decision S15.
     State    one number.
@@ -69,15 +73,16 @@ class Renumber(Stream):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class StreamUnion(Stream):
-    """Several streams as one.
+    """Several streams merged into one, in order of tick.
 
     Meaning  the tuples of all parts in order of their ticks, those of one tick in the order of the parts; the index is
-             the position in this stream, from 1.
+             the row number in the merged stream, from 1.
     Bounds   all parts have the columns of the first.
     Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
     State    none; the parts are read in step.
@@ -86,6 +91,7 @@ class StreamUnion(Stream):
     parts: tuple[Stream, ...]
 
     def __post_init__(self) -> None:
+        """Check that there are at least two streams, all with equal schemas; PlanError otherwise."""
         if len(self.parts) < 2:
             raise PlanError("a union has at least two parts")
         if any(part.schema != self.schema for part in self.parts):
@@ -93,19 +99,20 @@ class StreamUnion(Stream):
 
     @property
     def schema(self) -> Schema:
+        """The columns that all merged streams share."""
         return self.parts[0].schema
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutJumps(Stream):
-    """A stream without the rows that no object can have reached in time.
+@dataclass(frozen=True, repr=False, slots=True)
+class SpeedLimit(Stream):
+    """A stream without the rows that their object could only have reached faster than a speed limit.
 
-    Meaning  a row is rejected if the way to its place from the last row of its key that was kept would need more
-             than a speed; rows of one tick as if a tick had passed. Tick and index are kept.
-    Bounds   the first row of a key and rows without a place are kept; what is rejected is counted, not lost in silence.
-             A key of which no row was kept for more than `forget_after` ticks is new (E8).
+    Meaning  a row is rejected if the way from the last accepted position of its key needs more than `speed`; between
+             rows of the same tick, one tick counts as passed. Tick and index are kept.
+    Bounds   the first row of a key and rows without a position are accepted; rejected rows are counted.
+             A key without an accepted row for more than `forget_after` ticks starts anew (E8).
     Source   ours: jumps of satellite positions.
-    State    the last place and tick of every key.
+    State    the last position and tick of every key.
     """
 
     input: Stream
@@ -115,29 +122,32 @@ class WithoutJumps(Stream):
     forget_after: int | None = None
 
     def __post_init__(self) -> None:
+        """Check that speed, `forget_after`, position columns and key are valid; PlanError otherwise."""
         if self.speed.length < 0 or self.speed.ticks < 1:
-            raise PlanError("a speed is a way of at least 0 in at least one tick")
+            raise PlanError("a speed is a distance of at least 0 over at least one tick")
         if self.forget_after is not None and (self.forget_after < 0 or not self.key):
             raise PlanError("only keys are forgotten, after at least 0 ticks")
-        _ = self.place
+        _ = self.position_columns
         for attribute in self.key:
             self.input.schema.position(attribute)
 
     @property
-    def place(self) -> tuple[Attribute, ...]:
-        """The columns that hold the place of a row."""
-        return place_columns(self.input.schema, self.position)
+    def position_columns(self) -> tuple[Attribute, ...]:
+        """The input columns that hold the position of a row."""
+        return find_position_columns(self.input.schema, self.position)
 
     @property
     def schema(self) -> Schema:
+        """The columns of the input, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple with the tick of its window and a running index; of several keys, those with a window then.
+    Meaning  each tuple with the tick of its window and a running index; with several keys, only the keys that have a
+             window at the tick.
     Bounds   none.
     Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
     State    one number.
@@ -147,16 +157,17 @@ class RStream(Stream):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the windows, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class IStream(Stream):
-    """The tuples of every window that were not in the window before it.
+    """The tuples of every window that were not in the previous window.
 
     Meaning  bag difference current \\\\ previous on values, stamped with the current window's tick (S12).
-    Bounds   the first window is compared with the empty one; windows of one tick are compared in their order, with
-             several keys each with the one of its key before it (C14).
+    Bounds   the first window is compared with the empty one; windows of one tick are compared in their order. With
+             several keys, each window is compared with the previous one of its key (C14).
     Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
     State    the previous window, of every key.
     """
@@ -165,15 +176,16 @@ class IStream(Stream):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the windows, unchanged."""
         return self.input.schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class DStream(Stream):
-    """The tuples of every window that are gone from the window after it.
+    """The tuples of every window that are missing from the next window.
 
     Meaning  bag difference previous \\\\ current on values, stamped with the current window's tick (S13).
-    Bounds   nothing at the first window, of every key; no flush at the end.
+    Bounds   the first window of each key emits nothing; the end of the stream flushes nothing.
     Source   000 Sec. 6.3; 001 Sec. 2.
     State    the previous window, of every key.
     """
@@ -182,21 +194,22 @@ class DStream(Stream):
 
     @property
     def schema(self) -> Schema:
+        """The columns of the windows, unchanged."""
         return self.input.schema
 
 
 def is_dense(stream: Stream) -> bool:
-    """Whether the index of a stream runs from 1 without gaps."""
+    """Whether a stream's index runs from 1 without gaps, so that a window may count rows by it."""
     while isinstance(stream, StreamProject):
         stream = stream.input
     return isinstance(stream, StreamAcquire | StreamReceive | StreamUnion | Renumber | RStream | IStream | DStream)
 
 
-def place_columns(schema: Schema, position: Position) -> tuple[Attribute, ...]:
-    """The columns that hold a position; PlanError unless each is there once and holds numbers."""
+def find_position_columns(schema: Schema, position: Position) -> tuple[Attribute, ...]:
+    """The columns of a schema that `position` names; PlanError unless each name has exactly one numeric column."""
     names = (position.x,) if position.y is None else (position.x, position.y)
-    found = [schema.find(None, name) for name in names]
-    for name, candidates in zip(names, found, strict=True):
+    matches = [schema.find(None, name) for name in names]
+    for name, candidates in zip(names, matches, strict=True):
         if len(candidates) != 1 or not candidates[0].type.is_number:
             raise PlanError(f"a position needs one column {name} of numbers in {schema}")
-    return tuple(candidates[0] for candidates in found)
+    return tuple(candidates[0] for candidates in matches)

@@ -1,6 +1,6 @@
-"""The closed unions of operators, and walking them; nothing here names the fields of an operator.
+"""Closed unions of all operators, and generic tree walks that name no fields of an operator.
 
-A `match` over `closed(operator)` is checked by mypy to know every operator.
+A `match` over `narrow(operator)` lets mypy check that every operator is handled.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeAlias, get_args, overload
 
-from transom.algebra.expressions import Call, Exists, Expression, parts
+from transom.algebra.expressions.expression import Call, Exists, Expression, subexpressions
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
@@ -19,16 +19,16 @@ from transom.algebra.relations import (
     RelationIntersect,
     RelationJoin,
     RelationUnion,
+    SuppressUnchanged,
     TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
     WindowDistinct,
-    WindowFirst,
-    WindowGrown,
     WindowJoin,
     WindowMerge,
     WindowProject,
     WindowSelect,
+    WindowTopK,
 )
 from transom.algebra.sequences import OrderBy, Slice
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
@@ -37,10 +37,10 @@ from transom.algebra.streams import (
     IStream,
     Renumber,
     RStream,
+    SpeedLimit,
     StreamProject,
     StreamSelect,
     StreamUnion,
-    WithoutJumps,
 )
 from transom.algebra.windows import Window
 from transom.errors import PlanError
@@ -52,75 +52,87 @@ StreamOperator: TypeAlias = (
     | StreamProject
     | StreamUnion
     | Renumber
-    | WithoutJumps
+    | SpeedLimit
     | RStream
     | IStream
     | DStream
 )
 """Every operator that produces tagged tuples."""
 
-Relations: TypeAlias = RelationJoin | RelationUnion | RelationExcept | RelationIntersect
-"""Operators on two relations: one window per tick at the union of the instants, a side not started is empty (C16)."""
+RelationOperator: TypeAlias = RelationJoin | RelationUnion | RelationExcept | RelationIntersect
+"""Operators on two relations: one window at each tick of either side; a side without a window yet is empty (C16)."""
 
-OneWindow: TypeAlias = (
-    WindowSelect | WindowProject | WindowAggregation | TrackAggregation | WindowDistinct | WindowFirst | OrderBy | Slice
+WindowwiseOperator: TypeAlias = (
+    WindowSelect | WindowProject | WindowAggregation | TrackAggregation | WindowDistinct | WindowTopK | OrderBy | Slice
 )
-"""Operators on one relation: each window follows from the window of the input alone."""
+"""Operators on one relation: each output window depends on one input window only."""
 
-EachWindow: TypeAlias = OneWindow | WindowGrown | TriplePattern | PathPattern
+UnaryWindowOperator: TypeAlias = WindowwiseOperator | SuppressUnchanged | TriplePattern | PathPattern
 """Operators with at most one window for each window of their input."""
 
 WindowsOperator: TypeAlias = (
     Window
-    | EachWindow
+    | UnaryWindowOperator
     | WindowMerge
     | WindowCrossProduct
     | WindowJoin
-    | Relations
+    | RelationOperator
     | Values
     | StoredGraph
     | BasicGraphPattern
 )
 """Every operator that produces windows."""
 
-Form: TypeAlias = Construct | Describe | Ask
-"""Operators that end a query over RDF with something else than solutions."""
+QueryForm: TypeAlias = Construct | Describe | Ask
+"""Operators that end a query over RDF without producing solutions: CONSTRUCT, DESCRIBE and ASK."""
 
-Question: TypeAlias = Windows | Form
-"""What a query over RDF is."""
+RdfPlan: TypeAlias = Windows | QueryForm
+"""The plan of a query over RDF."""
 
 OPERATORS: tuple[type[Operator], ...] = (
     *get_args(StreamOperator),
     *get_args(WindowsOperator),
     StoredTable,
-    *get_args(Form),
+    *get_args(QueryForm),
 )
 
 
 @overload
-def closed(operator: Stream) -> StreamOperator: ...
+def narrow(operator: Stream) -> StreamOperator:
+    """The same stream operator, typed as the union of all stream operators, so that a `match` can be exhaustive."""
+
+
 @overload
-def closed(operator: Windows) -> WindowsOperator: ...
+def narrow(operator: Windows) -> WindowsOperator:
+    """The same operator, typed as the union of all operators that produce windows, for an exhaustive `match`."""
+
+
 @overload
-def closed(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable | Form: ...
-def closed(operator: Operator) -> Operator:
-    """The operator itself, as one of a closed union."""
+def narrow(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable | QueryForm:
+    """The same operator, typed as the union of all operators, so that a `match` over it can be exhaustive."""
+
+
+def narrow(operator: Operator) -> Operator:
+    """The same operator, typed as the union of all operator classes; TypeError if its class is not among them."""
     if not isinstance(operator, OPERATORS):
         raise TypeError(f"{type(operator).__name__} is not in the unions of operators")
     return operator
 
 
 def inputs(operator: Operator) -> tuple[Operator, ...]:
-    """The operators directly below one, those in the patterns of EXISTS included."""
-    return tuple(below for found in _inside(operator) for below in _operators(found))
+    """The operators that an operator reads, including the patterns of EXISTS in its expressions."""
+    return tuple(child for member in _members(operator) for child in _operators_in(member))
 
 
-def _operators(found: Operator | Expression) -> list[Operator]:
-    return [found] if isinstance(found, Operator) else [e.pattern for e in parts(found) if isinstance(e, Exists)]
+def _operators_in(member: Operator | Expression) -> list[Operator]:
+    """The operators that a field's value contributes as inputs: itself, or the EXISTS patterns in an expression."""
+    if isinstance(member, Operator):
+        return [member]
+    return [part.pattern for part in subexpressions(member) if isinstance(part, Exists)]
 
 
-def _inside(value: object) -> Iterator[Operator | Expression]:
-    """The nearest operators and expressions in the fields of a value, and in tuples."""
+def _members(value: object) -> Iterator[Operator | Expression]:
+    """The outermost operators and expressions in a node's fields, found through tuples and helper dataclasses."""
     if isinstance(value, tuple):
         members = value
     elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):
@@ -131,11 +143,11 @@ def _inside(value: object) -> Iterator[Operator | Expression]:
         if isinstance(member, Operator | Expression):
             yield member
         else:
-            yield from _inside(member)
+            yield from _members(member)
 
 
 def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> Operator:
-    """The operator with `change` applied to those directly below it; itself if nothing changed."""
+    """A copy of the operator with `change` applied to its direct inputs, not EXISTS patterns; itself if unchanged."""
     changed: dict[str, Operator | tuple[Operator, ...]] = {}
     for field in fields(operator):
         value = getattr(operator, field.name)
@@ -151,41 +163,42 @@ def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> O
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
-    """The operator and all below it, top first; patterns of EXISTS are entered."""
+    """The operator and all operators below it in pre-order, including the patterns of EXISTS, but not inner queries."""
     yield operator
-    for below in inputs(operator):
-        yield from walk(below)
+    for child in inputs(operator):
+        yield from walk(child)
 
 
 def expressions_of(operator: Operator) -> Iterator[Expression]:
-    """The expressions of an operator and all that is below them."""
-    return (part for found in _inside(operator) if not isinstance(found, Operator) for part in parts(found))
+    """All expressions of this operator alone, not of its inputs, with their subexpressions."""
+    expressions = (member for member in _members(operator) if not isinstance(member, Operator))
+    return (part for expression in expressions for part in subexpressions(expression))
 
 
 def calls(operator: Operator) -> Iterator[Call]:
-    """The calls of an operator and of all below it, top first; patterns of EXISTS are entered."""
-    return (part for found in walk(operator) for part in expressions_of(found) if isinstance(part, Call))
+    """All function calls of an operator tree in pre-order, including the patterns of EXISTS."""
+    return (part for node in walk(operator) for part in expressions_of(node) if isinstance(part, Call))
 
 
 def volatile_calls(operator: Operator) -> list[Call]:
-    """Calls that depend on more than their arguments, which have no meaning over streams (R28)."""
+    """The calls in a plan whose result depends on more than their arguments, such as NOW; not for streams (R28)."""
     return [call for call in calls(operator) if call.function.volatile]
 
 
 def reads_streams(operator: Operator) -> bool:
-    """Whether an answer can change with time."""
-    return any(isinstance(found, StreamReceive) for found in walk(operator))
+    """Whether a plan reads a pushed stream, so that its answer can change over time."""
+    return any(isinstance(node, StreamReceive) for node in walk(operator))
 
 
-def patterns_of(operator: Operator) -> list[Windows]:
-    """The patterns that the expressions of an operator ask for with EXISTS."""
-    return [pattern_of(part) for part in expressions_of(operator) if isinstance(part, Exists)]
+def exists_patterns(operator: Operator) -> list[Windows]:
+    """The patterns of all EXISTS in the expressions of this operator alone."""
+    return [pattern_of_exists(part) for part in expressions_of(operator) if isinstance(part, Exists)]
 
 
-def pattern_of(exists: Exists) -> Windows:
-    """The pattern of an EXISTS."""
+def pattern_of_exists(exists: Exists) -> Windows:
+    """The pattern of an EXISTS as an operator that produces solutions; PlanError if it does not."""
     if not isinstance(exists.pattern, Windows):
-        raise PlanError("EXISTS asks for solutions")
+        raise PlanError("the pattern of EXISTS must produce solutions")
     return exists.pattern
 
 
@@ -194,12 +207,12 @@ def is_stream(operator: Operator) -> bool:
     return isinstance(operator, Stream)
 
 
-def keyed(windows: Windows) -> bool:
-    """Whether windows come in one lineage per key, so that several of one tick stand beside each other (C14)."""
+def is_keyed(windows: Windows) -> bool:
+    """Whether windows are kept per key, so that several windows can be current at a tick, one per key (C14)."""
     match windows:
         case Window(key=key):
             return bool(key)
         case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
-            return keyed(left) or keyed(right)
+            return is_keyed(left) or is_keyed(right)
         case _:
-            return isinstance(windows, EachWindow) and keyed(windows.input)
+            return isinstance(windows, UnaryWindowOperator) and is_keyed(windows.input)

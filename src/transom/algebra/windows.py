@@ -1,4 +1,4 @@
-"""The one window operator: slide events on one coordinate, a range on the same or another one."""
+"""The one window operator: slide events on one coordinate, a range on the same or another coordinate."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from typing import TypeAlias
 
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.sources import StoredTable
-from transom.algebra.streams import is_dense, place_columns
+from transom.algebra.streams import find_position_columns, is_dense
 from transom.errors import PlanError
-from transom.model.regions import Region
-from transom.model.schema import IMPLICIT, Attribute, Schema
-from transom.model.space import Position
+from transom.model.geometry.regions import Region
+from transom.model.geometry.space import Position
+from transom.model.schema import IMPLICIT_TAGS, Attribute, Schema
 from transom.model.types import Type
+from transom.record import Record
 
 
 class Coordinate(Enum):
-    """What an element carries that never goes backwards within its key."""
+    """A coordinate of elements; within a key it never decreases."""
 
     TICK = "tick"
     INDEX = "index"
     DISTANCE = "distance"
 
     def __str__(self) -> str:
+        """The name of the coordinate."""
         return self.value
 
 
 _LENGTHS = (("km", 1_000_000_000), ("m", 1_000_000), ("mm", 1_000))
 
 
-def measured(coordinate: Coordinate, amount: int) -> str:
-    """An amount of a coordinate as people read it: ticks and rows as they are, distances in the largest unit that fits.
+def format_amount(coordinate: Coordinate, amount: int) -> str:
+    """Format an amount of a coordinate: ticks and rows as numbers, distances in the largest exact unit.
 
-    >>> measured(Coordinate.DISTANCE, 10_000_000_000)
+    >>> format_amount(Coordinate.DISTANCE, 10_000_000_000)
     '10 km'
     """
     if coordinate is Coordinate.DISTANCE and amount:
@@ -44,11 +46,12 @@ def measured(coordinate: Coordinate, amount: int) -> str:
     return str(amount)
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+@dataclass(frozen=True, repr=False, slots=True)
+class Every(Record):
     """A slide event at the boundaries first, first + step, first + 2*step, ... of a coordinate.
 
-    A distance may leap over boundaries: then there is one event, for the last of them (C12), and one per instant (C6).
+    A distance may cross several boundaries at once: then there is one event, for the last of them (C12), and at most
+    one per instant (C6).
     """
 
     coordinate: Coordinate
@@ -56,168 +59,184 @@ class Every:
     first: int = 0
 
     def __post_init__(self) -> None:
+        """Check that the step is at least 1 and the first boundary at least 0; PlanError otherwise."""
         if self.step < 1 or self.first < 0:
             raise PlanError("a slide needs a step of at least 1 and a first boundary of at least 0")
 
     def __str__(self) -> str:
-        return f"every {measured(self.coordinate, self.step)} {self.coordinate} from {self.first}"
+        """The slide as text for `explain`: step, coordinate and first boundary."""
+        return f"every {format_amount(self.coordinate, self.step)} {self.coordinate} from {self.first}"
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A slide event at every instant at which elements arrive, for a region elements inside it (C5, C18).
+@dataclass(frozen=True, repr=False, slots=True)
+class OnArrival(Record):
+    """A slide event at every instant with arrivals; for a region, arrivals inside it (C5, C18).
 
-    Its boundary is the last of them.
+    The boundary is the last of these elements.
     """
 
     def __str__(self) -> str:
+        """The slide as text for `explain`: `at every arrival`."""
         return "at every arrival"
 
 
-@dataclass(frozen=True, slots=True)
-class Once:
+@dataclass(frozen=True, repr=False, slots=True)
+class AtStart(Record):
     """One slide event, when the query starts (S17)."""
 
     def __str__(self) -> str:
+        """The slide as text for `explain`: `once`."""
         return "once"
 
 
-@dataclass(frozen=True, slots=True)
-class Passing:
+@dataclass(frozen=True, repr=False, slots=True)
+class OnRowCount(Record):
     """A slide event at every instant at which the number of rows passes a multiple of a step.
 
-    Its boundary is the last multiple: one event per instant, where Every has one per boundary (C18, E11).
+    The boundary is the last multiple passed: one event per instant, where Every has one per boundary (C18, E11).
     """
 
     step: int
 
     def __post_init__(self) -> None:
+        """Check that the step in rows is at least 1; PlanError otherwise."""
         if self.step < 1:
             raise PlanError("a slide needs a step of at least 1")
 
     def __str__(self) -> str:
+        """The slide as text for `explain`: `when every n index passes`."""
         return f"when every {self.step} index passes"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A slide event at every instant at which the content is another than before, by arrival or by age (C28).
+@dataclass(frozen=True, repr=False, slots=True)
+class OnChange(Record):
+    """A slide event at every instant at which the content changes, because rows arrive or become too old (C28).
 
-    A table has one at the start too: it is there from then on.
+    A table also has one at the start.
     """
 
     def __str__(self) -> str:
+        """The slide as text for `explain`: `at every change`."""
         return "at every change"
 
 
-Slide: TypeAlias = Every | Passing | Arrival | Change | Once
+Slide: TypeAlias = Every | OnRowCount | OnArrival | OnChange | AtStart
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """One end of a range: at base b its value is floor(b / step) * step + offset."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Bound(Record):
+    """One end of a range, relative to a base b, the current value: floor(b / step) * step + offset."""
 
     step: int
     offset: int
 
     def __post_init__(self) -> None:
+        """Check that the step is at least 1; PlanError otherwise."""
         if self.step < 1:
             raise PlanError("a bound needs a step of at least 1")
 
     def at(self, base: int) -> int:
-        """The value of the bound at a base."""
+        """The end of the range when the current coordinate value is `base`: floor(base / step) * step + offset."""
         return base // self.step * self.step + self.offset
 
     def __str__(self) -> str:
+        """The end of a range of ticks as text, such as `now-5`."""
         return self.on(Coordinate.TICK)
 
     def on(self, coordinate: Coordinate) -> str:
-        """The bound as people read it, on a coordinate."""
-        now = "now" if self.step == 1 else f"floor(now, {measured(coordinate, self.step)})"
+        """The end of a range on a coordinate as text, such as `now-5` for ticks or `now-10 km` for distances."""
+        now = "now" if self.step == 1 else f"floor(now, {format_amount(coordinate, self.step)})"
         sign = "+" if self.offset > 0 else "-"
-        return f"{now}{sign}{measured(coordinate, abs(self.offset))}" if self.offset else now
+        return f"{now}{sign}{format_amount(coordinate, abs(self.offset))}" if self.offset else now
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The elements seen so far whose coordinate lies between two bounds; both ends belong (S4)."""
+@dataclass(frozen=True, repr=False, slots=True)
+class CoordinateRange(Record):
+    """The elements seen so far whose coordinate lies between two bounds, both included (S4)."""
 
     coordinate: Coordinate
     low: Bound
     high: Bound
 
     def __str__(self) -> str:
+        """The range as text for `explain`: the coordinate and both bounds."""
         if self.low.step == self.high.step > 1:
             low, high = Bound(1, self.low.offset), Bound(1, self.high.offset)
-            steps = measured(self.coordinate, self.low.step)
+            steps = format_amount(self.coordinate, self.low.step)
             return f"{self.coordinate} {low.on(self.coordinate)} .. {high.on(self.coordinate)} in steps of {steps}"
         return f"{self.coordinate} {self.low.on(self.coordinate)} .. {self.high.on(self.coordinate)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """The elements seen so far whose place lies inside a region, border included (C9)."""
+@dataclass(frozen=True, repr=False, slots=True)
+class RegionRange(Record):
+    """The elements seen so far whose position lies inside a region, border included (C9)."""
 
     region: Region
 
     def __str__(self) -> str:
+        """The range as text for `explain`: `inside` and the name of the region."""
         return f"inside {self.region.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Everything:
+@dataclass(frozen=True, repr=False, slots=True)
+class UnboundedRange(Record):
     """All elements seen so far (`[UNBOUNDED]`)."""
 
     def __str__(self) -> str:
+        """The range as text for `explain`: `everything`."""
         return "everything"
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+@dataclass(frozen=True, repr=False, slots=True)
+class RangeIntersection(Record):
     """The elements that lie in every one of several ranges (C28)."""
 
-    parts: tuple[Between | Inside, ...]
+    parts: tuple[CoordinateRange | RegionRange, ...]
 
     def __post_init__(self) -> None:
+        """Check that there are at least two ranges; PlanError otherwise."""
         if len(self.parts) < 2:
-            raise PlanError("ranges together are at least two")
+            raise PlanError("an intersection needs at least two ranges")
 
     def __str__(self) -> str:
+        """The ranges as text for `explain`, joined by `and`."""
         return " and ".join(map(str, self.parts))
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The whole content of a table at the boundary."""
+@dataclass(frozen=True, repr=False, slots=True)
+class TableContent(Record):
+    """The content of a table at the boundary."""
 
     def __str__(self) -> str:
+        """The range as text for `explain`: `content`."""
         return "content"
 
 
-Range: TypeAlias = Between | Inside | Everything | Together | Content
+Range: TypeAlias = CoordinateRange | RegionRange | UnboundedRange | RangeIntersection | TableContent
 
 
-def parts(reach: Range) -> tuple[Range, ...]:
-    """The ranges that an element must all lie in."""
-    return reach.parts if isinstance(reach, Together) else (reach,)
+def range_parts(window_range: Range) -> tuple[Range, ...]:
+    """The ranges that an intersection combines, or the range itself; an element must lie in all of them."""
+    return window_range.parts if isinstance(window_range, RangeIntersection) else (window_range,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Window(Windows):
     """At each slide event, the elements in range.
 
-    Meaning  content(b) = elements seen so far with low(b) <= rho(e) <= high(b); with another coordinate than the
-             slide's, b is the current value of that coordinate. The distance of an element is the way from the first
-             element of its key, step by step between the places in the columns of `position`; one without a place
-             moves nothing (C11). `tags` keeps an element's tick or index as columns.
-    Bounds   one window per boundary, the empty ones too (S5); its tick is the boundary, or for a boundary on
-             another coordinate the tick of the element that reached it (S6, S22). `key` makes one lineage per key:
-             rows and distance are counted inside the key, and it has no window before its first element (C14). A key
-             without an element for more than `forget_after` ticks is forgotten at the next one: it has no rows and
-             no windows from then on, and is new if it comes again (E8).
+    Meaning  content(b) = elements seen so far with low(b) <= rho(e) <= high(b); if the range is on another coordinate
+             than the slide, b is the current value of the range's coordinate. The distance of an element is the length
+             of the path from the first element of its key, step by step between the positions in the columns of
+             `position`; an element without a position adds no distance (C11). `tags` keeps the tick or index of an
+             element as columns.
+    Bounds   one window per boundary, also if it is empty (S5); its tick is the boundary, or for a boundary on
+             another coordinate the tick of the element that reached it (S6, S22). With `key`, each key has windows
+             of its rows alone: rows and distance are counted within the key, and it has no window before its first
+             element (C14). A key without an element for more than `forget_after` ticks is forgotten at the next
+             tick: its rows and windows end, and a later element starts it anew (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements between low and the present: rate * (range + 1 tick), or range + 1 rows; for a distance
-             what the hints of the catalog allow (E8); for a region and for everything, all that ever came.
+             the bound from catalog hints (E8); for a region and for an unbounded range, all elements.
     """
 
     input: Stream | StoredTable
@@ -229,18 +248,19 @@ class Window(Windows):
     forget_after: int | None = None
 
     def __post_init__(self) -> None:
+        """Check that input, slide, range, key, tags and position fit together; PlanError otherwise."""
         stored = isinstance(self.input, StoredTable)
-        if stored != isinstance(self.range, Content):
-            raise PlanError("the content of a table is for a table, and a table has no other range")
-        if stored and (self.tags or self.key or self.position or not _by_tick(self.slide)):
+        if stored != isinstance(self.range, TableContent):
+            raise PlanError("the range TableContent is for a table, and a table needs it")
+        if stored and (self.tags or self.key or self.position or not _slides_by_tick(self.slide)):
             raise PlanError("a table is scanned by tick and its tuples carry no tags")
-        if not stored and isinstance(self.slide, Once):
+        if not stored and isinstance(self.slide, AtStart):
             raise PlanError("only a table is scanned once")
-        if not stored and isinstance(self.slide, Change) and not isinstance(self.range, Together):
-            raise PlanError("a window is made at every change of a table or of several ranges together")
-        if isinstance(self.slide, Passing) and not self._ranges_on(Coordinate.INDEX):
-            raise PlanError("a slide by rows that pass needs a range of rows")
-        if any(a.name not in IMPLICIT or a.type is not Type.INTEGER for a in self.tags):
+        if not stored and isinstance(self.slide, OnChange) and not isinstance(self.range, RangeIntersection):
+            raise PlanError("a window slides at every change only over a table or an intersection of ranges")
+        if isinstance(self.slide, OnRowCount) and not self._has_range_on(Coordinate.INDEX):
+            raise PlanError("a slide by the number of rows needs a range of rows")
+        if any(a.name not in IMPLICIT_TAGS or a.type is not Type.INTEGER for a in self.tags):
             raise PlanError("only tick and index are tags")
         for attribute in self.key:
             self.input.schema.position(attribute)
@@ -248,62 +268,66 @@ class Window(Windows):
             raise PlanError("only keys are forgotten, after at least 0 ticks")
         if self.in_space and self.position is None:
             raise PlanError("a window in space needs the position of its elements")
-        _ = self.place
-        for part in parts(self.range):
-            if isinstance(part, Inside) and self.position and part.region.geodesic != self.position.geodesic:
-                raise PlanError(f"the region {part.region.name} and the position are not measured alike")
+        _ = self.position_columns
+        for part in range_parts(self.range):
+            if isinstance(part, RegionRange) and self.position and part.region.geodesic != self.position.geodesic:
+                raise PlanError(f"the region {part.region.name} and the position differ in their measure")
         if not isinstance(self.input, StoredTable) and self.counts_rows and not self.key and not is_dense(self.input):
             raise PlanError("a window that counts rows needs a stream that is numbered without gaps (S15)")
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the index of the elements decides when a window comes or what it holds."""
+        """Whether the slide or the range of the window counts rows, that is, uses the index coordinate."""
         by_slide = isinstance(self.slide, Every) and self.slide.coordinate is Coordinate.INDEX
-        return by_slide or isinstance(self.slide, Passing) or self._ranges_on(Coordinate.INDEX)
+        return by_slide or isinstance(self.slide, OnRowCount) or self._has_range_on(Coordinate.INDEX)
 
     @property
     def in_space(self) -> bool:
-        """Whether the distance or the place of the elements decides when a window comes or what it holds."""
-        return self.by_distance or any(isinstance(part, Inside) for part in parts(self.range))
+        """Whether the slide or the range of the window uses distances or a region, and so needs positions."""
+        return self.by_distance or any(isinstance(part, RegionRange) for part in range_parts(self.range))
 
     @property
     def by_distance(self) -> bool:
-        """Whether the distance of the elements decides when a window comes or what it holds."""
+        """Whether the slide or the range of the window is a distance along an object's path."""
         by_slide = isinstance(self.slide, Every) and self.slide.coordinate is Coordinate.DISTANCE
-        return by_slide or self._ranges_on(Coordinate.DISTANCE)
+        return by_slide or self._has_range_on(Coordinate.DISTANCE)
 
-    def _ranges_on(self, coordinate: Coordinate) -> bool:
-        return any(isinstance(part, Between) and part.coordinate is coordinate for part in parts(self.range))
+    def _has_range_on(self, coordinate: Coordinate) -> bool:
+        """Whether the range of the window, or a part of an intersection, is on a coordinate."""
+        return any(
+            isinstance(part, CoordinateRange) and part.coordinate is coordinate for part in range_parts(self.range)
+        )
 
     @property
-    def place(self) -> tuple[Attribute, ...]:
-        """The columns of the input that hold the place of an element; none where the window needs no place."""
+    def position_columns(self) -> tuple[Attribute, ...]:
+        """The input columns that hold the position of an element; empty if the window has no position."""
         if self.position is None:
             return ()
-        return place_columns(self.input.schema, self.position)
+        return find_position_columns(self.input.schema, self.position)
 
     @property
     def schema(self) -> Schema:
-        """The columns of the input and the tags that are kept."""
+        """The columns of the input, then the tick and index columns in `tags`."""
         return self.input.schema + Schema(self.tags)
 
 
-def _by_tick(slide: Slide) -> bool:
-    return isinstance(slide, Once | Change) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
+def _slides_by_tick(slide: Slide) -> bool:
+    """Whether the slide events of a window depend on ticks alone: once, at every change, or every n ticks."""
+    return isinstance(slide, AtStart | OnChange) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
 
 
 def time_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """`[FROM NOW-past TO NOW-until SLIDE slide]` in ticks; CQL's `[RANGE past, SLIDE slide]` is that until NOW (C1)."""
-    reach = Between(Coordinate.TICK, Bound(slide, -past), Bound(slide, -until))
-    return Window(input, Every(Coordinate.TICK, slide, 0), reach, tags=tags)
+    """SNEEql's `[FROM NOW-past TO NOW-until SLIDE slide]` in ticks; `tags` are tick or index columns to add (C1)."""
+    window_range = CoordinateRange(Coordinate.TICK, Bound(slide, -past), Bound(slide, -until))
+    return Window(input, Every(Coordinate.TICK, slide, 0), window_range, tags=tags)
 
 
 def row_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """`[FROM NOW-past TO NOW-until SLIDE slide ROWS]`; the first window comes at row `slide` (S6)."""
-    reach = Between(Coordinate.INDEX, Bound(slide, -past), Bound(slide, -until))
-    return Window(input, Every(Coordinate.INDEX, slide, slide), reach, tags=tags)
+    """SNEEql's `[FROM NOW-past TO NOW-until SLIDE slide ROWS]`; `tags` are tick or index columns to add (S6)."""
+    window_range = CoordinateRange(Coordinate.INDEX, Bound(slide, -past), Bound(slide, -until))
+    return Window(input, Every(Coordinate.INDEX, slide, slide), window_range, tags=tags)
 
 
-def scan(table: StoredTable, every: int | None) -> Window:
-    """`[SCAN every]` in ticks, or one scan at the start (S17)."""
-    return Window(table, Once() if every is None else Every(Coordinate.TICK, every, 0), Content())
+def scan_window(table: StoredTable, every: int | None) -> Window:
+    """SNEEql's `[SCAN every]` of a stored table in ticks; one scan at the start if `every` is None (S17)."""
+    return Window(table, AtStart() if every is None else Every(Coordinate.TICK, every, 0), TableContent())

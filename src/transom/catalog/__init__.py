@@ -1,6 +1,6 @@
-"""Declared sensors, streams and tables: what queries may read, and where the rows come from."""
+"""The catalog: declared sensors, streams and tables that queries can read, and the sources of their rows."""
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 
-__all__ = ["Catalog", "Extent", "Kind"]
+__all__ = ["Catalog", "Extent", "ExtentKind"]

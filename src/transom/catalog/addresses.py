@@ -1,4 +1,4 @@
-"""Addresses of servers that answers go to: taken apart whole, so that nothing in one is passed over in silence."""
+"""Parse the server addresses of sinks completely, so that no part of one is silently ignored."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from transom.catalog.kafka_options import PRODUCER, SECURITY, contradiction
-from transom.catalog.references import has_open_secret, is_open_secret, is_reference, resolved
-from transom.catalog.servers import Topic
-from transom.catalog.tls import NAMES, Tls, tls_of
-from transom.catalog.wording import did_you_mean
+from transom.catalog.reading.references import has_open_secret, is_open_secret, is_reference, resolve_references
+from transom.catalog.reading.wording import did_you_mean
+from transom.catalog.servers import KafkaTopic
+from transom.catalog.tls import TLS_OPTIONS, Tls, tls_from_options
 from transom.errors import UsageError
 
 _REFERENCE = r"\$\{[^{}]*\}"
-"""Braces stand nowhere else in an address, so that a text fits in one way at most."""
+"""Braces occur nowhere else in an address, so a text matches in at most one way."""
 _PARTS = re.compile(
     rf"(?P<scheme>[a-z]+)://"
     rf"(?:(?P<user>[^:@/?#]*)(?::(?P<password>{_REFERENCE}|[^@/?#]*))?@)?"
@@ -26,7 +26,7 @@ _PARTS = re.compile(
     re.DOTALL,
 )
 _HOSTS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\],]+)(:\d{1,5})?(,(\[[0-9A-Fa-f:.]+\]|[^:\[\],]+)(:\d{1,5})?)*")
-"""Hosts with ports, once references are out of the way."""
+"""Hosts with optional ports, after references are replaced."""
 _LIBPQ = frozenset(
     """
     application_name channel_binding client_encoding connect_timeout gssencmode keepalives keepalives_count
@@ -35,7 +35,7 @@ _LIBPQ = frozenset(
     ssl_max_protocol_version ssl_min_protocol_version target_session_attrs tcp_user_timeout
     """.split()  # noqa: SIM905 - a list of words
 )
-"""What libpq may be told beside host, port, user, password and database."""
+"""Options of libpq besides host, port, user, password and database."""
 _REFUSED = re.compile(
     r"certificate verify failed|certificate file|certificate for .* does not match|does not match host name"
     r"|does not support SSL|private key file|authentication failed|no pg_hba\.conf entry|no password supplied"
@@ -44,7 +44,7 @@ _REFUSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address in its parts; `password` is a reference, and `options` are those of the query string."""
+    """A parsed address; `password` is a reference, and `options` are those of the query string."""
 
     scheme: str
     user: str | None
@@ -57,34 +57,37 @@ class Address:
 
     @property
     def host(self) -> str:
-        """The one host."""
+        """The host name or IP address of the server, without brackets and port."""
         return re.sub(r":\d+\Z", "", self.hosts).strip("[]")
 
     @property
     def port(self) -> int | None:
-        """The one port, if the address names one."""
-        found = re.search(r":(\d+)\Z", self.hosts)
-        return None if found is None else int(found[1])
+        """The port number, None if the address has none."""
+        match = re.search(r":(\d+)\Z", self.hosts)
+        return None if match is None else int(match[1])
 
     @property
     def name(self) -> str:
-        """The path without the slashes around it."""
+        """The path without slashes at its ends: a topic, or database and table."""
         return self.path.strip("/")
 
     def login(self) -> tuple[str | None, str | None]:
-        """User and password, with their references resolved."""
-        user = None if self.user is None else resolved(self.user)
-        return user, None if self.password is None else resolved(self.password)
+        """The user and the password, with references to secrets resolved; None for what is missing."""
+        user = None if self.user is None else resolve_references(self.user)
+        return user, None if self.password is None else resolve_references(self.password)
 
 
-def read_address(text: str, form: str) -> Address:
-    """An address in its parts; UsageError if it is none, or has a secret in it; `form` is what it should look like."""
+def read_address(text: str, syntax: str) -> Address:
+    """Parse an address such as kafka://HOST:PORT/TOPIC; UsageError, which shows `syntax`, if invalid or with a secret.
+
+    `syntax` is what the user should have written.
+    """
     parts = _PARTS.fullmatch(text)
     if parts is None or re.search(r"[\s\x00-\x1f]", re.sub(_REFERENCE, "", text)):
-        raise UsageError(f"an address is expected: {form}", hint=f"write {form}")
+        raise UsageError(f"an address is expected: {syntax}", hint=f"write {syntax}")
     user, password = parts["user"], parts["password"]
     if password and not is_reference(password):
-        raise _secret(parts["scheme"])
+        raise _secret_error(parts["scheme"])
     pairs = [pair.partition("=") for pair in (parts["query"] or "").split("&") if pair]
     options = tuple((unquote(name), unquote(value)) for name, _, value in pairs)
     address = Address(
@@ -97,98 +100,104 @@ def read_address(text: str, form: str) -> Address:
         options,
         parts["fragment"] or "",
     )
-    known = _HOSTS.fullmatch(re.sub(_REFERENCE, "reference", address.hosts)) is not None
-    stray = "@" in address.path and address.scheme not in ("http", "https")  # what is before it may be a password
-    if not known or stray or not 0 < (address.port or 1) < 65536:
-        raise UsageError(f"an address is expected: {form}", hint=f"write {form}")
+    has_valid_hosts = _HOSTS.fullmatch(re.sub(_REFERENCE, "reference", address.hosts)) is not None
+    # text before an @ in the path may be a password
+    has_stray_login = "@" in address.path and address.scheme not in ("http", "https")
+    if not has_valid_hosts or has_stray_login or not 0 < (address.port or 1) < 65536:
+        raise UsageError(f"an address is expected: {syntax}", hint=f"write {syntax}")
     return address
 
 
-def kafka_topic(address: Address) -> Topic:
-    """The topic that an address names."""
-    _check(address, {*NAMES, *PRODUCER, *SECURITY})
-    found = dict(address.options)
-    if "key" in found:
-        raise UsageError("for Kafka on Spark key and certificate are in one file", hint="write certificate=PATH")
+def kafka_topic(address: Address) -> KafkaTopic:
+    """Convert an address to the Kafka topic that it names; UsageError if its options are unknown or conflict."""
+    _check_options(address, {*TLS_OPTIONS, *PRODUCER, *SECURITY})
+    options = dict(address.options)
+    if "key" in options:
+        raise UsageError("key and certificate have to be in one file for Kafka on Spark", hint="write certificate=PATH")
     if (address.user is None) != (address.password is None):
-        raise UsageError("a login is a user and a password", hint="write kafka://USER:${NAME}@HOST:PORT/TOPIC")
-    tls = tls_of(found)
-    rest = {name: value for name, value in found.items() if name not in NAMES}
-    wrong = contradiction(rest, tls, address.user)
-    if wrong is not None:
-        _, message, hint = wrong
+        raise UsageError("a login needs a user and a password", hint="write kafka://USER:${NAME}@HOST:PORT/TOPIC")
+    tls = tls_from_options(options)
+    client_options = {name: value for name, value in options.items() if name not in TLS_OPTIONS}
+    conflict = contradiction(client_options, tls, address.user)
+    if conflict is not None:
+        _, message, hint = conflict
         raise UsageError(message, hint=hint.replace(": ", "="))
-    return Topic(address.hosts, address.name, tuple(rest.items()), address.user, address.password, tls)
+    return KafkaTopic(address.hosts, address.name, tuple(client_options.items()), address.user, address.password, tls)
 
 
-def database(address: Address) -> dict[str, str]:
-    """What libpq is told of a database, with references; it checks certificates wherever TLS is asked for."""
-    _check(address, {*NAMES, *_LIBPQ})
-    found = dict(address.options)
-    if any(name in found for name in NAMES) and any(name.startswith("ssl") for name in found):
-        raise UsageError("ca and sslmode both say something of TLS", hint="leave out one of the two")
-    if "sslrootcert" in found and "sslmode" not in found:
+def libpq_parameters(address: Address) -> dict[str, str]:
+    """Convert a PostgreSQL address to libpq connection parameters, with unresolved references to secrets.
+
+    TLS always verifies certificates. UsageError if its options are unknown or contradictory.
+    """
+    _check_options(address, {*TLS_OPTIONS, *_LIBPQ})
+    options = dict(address.options)
+    if any(name in options for name in TLS_OPTIONS) and any(name.startswith("ssl") for name in options):
+        raise UsageError("ca and sslmode both configure TLS", hint="leave out one of the two")
+    if "sslrootcert" in options and "sslmode" not in options:
         raise UsageError("sslrootcert without sslmode checks nothing", hint="add sslmode=verify-full")
-    rest = {name: value for name, value in found.items() if name not in NAMES}
-    place = {"host": address.host, "port": str(address.port or ""), "dbname": address.name.partition("/")[0]}
+    libpq_options = {name: value for name, value in options.items() if name not in TLS_OPTIONS}
+    database = {"host": address.host, "port": str(address.port or ""), "dbname": address.name.partition("/")[0]}
     login = {"user": address.user or "", "password": address.password or ""}
-    return {name: value for name, value in {**place, **login, **rest, **libpq_tls(tls_of(found))}.items() if value}
+    parameters = {**database, **login, **libpq_options, **libpq_tls(tls_from_options(options))}
+    return {name: value for name, value in parameters.items() if value}
 
 
 def libpq_tls(tls: Tls | None) -> dict[str, str]:
-    """TLS in the words of libpq."""
+    """Convert TLS settings to libpq connection parameters; empty without TLS settings."""
     if tls is None:
         return {}
-    found = {"sslmode": "verify-full", "sslrootcert": tls.ca or "system"}
+    parameters = {"sslmode": "verify-full", "sslrootcert": tls.ca or "system"}
     if tls.certificate is not None:
-        found |= {"sslcert": tls.certificate, "sslkey": tls.key_file or ""}
-    return found
+        parameters |= {"sslcert": tls.certificate, "sslkey": tls.key_file or ""}
+    return parameters
 
 
-def is_refusal(words: str) -> bool:
-    """Whether libpq says that one side refuses the other, so that to try again does not help."""
-    return _REFUSED.search(words) is not None
+def is_refused_connection(message: str) -> bool:
+    """Whether a libpq error message says that TLS or the login was refused, so that retrying is pointless."""
+    return _REFUSED.search(message) is not None
 
 
 def broker_tls(address: Address) -> Tls | None:
-    """The TLS of an MQTT broker; None for one without."""
-    _check(address, NAMES)
-    tls = tls_of(dict(address.options))
+    """The TLS settings in the address of an MQTT broker: defaults for mqtts:// without options, None for mqtt://."""
+    _check_options(address, TLS_OPTIONS)
+    tls = tls_from_options(dict(address.options))
     if address.scheme == "mqtts":
         return tls or Tls()
     if tls is not None:
-        raise UsageError("ca, certificate and key are for an address with TLS", hint="write mqtts://")
+        raise UsageError("ca, certificate and key need an address with TLS", hint="write mqtts://")
     return None
 
 
-def hook_tls(address: Address) -> Tls | None:
-    """The TLS of a webhook: its query string is the hook's own, so what is for us stands behind #."""
+def webhook_tls(address: Address) -> Tls | None:
+    """The TLS settings after the # of a webhook address (its query string is the webhook's); None if there are none."""
     if has_open_secret(address.query):
-        raise _secret("webhook:https")
-    inside = read_address(f"hook://x?{address.fragment}", "https://HOST/PATH#ca=PATH")
-    _check(inside, NAMES)
-    tls = tls_of(dict(inside.options))
+        raise _secret_error("webhook:https")
+    fragment = read_address(f"hook://x?{address.fragment}", "https://HOST/PATH#ca=PATH")
+    _check_options(fragment, TLS_OPTIONS)
+    tls = tls_from_options(dict(fragment.options))
     if tls is not None and address.scheme != "https":
-        raise UsageError("ca, certificate and key are for an address with TLS", hint="write https://")
+        raise UsageError("ca, certificate and key need an address with TLS", hint="write https://")
     return tls
 
 
-def _check(address: Address, known: Iterable[str]) -> None:
-    """UsageError for an option that nobody would use, one that is there twice, and a secret."""
+def _check_options(address: Address, allowed: Iterable[str]) -> None:
+    """Raise UsageError if an option of an address is not in `allowed`, is repeated or empty, or contains a secret."""
     names = [name for name, _ in address.options]
     for name, value in address.options:
         if name in ("password", "user") or is_open_secret(name, value):
-            raise _secret(address.scheme)
-        if name not in known:
-            raise UsageError(f"{address.scheme} has no option {name}", hint=did_you_mean(name, sorted(known)))
+            raise _secret_error(address.scheme)
+        if name not in allowed:
+            raise UsageError(f"{address.scheme} has no option {name}", hint=did_you_mean(name, sorted(allowed)))
         if names.count(name) > 1:
-            raise UsageError(f"the option {name} is there twice", hint="leave out one of the two")
+            raise UsageError(f"the option {name} is given twice", hint="leave out one of the two")
         if not value:
             raise UsageError(f"the option {name} has no value", hint=f"write {name}=...")
     if address.fragment and address.scheme not in ("http", "https"):
-        raise UsageError(f"nothing is known of #{address.fragment}", hint="leave it out")
+        raise UsageError(f"unknown fragment #{address.fragment}", hint="leave it out")
 
 
-def _secret(scheme: str) -> UsageError:
+def _secret_error(scheme: str) -> UsageError:
+    """The error for a secret in plain text in an address; its hint shows how to write a reference to the secret."""
     hint = f"write a reference, in single quotes: '{scheme}://USER:${{NAME}}@HOST/...', or ${{file:PATH}}"
-    return UsageError("a secret does not stand in an address", hint=hint)
+    return UsageError("secrets must not be written in an address", hint=hint)

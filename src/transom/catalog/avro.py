@@ -1,4 +1,4 @@
-"""Schemas of Avro: where in a record something is, and of which type."""
+"""Avro schemas: the path and the type of a field in a record."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transom.catalog.wording import did_you_mean, quoted
+from transom.catalog.reading.wording import did_you_mean, quoted
 from transom.model.types import Type
 
-UNITS = {
+TIMESTAMP_UNITS = {
     "timestamp-millis": 1_000,
     "local-timestamp-millis": 1_000,
     "timestamp-micros": 1,
     "local-timestamp-micros": 1,
     "date": 86_400_000_000,
 }
-"""Numbers that are instants, and how many microseconds one of their units is."""
+"""Logical types that are instants, with their unit in microseconds."""
 _WHOLE, _REAL, _TEXT = ("int", "long"), ("float", "double"), ("string", "enum")
 _NUMBERS = (*_WHOLE, *_REAL, "decimal")
-_SUITS: dict[Type, tuple[str, ...]] = {
+_ACCEPTED_TYPES: dict[Type, tuple[str, ...]] = {
     Type.INTEGER: _NUMBERS,
     Type.TIME: _NUMBERS,
     Type.FLOAT: _NUMBERS,
     Type.DECIMAL: (*_NUMBERS, "string"),
     Type.STRING: _TEXT,
     Type.BOOLEAN: ("boolean",),
-    Type.TIMESTAMP: (*UNITS, "string"),
+    Type.TIMESTAMP: (*TIMESTAMP_UNITS, "string"),
 }
-"""What the values of a type can be made of."""
-TICKS = (*_WHOLE, *_REAL, "string", *UNITS)
-"""What the tick of a row can be made of."""
+"""The Avro types from which values of each type can be read."""
+TICK_TYPES = (*_WHOLE, *_REAL, "string", *TIMESTAMP_UNITS)
+"""The Avro types from which the tick of a row can be read."""
 _NAMED = ("record", "error", "enum", "fixed")
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """A value in a record: the steps to it, each a `field`, an `item` or an `entry`; its kind; digits of a decimal."""
+class RecordField:
+    """A value in a record: its path of `field`, `item` or `entry` steps, its type, and a decimal's digits."""
 
     steps: tuple[tuple[str, str], ...]
     kind: str
@@ -44,108 +44,111 @@ class Leaf:
     scale: int = 0
 
 
-class Record:
-    """The schema of a record; ValueError if the text is none."""
+class RecordSchema:
+    """The Avro schema of a record; ValueError if the text is not one."""
 
     def __init__(self, text: str) -> None:
+        """Parse the Avro schema of a record from its JSON text; ValueError if it is not one."""
         self.schema: object = json.loads(text)
         if not isinstance(self.schema, dict) or self.schema.get("type") != "record":
-            raise ValueError("the schema is not that of a record")
+            raise ValueError("the schema is not the schema of a record")
         self._names: dict[str, object] = {}
-        self._name(self.schema, "")
+        self._collect_names(self.schema, "")
 
-    def leaf(self, path: str) -> Leaf:
-        """What stands at a path such as `body.temp` or `readings.0`; ValueError if it is no value."""
-        here: object = self.schema
+    def leaf(self, path: str) -> RecordField:
+        """Find the field at a path such as `body.temp` or `readings.0`; ValueError if it is missing or not a scalar."""
+        schema: object = self.schema
         steps: list[tuple[str, str]] = []
         for part in path.split("."):
-            found = self._resolved(here)
-            if found["type"] in ("record", "error"):
-                fields = _fields(found)
+            resolved = self._resolve(schema)
+            if resolved["type"] in ("record", "error"):
+                fields = _fields(resolved)
                 if part not in fields:
                     raise ValueError(f"no field {quoted(part)} in the schema; {did_you_mean(part, fields)}")
-                steps, here = [*steps, ("field", part)], fields[part]
-            elif found["type"] == "array" and part.isdecimal():
-                steps, here = [*steps, ("item", part)], found["items"]
-            elif found["type"] == "map":
-                steps, here = [*steps, ("entry", part)], found["values"]
+                steps, schema = [*steps, ("field", part)], fields[part]
+            elif resolved["type"] == "array" and part.isdecimal():
+                steps, schema = [*steps, ("item", part)], resolved["items"]
+            elif resolved["type"] == "map":
+                steps, schema = [*steps, ("entry", part)], resolved["values"]
             else:
-                raise ValueError(f"nothing is inside a value of type {found['type']}")
-        return _leaf(tuple(steps), self._resolved(here))
+                raise ValueError(f"nothing is inside a value of type {resolved['type']}")
+        return _record_field(tuple(steps), self._resolve(schema))
 
-    def suits(self, path: str, kind: Type) -> None:
-        """ValueError unless values of a type can be made of what stands at a path."""
-        found = self.leaf(path).kind
-        if found not in _SUITS[kind]:
-            raise ValueError(f"a value of type {found} is none of type {kind}")
+    def check_type(self, path: str, kind: Type) -> None:
+        """Raise ValueError unless the field at a path can be read as values of the type `kind`."""
+        avro_type = self.leaf(path).kind
+        if avro_type not in _ACCEPTED_TYPES[kind]:
+            raise ValueError(f"a value of type {avro_type} is not of type {kind}")
 
     def plain(self, *, decimals: bool) -> str:
-        """The same schema without logical types, perhaps but decimals: they change no byte of a record."""
-        return json.dumps(_plain(self.schema, decimals))
+        """The schema as JSON without logical types, except with `decimals` those of decimals; the encoding is equal."""
+        return json.dumps(_without_logical_types(self.schema, decimals))
 
-    def _name(self, schema: object, space: str) -> None:
-        """Remember the types that have names."""
+    def _collect_names(self, schema: object, namespace: str) -> None:
+        """Collect the named types of a schema by short and full name; `namespace` is that of the enclosing type."""
         if isinstance(schema, list):
-            for one in schema:
-                self._name(one, space)
+            for member in schema:
+                self._collect_names(member, namespace)
         elif isinstance(schema, dict):
             if schema.get("type") in _NAMED:
-                name, own = str(schema.get("name", "")), str(schema.get("namespace", space))
-                full = name if "." in name or not own else f"{own}.{name}"
-                space = full.rpartition(".")[0]
+                name, own_namespace = str(schema.get("name", "")), str(schema.get("namespace", namespace))
+                full = name if "." in name or not own_namespace else f"{own_namespace}.{name}"
+                namespace = full.rpartition(".")[0]
                 self._names |= {name.rpartition(".")[2]: schema, full: schema}
             for key in ("type", "items", "values"):
-                self._name(schema.get(key), space)
+                self._collect_names(schema.get(key), namespace)
             for kind in _fields(schema).values():
-                self._name(kind, space)
+                self._collect_names(kind, namespace)
 
-    def _resolved(self, schema: object) -> Mapping[str, object]:
-        """A type without its name and without NULL."""
+    def _resolve(self, schema: object) -> Mapping[str, object]:
+        """Replace a type name by its definition, a union with null by its other type; ValueError for other unions."""
         if isinstance(schema, list):
-            others = [one for one in schema if one != "null"]
-            if len(others) != 1:
-                raise ValueError("a union of several types is no value")
-            return self._resolved(others[0])
+            types = [member for member in schema if member != "null"]
+            if len(types) != 1:
+                raise ValueError("a union of several types cannot be read")
+            return self._resolve(types[0])
         if isinstance(schema, str):
-            known = self._names.get(schema)
-            return self._resolved(known) if known is not None else {"type": schema}
+            named = self._names.get(schema)
+            return self._resolve(named) if named is not None else {"type": schema}
         if isinstance(schema, dict) and isinstance(schema.get("type"), dict | list):
-            return self._resolved(schema["type"])
+            return self._resolve(schema["type"])
         if isinstance(schema, dict) and isinstance(schema.get("type"), str):
-            known = self._names.get(schema["type"])
-            return schema if known is None else self._resolved(known)
-        raise ValueError("the schema has a place without a type")
+            named = self._names.get(schema["type"])
+            return schema if named is None else self._resolve(named)
+        raise ValueError("a part of the schema has no type")
 
 
 def _fields(schema: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a record and their types."""
-    given = schema.get("fields")
-    fields = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    return {str(one["name"]): one["type"] for one in fields if "name" in one and "type" in one}
+    """The schemas of the fields of a record schema, by field name; empty for other types."""
+    declared = schema.get("fields")
+    fields = [entry for entry in declared if isinstance(entry, dict)] if isinstance(declared, list) else []
+    return {str(entry["name"]): entry["type"] for entry in fields if "name" in entry and "type" in entry}
 
 
-def _leaf(steps: tuple[tuple[str, str], ...], schema: Mapping[str, object]) -> Leaf:
+def _record_field(steps: tuple[tuple[str, str], ...], schema: Mapping[str, object]) -> RecordField:
+    """Describe the scalar field with this path and Avro type; ValueError if the type is not a scalar."""
     base, logical = str(schema["type"]), schema.get("logicalType")
     if logical == "decimal" and base in ("bytes", "fixed"):
         precision, scale = schema.get("precision"), schema.get("scale", 0)
         if isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision <= 38:
-            return Leaf(steps, "decimal", precision, scale)
+            return RecordField(steps, "decimal", precision, scale)
         raise ValueError("a decimal has at most 38 digits")
-    if logical in UNITS and base in _WHOLE:
-        return Leaf(steps, str(logical))
+    if logical in TIMESTAMP_UNITS and base in _WHOLE:
+        return RecordField(steps, str(logical))
     if base in ("boolean", *_WHOLE, *_REAL, *_TEXT) and logical in (None, "uuid"):
-        return Leaf(steps, base)
+        return RecordField(steps, base)
     raise ValueError(f"{logical or base} is no type of values")
 
 
-def _plain(schema: object, decimals: bool) -> object:
+def _without_logical_types(schema: object, decimals: bool) -> object:
+    """Copy an Avro schema without its logical types; `decimals` keeps those of decimals."""
     if isinstance(schema, list):
-        return [_plain(one, decimals) for one in schema]
+        return [_without_logical_types(member, decimals) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = decimals and schema.get("logicalType") == "decimal"
+    is_decimal = decimals and schema.get("logicalType") == "decimal"
     return {
-        key: _plain(value, decimals) if key in ("type", "items", "values", "fields") else value
+        key: _without_logical_types(value, decimals) if key in ("type", "items", "values", "fields") else value
         for key, value in schema.items()
-        if kept or key not in ("logicalType", "precision", "scale")
+        if is_decimal or key not in ("logicalType", "precision", "scale")
     }

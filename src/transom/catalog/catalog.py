@@ -1,4 +1,4 @@
-"""The catalog: all that queries may read (Sec. 3 of the SNEEql document; S39)."""
+"""The catalog: everything that queries can read (Sec. 3 of the SNEEql document; S39)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.catalog.rdf import Rdf
-from transom.catalog.reading import Declarations, read_catalog, read_entries
-from transom.catalog.wording import did_you_mean, quoted, show
+from transom.catalog.reading.catalog import Declarations, read_catalog, read_entries
+from transom.catalog.reading.wording import did_you_mean, display_value, quoted
 from transom.errors import CatalogError, NameProblem, UsageError
-from transom.model.regions import Region
+from transom.model.geometry.regions import Region
 from transom.model.time import Calendar
 from transom.model.types import Value
 
@@ -21,9 +21,9 @@ _A_FILE = "give the path of a YAML file"
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All that queries may read: how long a tick is, the declared extents and regions, and values of parameters.
+    """Everything that queries can read: the length of a tick, extents, regions, and values of parameters.
 
-    `folder` is what the paths of sources are relative to; `text` and `name` are the file's, for messages.
+    Paths of sources are relative to `folder`; `text` and `name` of the file are kept for error messages.
     """
 
     calendar: Calendar = field(default_factory=Calendar)
@@ -37,62 +37,67 @@ class Catalog:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
-        """The catalog in a YAML file."""
+        """Load a catalog from a YAML file; CatalogError or UsageError if it is invalid or unreadable."""
         if not isinstance(path, str | os.PathLike):
-            raise UsageError(f"a catalog is loaded from a path, not {show(path)}", hint=_A_FILE)
-        place = Path(path)
+            raise UsageError(f"a catalog is loaded from a path, not {display_value(path)}", hint=_A_FILE)
+        file = Path(path)
         try:
-            text = place.read_bytes().decode("utf-8-sig")
+            text = file.read_bytes().decode("utf-8-sig")
         except FileNotFoundError as error:
-            raise UsageError(f"no catalog file {place}", hint=_A_FILE) from error
+            raise UsageError(f"no catalog file {file}", hint=_A_FILE) from error
         except UnicodeDecodeError as error:
-            raise CatalogError("the file is not UTF-8 text", hint="save it as UTF-8", source=str(place)) from error
+            raise CatalogError("the file is not UTF-8 text", hint="save it as UTF-8", source=str(file)) from error
         except (OSError, ValueError) as error:
-            message = f"cannot read the catalog file {quoted(place)}"
+            message = f"cannot read the catalog file {quoted(file)}"
             raise UsageError(message, detail=str(error), hint=_A_FILE) from error
-        return cls.read(text, name=str(place), folder=place.parent)
+        return cls.read(text, name=str(file), folder=file.parent)
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """The catalog in a YAML text."""
+        """Read a catalog from YAML text, with paths relative to `folder`; CatalogError, which shows `name`, if bad."""
         if not isinstance(text, str):
-            raise UsageError(f"a catalog is read from text, not {show(text)}", hint="Catalog.load reads a file")
+            raise UsageError(
+                f"a catalog is read from text, not {display_value(text)}", hint="Catalog.load reads a file"
+            )
         text = text.removeprefix("\ufeff")
-        place = None if folder is None else Path(folder)
-        return cls._declaring(read_catalog(text, name, place), place, text, name)
+        base = None if folder is None else Path(folder)
+        return cls._from_declarations(read_catalog(text, name, base), base, text, name)
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """The catalog in Python's own dictionaries and lists, in the shape of the YAML."""
-        place = None if folder is None else Path(folder)
-        return cls._declaring(read_entries(entries, place), place)
+        """Read a catalog from dictionaries and lists structured like the YAML, with paths relative to `folder`."""
+        base = None if folder is None else Path(folder)
+        return cls._from_declarations(read_entries(entries, base), base)
 
     @classmethod
-    def _declaring(
-        cls, read: Declarations, folder: Path | None, text: str | None = None, name: str | None = None
+    def _from_declarations(
+        cls, declarations: Declarations, folder: Path | None, text: str | None = None, name: str | None = None
     ) -> Catalog:
-        return cls(read.calendar, read.extents, folder, text, name, read.regions, read.rdf, read.parameters)
+        """Create the catalog from its checked declarations; text and name of the file serve error messages."""
+        calendar, extents, regions = declarations.calendar, declarations.extents, declarations.regions
+        return cls(calendar, extents, folder, text, name, regions, declarations.rdf, declarations.parameters)
 
     @property
     def sources(self) -> dict[str, Extent]:
-        """All extents, those of statements included; no two have one name."""
+        """All extents by name: those of rows, RDF streams and stored graphs."""
         return {**self.extents, **self.rdf.extents}
 
     def extent(self, name: str) -> Extent:
-        """The extent of that name; NameProblem if there is none."""
-        found = self.extents.get(name)
-        if found is None:
+        """The extent of rows with a name; NameProblem with a suggestion if there is none."""
+        extent = self.extents.get(name)
+        if extent is None:
             raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=did_you_mean(name, self.extents))
-        return found
+        return extent
 
     def region(self, name: str) -> Region:
-        """The region of that name; NameProblem if there is none."""
-        found = self.regions.get(name)
-        if found is None:
+        """The region with a name; NameProblem with a suggestion if there is none."""
+        region = self.regions.get(name)
+        if region is None:
             raise NameProblem(f"no region {quoted(name)} in the catalog", hint=did_you_mean(name, self.regions))
-        return found
+        return region
 
     def _repr_html_(self) -> str:
+        """The extents of rows as an HTML table, for notebooks."""
         from transom.catalog.page import catalog_table
 
         return catalog_table(self.extents.values(), self.calendar)

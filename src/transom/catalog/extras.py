@@ -1,4 +1,4 @@
-"""Libraries that only some sources and sinks need."""
+"""Optional libraries that only some sources and sinks need."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from transom.errors import UsageError
 
 
-def needed(module: str, what: str, extra: str = "collect") -> Any:
-    """A library that comes with an extra; UsageError says so if it is not there."""
+def require_library(module: str, feature: str, extra: str = "collect") -> Any:
+    """Import an optional library; if it is missing, UsageError names the feature and the extra that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
         raise UsageError(
-            f"{what} needs {name}", hint=f"in a checkout of Transom: pip install '.[{extra}]'", detail=str(error)
+            f"{feature} needs {name}", hint=f"in a checkout of Transom: pip install '.[{extra}]'", detail=str(error)
         ) from error

@@ -1,7 +1,7 @@
-"""The mark of tables that grow. It is apart from their settings, which a start of the command line does not import."""
+"""Marker class of growing tables, in its own module so that the command line starts without importing settings."""
 
 
-class Growing:
-    """A stored table whose log goes on while a query runs."""
+class GrowingTable:
+    """A stored table whose log grows while a query runs."""
 
     __slots__ = ()

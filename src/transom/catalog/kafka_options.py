@@ -1,7 +1,7 @@
-"""Settings of Kafka's own clients: which there are, which are secrets, and how they go with `tls`, `user`, `password`.
+"""Options of the Kafka clients: known names, secrets, and conflicts with `tls`, `user` and `password`.
 
-Both clients are meant: Java's, which Spark uses, and librdkafka, which the rest uses. Java's client ignores a setting
-that it does not know, so a misspelled one for TLS or a login is refused here.
+This covers both clients: Java's, which Spark uses, and librdkafka for everything else. Java's client ignores unknown
+options, so a misspelled one for TLS or a login is refused here.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from transom.catalog.places import At, Misfit
-from transom.catalog.references import check_secret, is_open_secret
-from transom.catalog.server_shapes import KafkaEntry, LogEntry, TopicEntry
+from transom.catalog.reading.locations import EntryError, Location
+from transom.catalog.reading.references import check_secret, is_open_secret
+from transom.catalog.reading.wording import did_you_mean
+from transom.catalog.schema.servers import KafkaEntry, LogEntry, TopicEntry
 from transom.catalog.tls import Tls, read_tls
-from transom.catalog.wording import did_you_mean
 
 _JAVA = """
 security.protocol security.providers
@@ -40,7 +40,7 @@ ssl.ca.location ssl.ca.pem ssl.crl.location ssl.certificate.location ssl.certifi
 ssl.curves.list ssl.sigalgs.list ssl.providers enable.ssl.certificate.verification enable.sasl.oauthbearer.unsecure.jwt
 """
 SECURITY = frozenset(f"{_JAVA}{_LIBRDKAFKA}".split())
-"""All that is known of TLS and logins."""
+"""All known options for TLS and logins."""
 _PRODUCER = """
 batch.size buffer.memory client.id compression.type connections.max.idle.ms delivery.timeout.ms linger.ms max.block.ms
 max.in.flight.requests.per.connection max.request.size metadata.max.age.ms receive.buffer.bytes
@@ -48,9 +48,9 @@ reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retries retry.b
 send.buffer.bytes
 """
 PRODUCER = frozenset(_PRODUCER.split())
-"""What else a sink may be told; `acks` is always all."""
+"""Other options that a sink accepts; `acks` is always all."""
 MECHANISM = "SCRAM-SHA-512"
-"""How a user logs in, unless `sasl.mechanism` says otherwise."""
+"""The default login mechanism, unless `sasl.mechanism` is set."""
 _FAMILY = re.compile(r"(security|sasl|ssl|enable\.ssl|enable\.sasl)\.")
 _LOGIN = ("sasl.username", "sasl.password", "sasl.jaas.config")
 _FILES = (
@@ -60,49 +60,58 @@ _FILES = (
 
 
 def protocol(*, tls: bool, user: bool) -> str:
-    """What Kafka calls a connection with TLS or not, with a login or not."""
+    """The value of `security.protocol` for a Kafka connection with or without TLS and a login."""
     return f"{'SASL_' if user else ''}{'SSL' if tls else 'PLAINTEXT'}"
 
 
 def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None) -> tuple[str, str, str] | None:
-    """An option that does not go with the rest: its name, what is wrong, and a hint; None if all is well."""
-    said = options.get("security.protocol", protocol(tls=tls is not None, user=user is not None))
-    secure, login = said.endswith("SSL"), said.startswith("SASL_")
-    meant = f"write security.protocol: {protocol(tls=secure or tls is not None, user=login or user is not None)}"
+    """The first Kafka option that conflicts with other options, TLS or login: (name, message, hint); None if none does.
+
+    Returns its name, an error message and a hint; None if there is no conflict.
+    """
+    declared = options.get("security.protocol", protocol(tls=tls is not None, user=user is not None))
+    uses_tls, uses_login = declared.endswith("SSL"), declared.startswith("SASL_")
+    hint = f"write security.protocol: {protocol(tls=uses_tls or tls is not None, user=uses_login or user is not None)}"
     for name in options:
         if _FAMILY.match(name) and name not in SECURITY:
             return name, f"no option of Kafka is called {name}", did_you_mean(name, sorted(SECURITY)) or "leave it out"
         if tls is not None and name in _FILES:
             return name, f"tls and {name} both name files", "leave out one of the two"
         if user is not None and name in _LOGIN:
-            return name, f"user and {name} both say who we are", "leave out one of the two"
-        if name.startswith("ssl.") and not secure:
-            hint = f"write security.protocol: {protocol(tls=True, user=login)}"
+            return name, f"user and {name} both set the login", "leave out one of the two"
+        if name.startswith("ssl.") and not uses_tls:
+            hint = f"write security.protocol: {protocol(tls=True, user=uses_login)}"
             return name, f"{name} is for TLS, and the connection is without", hint
-        if name.startswith("sasl.") and not login:
-            hint = f"write security.protocol: {protocol(tls=secure, user=True)}"
+        if name.startswith("sasl.") and not uses_login:
+            hint = f"write security.protocol: {protocol(tls=uses_tls, user=True)}"
             return name, f"{name} is for a login, and the connection is without", hint
-    if (tls is not None and not secure) or (user is not None and not login):
-        missing = "without TLS" if tls is not None and not secure else "without a login"
-        return "security.protocol", f"security.protocol: {said} is {missing}", meant
+    if (tls is not None and not uses_tls) or (user is not None and not uses_login):
+        missing = "without TLS" if tls is not None and not uses_tls else "without a login"
+        return "security.protocol", f"security.protocol: {declared} is {missing}", hint
     return None
 
 
-def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: At, folder: Path | None) -> Tls | None:
-    """The TLS of a connection to Kafka; Misfit if that, the login and the options do not go together."""
+def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, folder: Path | None) -> Tls | None:
+    """The TLS settings of a Kafka entry; EntryError if TLS, login and options conflict or a secret is in plain text."""
     check_secret(entry.password, at.then("password"))
     if (entry.user is None) != (entry.password is None):
-        lone = "user" if entry.password is None else "password"
-        raise Misfit(f"{lone} alone is no login", at.then(lone).at_key(), "give user and password: ${NAME}")
+        key = "user" if entry.password is None else "password"
+        raise EntryError(
+            f"a login needs a user and a password, not {key} alone",
+            at.then(key).at_key(),
+            "add user and password: ${NAME}",
+        )
     for name, value in entry.options.items():
         if is_open_secret(name, value):
-            raise Misfit("a secret does not stand in a catalog", at.then("options", name), "write ${NAME}")
+            raise EntryError("secrets must not be written in the catalog", at.then("options", name), "write ${NAME}")
     tls = read_tls(entry.tls, at.then("tls"), folder)
     if tls is not None and tls.key is not None:
         hint = "put key and certificate into one file: certificate: PATH"
-        raise Misfit("for Kafka on Spark both are in one file", at.then("tls", "key").at_key(), hint)
-    found = contradiction(entry.options, tls, entry.user)
-    if found is not None:
-        name, message, hint = found
-        raise Misfit(message, at.then("options", name).at_key(), hint)
+        raise EntryError(
+            "key and certificate have to be in one file for Kafka on Spark", at.then("tls", "key").at_key(), hint
+        )
+    conflict = contradiction(entry.options, tls, entry.user)
+    if conflict is not None:
+        name, message, hint = conflict
+        raise EntryError(message, at.then("options", name).at_key(), hint)
     return tls

@@ -1,4 +1,4 @@
-"""How the rows of a message are written."""
+"""The payload formats of messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Payload(Enum):
-    """How the rows of a message are written."""
+    """The payload format of a message."""
 
     JSON = "json"
     SENML = "senml"
@@ -21,12 +21,12 @@ class Payload(Enum):
     JSON_LD = "jsonld"
 
     @property
-    def statements(self) -> bool:
-        """Whether a message is RDF, whose rows are its statements."""
-        return self in STATEMENTS
+    def is_rdf(self) -> bool:
+        """Whether messages hold RDF statements instead of rows with named fields."""
+        return self in RDF_PAYLOADS
 
 
-STATEMENTS = (
+RDF_PAYLOADS = (
     Payload.N_TRIPLES,
     Payload.N_QUADS,
     Payload.TURTLE,
@@ -34,4 +34,4 @@ STATEMENTS = (
     Payload.RDF_XML,
     Payload.JSON_LD,
 )
-"""The syntaxes of RDF; their values are the endings of files."""
+"""The RDF syntaxes; their values are the file extensions."""

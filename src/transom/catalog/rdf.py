@@ -1,42 +1,42 @@
-"""RDF in a catalog: streams and stored graphs by their IRIs, and prefixes that queries may rely on (R27)."""
+"""RDF in a catalog: streams and stored graphs by their IRIs, and prefixes for queries (R27)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.sources import Source
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
 
-TERMS = ("s", "p", "o")
-"""The columns of a statement: its subject, predicate and object."""
+TERM_COLUMNS = ("s", "p", "o")
+"""The columns of a statement: subject, predicate and object."""
 
 
-def statements_of(name: str) -> Schema:
-    """The schema of an extent of statements."""
-    return Schema(tuple(Attribute(term, Type.TERM, name) for term in TERMS))
+def statement_schema(name: str) -> Schema:
+    """The schema of an extent of RDF statements: the columns s, p and o, which hold terms."""
+    return Schema(tuple(Attribute(term, Type.TERM, name) for term in TERM_COLUMNS))
 
 
 def rdf_stream(name: str, iri: str, source: Source | None = None) -> Extent:
-    """A stream of statements."""
-    return Extent(name, Kind.PUSHED, statements_of(name), source=source, iri=iri)
+    """Create the extent of a stream of RDF statements, named by its IRI; `source` None: the caller gives its rows."""
+    return Extent(name, ExtentKind.PUSHED, statement_schema(name), source=source, iri=iri)
 
 
 def stored_graph(name: str, iri: str | None, source: Source | None = None) -> Extent:
-    """A stored graph; one without an IRI is part of the default graph."""
-    return Extent(name, Kind.STORED, statements_of(name), source=source, iri=iri)
+    """Create the extent of a stored RDF graph; without an IRI, it is part of the default graph."""
+    return Extent(name, ExtentKind.STORED, statement_schema(name), source=source, iri=iri)
 
 
 @dataclass(frozen=True, slots=True)
 class Rdf:
-    """All that a catalog says about RDF."""
+    """The RDF declarations of a catalog."""
 
     extents: Mapping[str, Extent] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
-    def named(self, iri: str, *, stream: bool) -> Extent | None:
-        """The stream or the graph of that IRI."""
-        found = (one for one in self.extents.values() if one.iri == iri and one.is_stream == stream)
-        return next(found, None)
+    def find(self, iri: str, *, stream: bool) -> Extent | None:
+        """Find the RDF stream, or the stored graph if not `stream`, with an IRI; None if there is none."""
+        matches = (extent for extent in self.extents.values() if extent.iri == iri and extent.is_stream == stream)
+        return next(matches, None)

@@ -1,6 +1,6 @@
-"""Sources that the collector acquires rows from: sensors that are asked, and messages that come. Settings only.
+"""Settings of collected sources, polled sensors and pushed messages, and of Kafka topics.
 
-Text may hold references `${NAME}` and `${file:PATH}`; they are resolved when a connection is made, and nowhere else.
+Text may contain references `${NAME}` and `${file:PATH}`, which are resolved only when a connection is made.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from transom.catalog.growing import Growing
+from transom.catalog.growing import GrowingTable
 from transom.catalog.payload import Payload as Payload
 from transom.catalog.tls import Tls
 from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A topic of Kafka that is written, as a log or as a sink; `options` are settings of Kafka's own."""
+class KafkaTopic:
+    """A Kafka topic that is written as a log or a sink; `options` are settings of the Kafka client."""
 
     servers: str
     topic: str
@@ -27,15 +27,16 @@ class Topic:
     tls: Tls | None = None
 
     def __str__(self) -> str:
+        """The address of the topic, without options and login."""
         return f"kafka://{self.servers}/{self.topic}"
 
 
-Place: TypeAlias = str | Topic
-"""Where a log is: a folder, relative to the catalog, or a topic."""
+LogLocation: TypeAlias = str | KafkaTopic
+"""The location of a log: a folder, relative to the catalog, or a topic."""
 
 
-class Number(Enum):
-    """How a number lies in registers, the most significant one first."""
+class RegisterType(Enum):
+    """How a number is encoded in registers; the most significant register is first."""
 
     INT16 = "int16"
     UINT16 = "uint16"
@@ -47,13 +48,13 @@ class Number(Enum):
     BIT = "bit"
 
     @property
-    def words(self) -> int:
-        """How many registers it takes."""
+    def register_count(self) -> int:
+        """The number of 16-bit Modbus registers that a value of this type occupies."""
         return {"16": 1, "32": 2, "64": 4}.get(self.value[-2:], 1)
 
 
-class Space(Enum):
-    """Which registers of a device are read."""
+class RegisterSpace(Enum):
+    """The register space to read."""
 
     HOLDING = "holding"
     INPUT = "input"
@@ -63,19 +64,19 @@ class Space(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Where the value of an attribute lies in a device: value = number * scale + offset."""
+    """The register of an attribute: value = number * scale + offset."""
 
     attribute: str
     address: int
-    number: Number = Number.INT16
-    space: Space = Space.HOLDING
+    number: RegisterType = RegisterType.INT16
+    space: RegisterSpace = RegisterSpace.HOLDING
     scale: float = 1.0
     offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The place of one site: a host and port with a unit, or a URL."""
+    """The device of one site: a host and port with a unit, or a URL."""
 
     site: Value
     address: str
@@ -84,22 +85,22 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Modbus:
-    """Devices that are asked over Modbus TCP; `deadline` in microseconds is how long each has for an answer."""
+    """Devices polled over Modbus TCP; `deadline` is the time for an answer, in microseconds."""
 
     devices: tuple[Device, ...]
     registers: tuple[Register, ...]
     deadline: int
-    log: Place
+    log: LogLocation
 
 
 @dataclass(frozen=True, slots=True)
 class OpcUa:
-    """Nodes that are read from OPC UA servers; `{site}` in a node's name is the site."""
+    """Nodes polled from OPC UA servers; `{site}` in a node's name is replaced by the site."""
 
     devices: tuple[Device, ...]
     nodes: tuple[tuple[str, str], ...]
     deadline: int
-    log: Place
+    log: LogLocation
     user: str | None = None
     password: str | None = None
     tls: Tls | None = None
@@ -107,19 +108,19 @@ class OpcUa:
 
 @dataclass(frozen=True, slots=True)
 class HttpPoll:
-    """JSON that is fetched from URLs; `fields` says where in it the attributes are."""
+    """JSON polled from URLs; `fields` maps attributes to paths in it."""
 
     devices: tuple[Device, ...]
     fields: tuple[tuple[str, str], ...]
     headers: tuple[tuple[str, str], ...]
     deadline: int
-    log: Place
+    log: LogLocation
     tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HttpPush:
-    """JSON that others send to the collector by POST; `time` is the field with the instant, arrival if None."""
+    """JSON that senders POST to the collector; `time` is the field with the time, None for arrival time."""
 
     host: str
     port: int
@@ -127,13 +128,13 @@ class HttpPush:
     fields: tuple[tuple[str, str], ...]
     time: str | None
     token: str | None
-    log: Place
+    log: LogLocation
     tls: Tls | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Mqtt:
-    """Messages of an MQTT broker; a level `{name}` of the topic is an attribute."""
+    """Messages from an MQTT broker; a level `{name}` of the topic is an attribute."""
 
     broker: str
     topic: str
@@ -144,46 +145,46 @@ class Mqtt:
     password: str | None
     client: str
     version: int
-    log: Place
+    log: LogLocation
     tls: Tls | None = None
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
-        """The levels of the topic that are attributes: which one, and the attribute's name."""
+        """The levels of the MQTT topic that hold attributes, as pairs of level number (from 0) and attribute name."""
         parts = self.topic.split("/")
-        return tuple((place, part[1:-1]) for place, part in enumerate(parts) if part[:1] == "{" and part[-1:] == "}")
+        return tuple((index, part[1:-1]) for index, part in enumerate(parts) if part[:1] == "{" and part[-1:] == "}")
 
     @property
     def filter(self) -> str:
-        """The topic as the broker knows it: a wildcard for each level that is an attribute."""
-        named = {place for place, _ in self.levels}
-        return "/".join("+" if place in named else part for place, part in enumerate(self.topic.split("/")))
+        """The MQTT topic filter for the subscription: a wildcard for each level that holds an attribute."""
+        attribute_levels = {index for index, _ in self.levels}
+        return "/".join("+" if index in attribute_levels else part for index, part in enumerate(self.topic.split("/")))
 
 
 @dataclass(frozen=True, slots=True)
-class Postgres(Growing):
-    """A table of PostgreSQL that is read every so many ticks; its log holds what appeared and what left."""
+class Postgres(GrowingTable):
+    """A PostgreSQL table scanned every `every` ticks; its log holds insertions and deletions."""
 
     url: str
     table: str
     columns: tuple[tuple[str, str], ...]
     every: int
     password: str | None
-    log: Place
+    log: LogLocation
     tls: Tls | None = None
 
 
-BATCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
-"""Options of a topic that are not for its clients but for Spark's connector: how much a micro-batch reads."""
+MICRO_BATCH_OPTIONS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+"""Options of a topic for Spark's connector, not for Kafka clients: the size of a micro-batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kafka:
-    """Messages of a Kafka topic; `time` is the field or predicate with the instant, the broker's stamp if None.
+    """Messages of a Kafka topic; `time` is the field or predicate with the time, None for the broker's timestamp.
 
-    `dead` is the folder for what cannot be read or is late; without it a message that cannot be read stops the query.
-    `columns` are the cells of a line of CSV, `schema` is the text of a schema of Avro. `envelope` says which attributes
-    are not in the value of a message: `key`, `timestamp`, or `header.` and its name.
+    `dead` is the folder for dead letters, rejected messages and late rows; without it, a rejected message stops the
+    query. `columns` are the columns of a CSV line, `schema` is the text of an Avro schema. `envelope` maps attributes
+    that are not in the payload to `key`, `timestamp`, or `header.` and a name.
     """
 
     servers: str
@@ -201,8 +202,8 @@ class Kafka:
     tls: Tls | None = None
 
 
-Polled: TypeAlias = Modbus | OpcUa | HttpPoll
-"""Sensors that are asked at every tick of acquisition."""
+PolledSource: TypeAlias = Modbus | OpcUa | HttpPoll
+"""Sensors that are polled at every acquisition tick."""
 
-Collected: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt | Postgres
-"""What the collector serves; `log` is what it writes and queries read."""
+CollectedSource: TypeAlias = Modbus | OpcUa | HttpPoll | HttpPush | Mqtt | Postgres
+"""Sources that the collector serves; it writes `log`, and queries read it."""

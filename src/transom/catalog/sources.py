@@ -1,4 +1,4 @@
-"""Where the rows of an extent come from: files, a table, a generator, a query, a server. `connectors` reads them."""
+"""Settings of sources: files, tables, generators, queries, servers. `connectors` reads them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from transom.catalog.payload import Payload
 from transom.catalog.time_formats import TimeFormat
-from transom.model.bag import Version
+from transom.model.bag import TableVersion
 from transom.model.time import Rate
 from transom.model.types import Value
+from transom.record import Record
 
 if TYPE_CHECKING:
-    from transom.catalog.servers import Collected, Kafka
+    from transom.catalog.servers import CollectedSource, Kafka
 
 
 class Format(Enum):
-    """How the rows of a file are written; `STATEMENTS` are RDF, or tables of terms or messages, as the ending says."""
+    """The format of a file; `STATEMENTS` is RDF, or tables of terms or messages, depending on the extension."""
 
     CSV = "csv"
     JSONL = "jsonl"
@@ -29,22 +30,22 @@ class Format(Enum):
     STATEMENTS = "statements"
 
     @property
-    def tracks(self) -> bool:
-        """Whether the columns are fixed by the format: positions of moving objects."""
+    def has_tracks(self) -> bool:
+        """Whether the format is for positions of moving objects: AIS, GPX or GeoJSON."""
         return self in (Format.AIS, Format.GPX, Format.GEOJSON)
 
     @property
-    def whole(self) -> bool:
-        """Whether Spark reads a file as a whole, by Python."""
-        return self.tracks or self is Format.STATEMENTS
+    def parsed_in_python(self) -> bool:
+        """Whether Python code in Spark tasks parses a file in one piece, as Spark has no reader for the format."""
+        return self.has_tracks or self is Format.STATEMENTS
 
     @property
-    def clock(self) -> str:
-        """The column with the tick or the instant of a row, unless a source says otherwise."""
-        return "time" if self.tracks else "tick"
+    def default_time_column(self) -> str:
+        """The name of the time column in files of this format if the catalog declares none."""
+        return "time" if self.has_tracks else "tick"
 
 
-ENDINGS = {
+FORMAT_BY_SUFFIX = {
     ".csv": Format.CSV,
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
@@ -55,18 +56,18 @@ ENDINGS = {
     ".geojson": Format.GEOJSON,
     ".geojsonl": Format.GEOJSON,
 }
-"""The format that the ending of a file's name stands for."""
+"""The format of each file extension."""
 
 LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason", "_words")
-"""The columns of a log beside the attributes; no attribute of a collected extent has one of these names."""
+"""The columns of a log besides the attributes; attributes of collected extents cannot use these names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Rows in files; `paths` may hold wildcards, `time` names the column with the tick (else the format's clock).
+@dataclass(frozen=True, repr=False, slots=True)
+class Files(Record):
+    """Rows in files; `paths` may contain wildcards, `time` is the time column (default: that of the format).
 
-    `fields` has the columns of attributes whose column has another name. Of statements, `time` is the predicate that
-    states their times, `payload` how the messages in tables are written, and `prefixes` shorten the terms in tables.
+    `fields` maps attributes to columns with a different name. For statements, `time` is the predicate that states their
+    times, `payload` the format of messages in tables, and `prefixes` abbreviate the terms in tables.
     """
 
     paths: tuple[str, ...]
@@ -77,48 +78,49 @@ class Files:
     payload: Payload | None = None
     prefixes: tuple[tuple[str, str], ...] = ()
 
-    def columns(self, names: Sequence[str]) -> list[str]:
-        """The columns of some attributes."""
-        return _columns(names, self.fields)
+    def columns(self, attributes: Sequence[str]) -> list[str]:
+        """The names that the columns of some attributes have in the files."""
+        return _columns(attributes, self.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class FileVersions:
-    """A stored table, one file for its whole content from a tick on."""
+@dataclass(frozen=True, repr=False, slots=True)
+class FileVersions(Record):
+    """A stored table in several versions, each in its own file, valid from a tick on."""
 
     versions: tuple[tuple[int, str], ...]
     format: Format
     fields: tuple[tuple[str, str], ...] = ()
 
-    def columns(self, names: Sequence[str]) -> list[str]:
-        """The columns of some attributes."""
-        return _columns(names, self.fields)
+    def columns(self, attributes: Sequence[str]) -> list[str]:
+        """The names that the columns of some attributes have in the files."""
+        return _columns(attributes, self.fields)
 
 
-def _columns(names: Sequence[str], fields: tuple[tuple[str, str], ...]) -> list[str]:
-    others = dict(fields)
-    return [others.get(name, name) for name in names]
+def _columns(attributes: Sequence[str], fields: tuple[tuple[str, str], ...]) -> list[str]:
+    """Map attributes to columns of a file: the one declared in `fields`, else the column with the attribute's name."""
+    column_of_attribute = dict(fields)
+    return [column_of_attribute.get(name, name) for name in attributes]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A stored table whose rows stand in the catalog."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Table(Record):
+    """A stored table with its rows in the catalog."""
 
-    versions: tuple[Version, ...]
+    versions: tuple[TableVersion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FromQuery:
-    """The answer of another query, in a file whose ending names the language."""
+@dataclass(frozen=True, repr=False, slots=True)
+class FromQuery(Record):
+    """The answer of another query, in a file whose extension names the language."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class StatementTemplate:
-    """The rows of another extent as statements: the IRI of the subject, and a predicate for each of some columns.
+@dataclass(frozen=True, repr=False, slots=True)
+class StatementTemplate(Record):
+    """Statements from the rows of another extent: the subject's IRI, and predicates for some columns.
 
-    `parts` of the subject's IRI have the values of `columns` between them.
+    The subject's IRI is made of `parts`, with the values of `columns` between them.
     """
 
     extent: str
@@ -127,16 +129,16 @@ class StatementTemplate:
     predicates: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """The same value every time."""
+@dataclass(frozen=True, repr=False, slots=True)
+class ConstantSignal(Record):
+    """A constant value."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """A random walk: each value is the one before plus at most `step` up or down, reflected at `low` and `high`."""
+@dataclass(frozen=True, repr=False, slots=True)
+class WalkSignal(Record):
+    """A random walk: each value differs from the last by at most `step`, reflected at `low` and `high`."""
 
     start: float
     step: float
@@ -144,9 +146,9 @@ class Walk:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sine:
-    """A wave around `mean` with a period in ticks, plus normal noise of standard deviation `noise`."""
+@dataclass(frozen=True, repr=False, slots=True)
+class SineSignal(Record):
+    """A sine wave around `mean` with a period in ticks, plus normal noise of standard deviation `noise`."""
 
     mean: float
     amplitude: float
@@ -154,63 +156,63 @@ class Sine:
     noise: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of some values, each with a weight."""
+@dataclass(frozen=True, repr=False, slots=True)
+class ChoiceSignal(Record):
+    """A random choice among weighted values."""
 
     values: tuple[Value, ...]
     weights: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The tick of the row itself, or the instant at which it begins."""
+@dataclass(frozen=True, repr=False, slots=True)
+class ClockSignal(Record):
+    """The tick of the row, or the instant at which it begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+@dataclass(frozen=True, repr=False, slots=True)
+class SiteSignal(Record):
     """The site of the reading."""
 
 
-Signal: TypeAlias = Constant | Walk | Sine | Choice | Clock | Site
-"""How one attribute is made up."""
+Signal: TypeAlias = ConstantSignal | WalkSignal | SineSignal | ChoiceSignal | ClockSignal | SiteSignal
+"""How the values of one attribute are generated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Poisson:
-    """Arrivals at random, on average so many in so many ticks."""
+@dataclass(frozen=True, repr=False, slots=True)
+class PoissonArrivals(Record):
+    """Random arrivals (a Poisson process) with a mean rate."""
 
     rate: Rate
 
 
-@dataclass(frozen=True, slots=True)
-class Regular:
-    """One arrival at tick 0 and then one every so many ticks."""
+@dataclass(frozen=True, repr=False, slots=True)
+class RegularArrivals(Record):
+    """One arrival at tick 0, then one every `every` ticks."""
 
     every: int
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """What is missing: each row with a chance, and all rows from one tick up to, but not at, another."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Gaps(Record):
+    """Missing rows: each row with probability `chance`, and all rows in `spans` of ticks, end excluded."""
 
     chance: float = 0.0
     spans: tuple[tuple[int, int], ...] = ()
 
-    def hide(self, tick: int) -> bool:
-        """Whether a tick lies in a span in which nothing comes."""
+    def in_gap(self, tick: int) -> bool:
+        """Whether a generator makes no rows in a tick, because the tick lies in one of the declared spans."""
         return any(start <= tick < end for start, end in self.spans)
 
 
-@dataclass(frozen=True, slots=True)
-class Generate:
-    """Made-up rows, the same for the same seed; one signal per attribute; `arrivals` for pushed extents."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Generator(Record):
+    """Generated rows, reproducible by seed; one signal per attribute; `arrivals` for pushed extents."""
 
     seed: int
     signals: tuple[Signal, ...]
-    arrivals: Poisson | Regular | None = None
+    arrivals: PoissonArrivals | RegularArrivals | None = None
     gaps: Gaps = Gaps()
 
 
-Source: TypeAlias = "Files | FileVersions | Table | Generate | Collected | Kafka | FromQuery | StatementTemplate"
+Source: TypeAlias = "Files | FileVersions | Table | Generator | CollectedSource | Kafka | FromQuery | StatementTemplate"
 """Any source of rows."""

@@ -1,7 +1,7 @@
-"""`time_format`: how the time column of a file is written, in the directives of strptime that every engine reads alike.
+"""`time_format`: the format of a file's time column, in strptime directives that all engines read alike.
 
-A format is a regular expression whose groups are put together as ISO 8601, which is then read like any other instant.
-Python and Spark (Java) use the same expression: it has ASCII digits and letters only, and no construct that differs.
+A format is compiled to a regular expression whose groups are assembled to ISO 8601, which is then read like any other
+instant. Python and Spark (Java) use the same expression: ASCII digits and letters only, no construct that differs.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from transom.catalog.wording import quoted
+from transom.catalog.reading.wording import quoted
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 PIVOT = 69
-"""Two digits from here on are years of the last century, as POSIX has it."""
+"""Two-digit years from here on are in the 20th century, as in POSIX."""
 _LONGEST = 80
 _NAMES = "|".join("".join(f"[{letter.upper()}{letter}]" for letter in month) for month in MONTHS)
 _GROUPS = {
@@ -30,86 +30,90 @@ _GROUPS = {
     "f": "[0-9]{1,6}",
     "z": "Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9]",
 }
-_MEANS = {"Y": "year", "y": "year", "m": "month", "b": "month", "H": "hour", "I": "hour"}
-"""What a directive says, where two directives say the same."""
+_FIELD_OF_DIRECTIVE = {"Y": "year", "y": "year", "m": "month", "b": "month", "H": "hour", "I": "hour"}
+"""The part of a time that a directive denotes, where two directives denote the same."""
 _TOKEN = re.compile(r"%(.?)|([^%]+)", re.DOTALL)
-TAKES = ", ".join(f"%{letter}" for letter in _GROUPS)
+SUPPORTED_DIRECTIVES = ", ".join(f"%{letter}" for letter in _GROUPS)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeFormat:
-    """A format as the catalog has it, the expression that it means, and the directive of each group."""
+    """A format's text, its regular expression, and the directive of each group."""
 
     text: str
     pattern: str
-    letters: tuple[str, ...]
+    directives: tuple[str, ...]
 
     def iso(self, text: str) -> str | None:
-        """The instant as ISO 8601, without a zone if the format has none; None if it is written otherwise."""
-        found = re.fullmatch(self.pattern, text)
-        if not found:
+        """Convert a time in this format to ISO 8601; None if it does not match."""
+        match = re.fullmatch(self.pattern, text)
+        if not match:
             return None
-        part = dict(zip(self.letters, found.groups(), strict=True))
-        day = f"{_year(part)}-{_month(part)}-{part['d'].zfill(2)}"
-        clock = ":".join((_hour(part), part.get("M", "0").zfill(2), part.get("S", "0").zfill(2)))
-        return f"{day}T{clock}.{part.get('f', '').ljust(6, '0')}{part.get('z', '')}"
+        fields = dict(zip(self.directives, match.groups(), strict=True))
+        day = f"{_year(fields)}-{_month(fields)}-{fields['d'].zfill(2)}"
+        clock = ":".join((_hour(fields), fields.get("M", "0").zfill(2), fields.get("S", "0").zfill(2)))
+        return f"{day}T{clock}.{fields.get('f', '').ljust(6, '0')}{fields.get('z', '')}"
 
 
-def _year(part: dict[str, str]) -> str:
-    if "Y" in part:
-        return part["Y"]
-    return ("19" if int(part["y"]) >= PIVOT else "20") + part["y"]
+def _year(fields: dict[str, str]) -> str:
+    """The year in four digits, from the matched parts of a time by their strptime directive."""
+    if "Y" in fields:
+        return fields["Y"]
+    return ("19" if int(fields["y"]) >= PIVOT else "20") + fields["y"]
 
 
-def _month(part: dict[str, str]) -> str:
-    number = part["m"] if "m" in part else str(MONTHS.index(part["b"].lower()) + 1)
+def _month(fields: dict[str, str]) -> str:
+    """The month in two digits, from the matched parts of a time by their strptime directive."""
+    number = fields["m"] if "m" in fields else str(MONTHS.index(fields["b"].lower()) + 1)
     return number.zfill(2)
 
 
-def _hour(part: dict[str, str]) -> str:
-    if "I" not in part:
-        return part.get("H", "0").zfill(2)
-    return str(int(part["I"]) % 12 + (12 if part["p"].lower() == "pm" else 0)).zfill(2)
+def _hour(fields: dict[str, str]) -> str:
+    """The hour in two digits, 00 to 23, from the matched parts of a time by their strptime directive."""
+    if "I" not in fields:
+        return fields.get("H", "0").zfill(2)
+    return str(int(fields["I"]) % 12 + (12 if fields["p"].lower() == "pm" else 0)).zfill(2)
 
 
 def read_time_format(text: str) -> TimeFormat:
-    """A format from its text; ValueError says what is wrong with it.
+    """Compile a time format in strptime directives to a regular expression; ValueError if it is invalid.
 
     >>> read_time_format("%d.%m.%Y %H:%M").iso("1.5.2024 8:05")
     '2024-05-01T08:05:00.000000'
     """
     if len(text) > _LONGEST or not text.isprintable():
         raise ValueError(f"{quoted(text)} is not a format of times")
-    tokens = [(found[1], found[2]) for found in _TOKEN.finditer(text)]
+    tokens = [(match[1], match[2]) for match in _TOKEN.finditer(text)]
     letters = [letter for letter, literal in tokens if not literal and letter != "%"]
-    _check(letters)
+    _check_directives(letters)
     pieces = []
-    for place, (letter, literal) in enumerate(tokens):
+    for index, (letter, literal) in enumerate(tokens):
         if literal or letter == "%":
             pieces.append(re.escape(literal or "%"))
             continue
-        beside = [tokens[other] for other in (place - 1, place + 1) if 0 <= other < len(tokens)]
-        runs_on = any(not other and name in _GROUPS and name not in "bpz" for name, other in beside)
-        pieces.append(f"({_fixed(letter) if runs_on else _GROUPS[letter]})")
+        neighbours = [tokens[side] for side in (index - 1, index + 1) if 0 <= side < len(tokens)]
+        adjacent = [name for name, text_token in neighbours if not text_token and name in _GROUPS and name not in "bpz"]
+        pieces.append(f"({_two_digit_pattern(letter) if adjacent else _GROUPS[letter]})")
     return TimeFormat(text, "[ \t]*" + "".join(pieces) + "[ \t]*", tuple(letters))
 
 
-def _fixed(letter: str) -> str:
-    """The digits of a directive that has no sign between it and the next: always two."""
+def _two_digit_pattern(letter: str) -> str:
+    """The regular expression of a strptime directive that is next to another number: always two digits."""
     return _GROUPS[letter].replace("0?", "0").replace("[01]?", "[01]").replace("[0-5]?", "[0-5]")
 
 
-def _check(letters: list[str]) -> None:
+def _check_directives(letters: list[str]) -> None:
+    """Raise ValueError if a strptime directive is unknown or repeated, or if year, month or day is missing."""
     for letter in letters:
         if letter not in _GROUPS:
-            raise ValueError(f"time_format does not take %{letter}; it takes {TAKES} and %%")
-    means = [_MEANS.get(letter, letter) for letter in letters]
-    for one in means:
-        if means.count(one) > 1:
+            raise ValueError(f"time_format does not take %{letter}; it takes {SUPPORTED_DIRECTIVES} and %%")
+    parts = [_FIELD_OF_DIRECTIVE.get(letter, letter) for letter in letters]
+    for part in parts:
+        if parts.count(part) > 1:
             raise ValueError(
-                f"time_format has two directives for one part of a time: {' '.join(f'%{x}' for x in letters)}"
+                f"time_format has two directives for one part of a time: {' '.join(f'%{letter}' for letter in letters)}"
             )
-    missing = [words for key, words in (("year", "%Y"), ("month", "%m"), ("d", "%d")) if key not in means]
+    missing = [directive for key, directive in (("year", "%Y"), ("month", "%m"), ("d", "%d")) if key not in parts]
     if missing:
         raise ValueError(f"time_format has no {' and no '.join(missing)}")
     if ("I" in letters) != ("p" in letters):

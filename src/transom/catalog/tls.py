@@ -1,4 +1,4 @@
-"""TLS, the same for every server: which authorities are trusted, and which certificate is shown. Always verified."""
+"""TLS settings, the same for every server: trusted authorities and our certificate. Servers are always verified."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from transom.catalog.places import At, Misfit
-from transom.catalog.server_shapes import TlsEntry
-from transom.catalog.wording import quoted
+from transom.catalog.reading.locations import EntryError, Location
+from transom.catalog.reading.wording import quoted
+from transom.catalog.schema.servers import TlsEntry
 from transom.errors import UsageError
 
-NAMES = ("ca", "certificate", "key")
-"""What the address of a sink may say of TLS."""
+TLS_OPTIONS = ("ca", "certificate", "key")
+"""The TLS options in the address of a sink."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Paths of PEM files; without a `ca` the authorities of the system are trusted.
+    """Paths of PEM files; without `ca`, the system's authorities are trusted.
 
-    A `certificate` without a `key` is a file that holds both.
+    A `certificate` without a `key` contains both.
     """
 
     ca: str | None = None
@@ -29,12 +29,12 @@ class Tls:
 
     @property
     def key_file(self) -> str | None:
-        """The file that holds the private key."""
+        """The file with the private key: `key`, or `certificate` if that contains both."""
         return self.key or self.certificate
 
     def check(self) -> None:
-        """UsageError if a file cannot be read."""
-        for name in NAMES:
+        """Raise UsageError if one of the certificate or key files cannot be read."""
+        for name in TLS_OPTIONS:
             path = getattr(self, name)
             if path is None:
                 continue
@@ -47,29 +47,31 @@ class Tls:
                 ) from None
 
 
-def read_tls(entry: TlsEntry | None, at: At, folder: Path | None) -> Tls | None:
-    """What an entry says; paths are relative to the catalog."""
+def read_tls(entry: TlsEntry | None, at: Location, folder: Path | None) -> Tls | None:
+    """Resolve the `tls` entry of a catalog, with paths relative to `folder`; EntryError if it is invalid."""
     if entry is None:
         return None
-    for name in NAMES:
+    for name in TLS_OPTIONS:
         path = getattr(entry, name)
         if path is not None and (not path or "\0" in path or "-----BEGIN" in path):
-            raise Misfit(f"{quoted(path)} is not a path", at.then(name), "write the path of a PEM file")
+            raise EntryError(f"{quoted(path)} is not a path", at.then(name), "write the path of a PEM file")
     if entry.key is not None and entry.certificate is None:
-        raise Misfit("a key without a certificate", at.then("key").at_key(), "name the certificate: certificate: PATH")
-    return Tls(*(_placed(getattr(entry, name), folder) for name in NAMES))
+        raise EntryError(
+            "a key needs a certificate", at.then("key").at_key(), "name the certificate: certificate: PATH"
+        )
+    return Tls(*(_resolve_path(getattr(entry, name), folder) for name in TLS_OPTIONS))
 
 
-def tls_of(options: Mapping[str, str]) -> Tls | None:
-    """What the options of an address say; None if nothing."""
-    found = {name: value for name, value in options.items() if name in NAMES}
-    if "key" in found and "certificate" not in found:
-        raise UsageError("a key without a certificate", hint="add certificate=PATH")
-    return Tls(**found) if found else None
+def tls_from_options(options: Mapping[str, str]) -> Tls | None:
+    """The TLS settings among the options of a sink address; None if there are none."""
+    files = {name: value for name, value in options.items() if name in TLS_OPTIONS}
+    if "key" in files and "certificate" not in files:
+        raise UsageError("a key needs a certificate", hint="add certificate=PATH")
+    return Tls(**files) if files else None
 
 
 def client_context(tls: Tls | None) -> ssl.SSLContext:
-    """For connections that we make: certificate and host name of the server are checked."""
+    """The SSL context for outgoing connections, with server verification; None: default authorities, no client key."""
     tls = tls or Tls()
     tls.check()
     try:
@@ -77,13 +79,13 @@ def client_context(tls: Tls | None) -> ssl.SSLContext:
         if tls.certificate is not None:
             context.load_cert_chain(tls.certificate, tls.key_file, password=_no_passphrase)
     except (ssl.SSLError, ValueError) as error:
-        raise _unusable(tls, error) from None
+        raise _unusable_tls(tls, error) from None
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """For connections that others make; with a `ca`, those who connect must show a certificate of it."""
+    """The SSL context for incoming connections; with `ca`, clients must present a certificate issued by it."""
     tls.check()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -93,22 +95,22 @@ def server_context(tls: Tls) -> ssl.SSLContext:
             context.load_verify_locations(tls.ca)
             context.verify_mode = ssl.CERT_REQUIRED
     except (ssl.SSLError, ValueError) as error:
-        raise _unusable(tls, error) from None
+        raise _unusable_tls(tls, error) from None
     return context
 
 
-def told(error: BaseException) -> str:
-    """What an error of a library says; of a failed handshake, wherever it is wrapped, what was wrong with it."""
-    found = refused_certificate(error)
-    if found is not None:
-        return f"the certificate of the server is refused: {found.verify_message}".rstrip(".")
+def error_text(error: BaseException) -> str:
+    """The message of an exception for users; for a failed TLS handshake, even if wrapped, its reason."""
+    certificate_error = refused_certificate(error)
+    if certificate_error is not None:
+        return f"the certificate of the server is refused: {certificate_error.verify_message}".rstrip(".")
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {(error.reason or str(error)).lower().replace('_', ' ')}"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def refused_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """The refusal of a server's certificate that an error comes from; to try again does not help against it."""
+    """Find the certificate error among the causes of an exception, None if there is none; retrying is pointless."""
     for _ in range(10):
         if error is None or isinstance(error, ssl.SSLCertVerificationError):
             return error
@@ -116,17 +118,19 @@ def refused_certificate(error: BaseException | None) -> ssl.SSLCertVerificationE
     return None
 
 
-def _placed(path: str | None, folder: Path | None) -> str | None:
+def _resolve_path(path: str | None, folder: Path | None) -> str | None:
+    """A path relative to `folder`, or to the working directory if that is None."""
     return None if path is None else str((folder or Path()) / path)
 
 
 def _no_passphrase() -> str:
-    """Keys are protected by the modes of their files; without this OpenSSL would ask on the terminal."""
+    """Password callback of OpenSSL that refuses keys with a passphrase instead of prompting on the terminal."""
     raise ValueError("the key has a passphrase")
 
 
-def _unusable(tls: Tls, error: Exception) -> UsageError:
+def _unusable_tls(tls: Tls, error: Exception) -> UsageError:
+    """The error for certificate or key files that OpenSSL cannot use."""
     named = ", ".join(path for path in (tls.ca, tls.certificate, tls.key) if path is not None)
     return UsageError(
-        f"cannot use {named} for TLS", detail=told(error), hint="give PEM files, and a key without a passphrase"
+        f"cannot use {named} for TLS", detail=error_text(error), hint="give PEM files, and a key without a passphrase"
     )

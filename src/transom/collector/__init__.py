@@ -1,1 +1,1 @@
-"""The collector: a process of its own that acquires rows and writes logs, which queries read."""
+"""The collector: a separate process that acquires rows and writes the logs that queries read."""

@@ -1,76 +1,78 @@
-"""The wall clock against a log: a log whose latest tick is in the future cannot take rows of now."""
+"""Compare a log with the wall clock: a log whose latest tick is in the future cannot accept current rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
 
-from transom.catalog.extents import Extent
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.writing import Writer
+from transom.catalog.extent import Extent
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.writer import LogWriter
 from transom.errors import DataError
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
 
 def now() -> datetime:
-    """The wall clock."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 class ClockWatch:
-    """Notices that the latest tick of a log is ahead of the clock: it was ahead before, or was set back.
+    """Detects that a log's latest tick is ahead of the clock, for example after the clock was set back.
 
-    Rows of now would be late for every reader of such a log. A log that is ahead by at most `max_ahead` waits for the
-    clock; one that is further ahead is refused. `usual` is how many ticks a log of the extent may be ahead when nothing
-    is wrong.
+    Current rows would be late for every reader of such a log. A log that is ahead by at most `max_ahead` waits for the
+    clock; one that is further ahead is refused. `usual_lead` is how many ticks a log of the extent may normally be
+    ahead.
     """
 
     def __init__(
-        self, extent: Extent, log: Writer, calendar: Calendar, counts: Counter[str], *, usual: int = 0
+        self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, usual_lead: int = 0
     ) -> None:
+        """Watch whether a log is over `usual_lead` ticks ahead of the clock; `counts` counts the gaps it logs then."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
         self.counts = counts
-        self.usual = usual
-        self._noted = False
-        self._first = 0
+        self.usual_lead = usual_lead
+        self._gap_logged = False
+        self._first_lead = 0
 
     def lead(self, moment: datetime) -> int:
-        """How many ticks the log is ahead of the clock, 0 if by no more than is usual."""
+        """By how many ticks the log's latest tick is ahead of the clock's `moment`; 0 up to `usual_lead` ticks."""
         ahead = self.log.latest - self.calendar.tick_of(moment)
-        found = ahead if self.log.latest >= 0 and ahead > self.usual else 0
-        self._first = (self._first or found) if found else 0
-        self._noted = self._noted and found > 0
-        return found
+        excess = ahead if self.log.latest >= 0 and ahead > self.usual_lead else 0
+        self._first_lead = (self._first_lead or excess) if excess else 0
+        self._gap_logged = self._gap_logged and excess > 0
+        return excess
 
     def too_far(self, moment: datetime) -> bool:
-        """Whether the log is further ahead of the clock than `max_ahead`."""
-        return self.lead(moment) > self.extent.most_ahead(self.calendar)
+        """Whether the log's latest tick is ahead of `moment` by more than `max_ahead`: then it accepts no rows."""
+        return self.lead(moment) > self.extent.max_ahead_ticks(self.calendar)
 
     def check(self, moment: datetime) -> None:
-        """DataError if the log is too far ahead of the clock."""
+        """DataError if the log's latest tick is ahead of the clock's `moment` by more than `max_ahead`."""
         if self.too_far(moment):
             hint = "set the clock right, or give the extent a new log: log: PATH"
-            raise DataError(self._words(), hint=hint)
+            raise DataError(self._message(), hint=hint)
 
-    def wait(self, moment: datetime) -> str | None:
-        """Why readings cannot be taken now, None if they can; DataError if the log is too far ahead.
+    def wait_reason(self, moment: datetime) -> str | None:
+        """Why collecting must wait until the clock reaches the log's latest tick; None if it need not wait.
 
-        What is missed until the clock has caught up is put down in the log, once.
+        The first call of each wait writes a gap to the log.
+        DataError if the log is ahead of `moment` by more than `max_ahead`.
         """
         if not self.lead(moment):
             return None
-        words = self._words()
-        if not self._noted:
-            self.log.append([Entry(Entered.GAP, None, moment, reason=Reason.CLOCK, words=words)])
-            self.counts[Reason.CLOCK.value] += 1
-            self._noted = True
+        message = self._message()
+        if not self._gap_logged:
+            self.log.append([LogRecord(LogRecordKind.GAP, None, moment, reason=RejectReason.CLOCK, detail=message)])
+            self.counts[RejectReason.CLOCK.value] += 1
+            self._gap_logged = True
         self.check(moment)
-        return words
+        return message
 
-    def _words(self) -> str:
-        """The same words as long as the clock has not caught up: how far the log was ahead when that was noticed."""
-        until, ahead = self.calendar.instant_of(self.log.latest).isoformat(), self.calendar.describe(self._first)
-        return f"the log {self.log.place} is {ahead} ahead of the clock: no rows before {until}"
+    def _message(self) -> str:
+        """The message for the operator that the log is ahead of the clock; unchanged until the clock catches up."""
+        until, ahead = self.calendar.instant_of(self.log.latest).isoformat(), self.calendar.describe(self._first_lead)
+        return f"the log {self.log.location} is {ahead} ahead of the clock: no rows before {until}"

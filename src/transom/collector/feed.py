@@ -1,4 +1,4 @@
-"""What comes in for one pushed extent, on its way into the log: read, judged, kept, and only then acknowledged."""
+"""The feed of one pushed extent: decodes messages, checks them, logs them, and only then acknowledges them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,39 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.collector.clock import ClockWatch, now
-from transom.collector.health import counted
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.writing import Writer
-from transom.connectors.payloads import LARGEST, Dead, Read, Reader
+from transom.collector.health import count_records
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.writer import LogWriter
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, DecodedRow, MessageReader, RejectError
 from transom.errors import TransomError
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
-WAITING = 64 << 20
-"""Bytes that wait for a log that cannot be written, before messages that nobody would send again are lost."""
-LOST = "lost while the log could not be written"
+MAX_QUEUED_BYTES = 64 << 20
+"""Bytes queued while the log is not writable, before messages without redelivery are dropped."""
+LOST_DETAIL = "lost while the log could not be written"
 
 
 class Feed:
-    """The messages of one extent; `take` may be called in any thread, `flush` in one.
+    """The message queue of one extent; `take` is thread-safe, `flush` must be called from one thread.
 
-    A row that comes more than `lateness` ticks behind the latest one is dead here, in the order of the log, so that no
-    reader of the log has to drop any. A row that is more than `max_ahead` ticks ahead of the clock is dead, too: all
-    rows after it would be late. Without a time of its own a row has the tick at which it came.
-
-    While the log cannot be written, what was taken waits, and `writable` is false.
+    A row more than `lateness` ticks behind the latest one is rejected here, in log order, so that no reader of the log
+    has to drop any. A row more than `max_ahead` ticks ahead of the clock is rejected as well, because all rows after it
+    would be late. A row without a time gets its arrival tick. While the log cannot be written, messages are queued, and
+    `writable` is false.
     """
 
     def __init__(
-        self, extent: Extent, log: Writer, calendar: Calendar, reader: Reader, clock: Callable[[], datetime] = now
+        self,
+        extent: Extent,
+        log: LogWriter,
+        calendar: Calendar,
+        reader: MessageReader,
+        clock: Callable[[], datetime] = now,
     ) -> None:
+        """Create the queue from a pushed extent's messages to its log; `reader` decodes them, `clock` returns now."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
@@ -42,83 +47,97 @@ class Feed:
         self.clock = clock
         self.counts: Counter[str] = Counter()
         self._latest = log.latest
-        self._entries: list[Entry] = []
+        self._entries: list[LogRecord] = []
         self._bytes = 0
-        self._done: list[Callable[[], None]] = []
+        self._on_logged: list[Callable[[], None]] = []
         self._guard = threading.Lock()
         self._watch = ClockWatch(extent, log, calendar, self.counts)
         self.writable = not self._watch.too_far(clock())
 
-    def take(
+    def enqueue(
         self,
         raw: bytes,
-        known: Mapping[str, object] | Dead,
+        envelope: Mapping[str, object] | RejectError,
         origin: str,
         token: str | None,
-        done: Callable[[], None] | None = None,
-    ) -> Dead | None:
-        """Take one message; `done` is called when it is in the log. What is wrong with it, if a row of it is dead."""
-        moment = self.clock()
+        on_logged: Callable[[], None] | None = None,
+    ) -> RejectError | None:
+        """Queue message `raw` with attributes `envelope`, sender `origin`, id `token`; why it was rejected, or None.
+
+        `envelope` has the attributes outside the payload, or the reason why they are invalid. `on_logged` is called
+        when the message is in the log. A message without it, which nobody would redeliver, is dropped if the queue is
+        full.
+        If only some of its rows are rejected, the first reason counts. `origin` names the sender in the log; `token`
+        identifies the message if it is sent again.
+        """
+        arrival = self.clock()
         try:
-            if isinstance(known, Dead):
-                raise known
-            rows = self.reader.rows(raw, known, moment)
-        except Dead as problem:
-            found: list[Read] | Dead = problem
+            if isinstance(envelope, RejectError):
+                raise envelope
+            rows = self.reader.rows(raw, envelope, arrival)
+        except RejectError as rejection:
+            decoded: list[DecodedRow] | RejectError = rejection
         else:
-            found = rows
+            decoded = rows
         with self._guard:
-            if done is None and not self.writable and self._bytes >= WAITING:
-                self.counts[LOST] += 1
+            if on_logged is None and not self.writable and self._bytes >= MAX_QUEUED_BYTES:
+                self.counts[LOST_DETAIL] += 1
                 return None
             self._bytes += len(raw)
-            dead = self._judge(found, raw, origin, token, moment)
-            if done is not None:
-                self._done.append(done)
-        return dead
+            first_rejection = self._queue_records(decoded, raw, origin, token, arrival)
+            if on_logged is not None:
+                self._on_logged.append(on_logged)
+        return first_rejection
 
-    def _judge(
-        self, found: list[Read] | Dead, raw: bytes, origin: str, token: str | None, moment: datetime
-    ) -> Dead | None:
-        """Queue the entries of one message; the first of its rows that is dead, or the whole message."""
-        if isinstance(found, Dead):
-            self._entries.append(_letter(found, None, raw, origin, token, moment))
-            return found
-        first: Dead | None = None
-        present = self.calendar.tick_of(moment)
-        for tick, row in found:
+    def _queue_records(
+        self, decoded: list[DecodedRow] | RejectError, raw: bytes, origin: str, token: str | None, arrival: datetime
+    ) -> RejectError | None:
+        """Log each `decoded` row of message `raw`, sender `origin`, id `token`; return the first rejection, or None."""
+        if isinstance(decoded, RejectError):
+            self._entries.append(_rejected_record(decoded, None, raw, origin, token, arrival))
+            return decoded
+        first_rejection: RejectError | None = None
+        current_tick = self.calendar.tick_of(arrival)
+        for tick, row in decoded:
             if tick is None:
-                tick = max(present, self._latest, 0)
+                tick = max(current_tick, self._latest, 0)
             else:
-                dead = self._misplaced(tick, present)
-                if dead is not None:
-                    self._entries.append(_letter(dead, tick, raw, origin, token, moment))
-                    first = first or dead
+                rejection = self._tick_problem(tick, current_tick)
+                if rejection is not None:
+                    self._entries.append(_rejected_record(rejection, tick, raw, origin, token, arrival))
+                    first_rejection = first_rejection or rejection
                     continue
             self._latest = max(self._latest, tick)
-            self._entries.append(Entry(Entered.ROW, tick, moment, row, origin, token))
-        return first
+            self._entries.append(LogRecord(LogRecordKind.ROW, tick, arrival, row, origin, token))
+        return first_rejection
 
-    def _misplaced(self, tick: int, present: int) -> Dead | None:
-        """Why a row of this tick cannot be taken now."""
-        most = self.extent.most_ahead(self.calendar)
-        if tick > present + most:
-            return Dead(Reason.AHEAD, f"tick {tick}, {tick - present} ahead of the clock; {most} are allowed")
+    def _tick_problem(self, tick: int, current_tick: int) -> RejectError | None:
+        """Why a row is rejected whose tick is late, or ahead of the clock's `current_tick`; None if it is not."""
+        max_ahead = self.extent.max_ahead_ticks(self.calendar)
+        if tick > current_tick + max_ahead:
+            return RejectError(
+                RejectReason.AHEAD, f"tick {tick}, {tick - current_tick} ahead of the clock; {max_ahead} are allowed"
+            )
         if tick < self._latest - self.extent.lateness:
-            behind = self._latest - tick
-            return Dead(Reason.LATE, f"tick {tick}, {behind} behind the latest; {self.extent.lateness} are allowed")
+            delay = self._latest - tick
+            return RejectError(
+                RejectReason.LATE, f"tick {tick}, {delay} behind the latest; {self.extent.lateness} are allowed"
+            )
         return None
 
-    def acknowledge_duplicate(self, done: Callable[[], None]) -> None:
-        """A message that was taken before came again: acknowledge it once what was taken is in the log."""
+    def acknowledge_duplicate(self, on_logged: Callable[[], None]) -> None:
+        """Call `on_logged` for a message that was sent again, once the first copy is in the log.
+
+        The message is not logged a second time.
+        """
         with self._guard:
             self.counts["came again"] += 1
-            self._done.append(done)
+            self._on_logged.append(on_logged)
 
     def flush(self) -> None:
-        """Write what was taken, with a beat if time has moved on, and acknowledge it.
+        """Write the queued messages to the log, with a heartbeat if time has advanced, and acknowledge them.
 
-        If the log cannot be written, everything waits for the next call.
+        If the log cannot be written, the queue is kept for the next call, and the error is raised.
         """
         try:
             self._watch.check(self.clock())
@@ -126,9 +145,9 @@ class Feed:
             self.writable = False
             raise
         with self._guard:
-            self._beat()
-            entries, done = self._entries, self._done
-            self._entries, self._done = [], []
+            self._heartbeat()
+            entries, callbacks = self._entries, self._on_logged
+            self._entries, self._on_logged = [], []
         first = self.log.next
         try:
             self.log.append(entries)
@@ -138,18 +157,22 @@ class Feed:
                 if self.log.next == first:
                     self._entries[:0] = entries
                 else:
-                    self.counts.update(counted(entries))
-                self._done[:0] = done
+                    self.counts.update(count_records(entries))
+                self._on_logged[:0] = callbacks
             raise
         with self._guard:
             self.writable = True
             self._bytes = 0
-            self.counts.update(counted(entries))
-        for one in done:
-            one()
+            self.counts.update(count_records(entries))
+        for on_logged in callbacks:
+            on_logged()
 
-    def _beat(self) -> None:
-        """Time moves on without rows: by the clock where rows have its time, else after `idle_after` (E12)."""
+    def _heartbeat(self) -> None:
+        """Queue a heartbeat, which advances event time in the log, if time has advanced but no row arrived (E12).
+
+        If rows carry no time, time advances with the clock. Otherwise it follows the clock by `idle_after`, if that is
+        set.
+        """
         moment = self.clock()
         tick = self.calendar.tick_of(moment)
         if self.reader.timed:
@@ -158,9 +181,14 @@ class Feed:
             tick -= self.extent.idle_after
         if tick > self._latest:
             self._latest = tick
-            self._entries.append(Entry(Entered.BEAT, tick, moment))
+            self._entries.append(LogRecord(LogRecordKind.HEARTBEAT, tick, moment))
 
 
-def _letter(dead: Dead, tick: int | None, raw: bytes, origin: str, token: str | None, moment: datetime) -> Entry:
-    words = dead.words[:1000]
-    return Entry(Entered.DEAD, tick, moment, None, origin, token, raw[:LARGEST], dead.reason, words)
+def _rejected_record(
+    rejection: RejectError, tick: int | None, raw: bytes, origin: str, token: str | None, arrival: datetime
+) -> LogRecord:
+    """The dead letter of message `raw` with id `token` from sender `origin`; `tick` is None if it was not decoded."""
+    detail = rejection.detail[:1000]
+    return LogRecord(
+        LogRecordKind.DEAD, tick, arrival, None, origin, token, raw[:MAX_MESSAGE_BYTES], rejection.reason, detail
+    )

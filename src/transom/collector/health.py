@@ -1,4 +1,4 @@
-"""What the collector reports of an extent: what keeps it from working, and what was written to its log."""
+"""Health of an extent: the problem that it reports, and counts of its log entries."""
 
 from __future__ import annotations
 
@@ -7,58 +7,60 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from transom.connectors.log.columns import Entered, Entry
+from transom.connectors.log.columns import LogRecord, LogRecordKind
 from transom.errors import TransomError
 
 RETRY = 5.0
-"""Seconds after which an extent that cannot work tries again."""
-Tell = Callable[[str], None]
+"""Seconds until an extent that failed tries again."""
+Notify = Callable[[str], None]
 
 
 class Health:
-    """The problem of one extent, told once when it appears, when it changes and when it is over.
+    """The problem of one extent, reported once when it appears, changes or is resolved.
 
-    `failed` says whether the log of the extent takes nothing now; a device or broker that is away is no failure of the
+    `failed` is whether the extent's log accepts no entries now; a device or broker that is down is not a failure of the
     collector.
     """
 
-    def __init__(self, name: str = "", tell: Tell = lambda words: None) -> None:
+    def __init__(self, name: str = "", notify: Notify = lambda message: None) -> None:
+        """Track the health of the extent `name`; `notify` receives a line when a problem appears or ends."""
         self.name = name
         self.failed = False
         self._problem: str | None = None
-        self._tell = tell
+        self._notify = notify
 
     def fail(self, error: TransomError) -> None:
-        """The log takes nothing."""
+        """Record that the log of the extent cannot be written, and notify of the error unless it is known already."""
         self.failed = True
         self._report(one_line(error))
 
-    def report(self, problem: str | None, over: str = "goes on") -> None:
-        """The log takes entries; `problem` is what is wrong with the source, `over` is told if nothing is any more."""
+    def report(self, problem: str | None, resolved: str = "goes on") -> None:
+        """Record that the log can be written; notify of the source's new `problem`, or of `resolved` if it ended."""
         self.failed = False
-        self._report(problem, over)
+        self._report(problem, resolved)
 
-    def _report(self, problem: str | None, over: str = "") -> None:
+    def _report(self, problem: str | None, resolved: str = "") -> None:
+        """Notify once of a new or changed problem; if it is None and there was a problem, notify of `resolved`."""
         if problem != self._problem:
             self._problem = problem
-            self._tell(f"{self.name}: {problem or over}")
+            self._notify(f"{self.name}: {problem or resolved}")
 
 
 def one_line(error: TransomError) -> str:
-    """An error on one line."""
+    """An error as one line of text for the operator: message, detail and hint."""
     detail = f" ({error.detail})" if error.detail else ""
     hint = f"; {error.hint}" if error.hint else ""
     return " ".join(f"{error.message}{detail}{hint}".split())
 
 
-def counted(entries: Iterable[Entry]) -> Counter[str]:
-    """How many rows there are, and what is missing or dead by reason."""
-    found = [entry for entry in entries if entry.kind is not Entered.BEAT]
-    return Counter("rows" if entry.reason is None else entry.reason.value for entry in found)
+def count_records(entries: Iterable[LogRecord]) -> Counter[str]:
+    """Count log entries: accepted rows under "rows", rejected or missing ones by reason; no heartbeats."""
+    counted = [entry for entry in entries if entry.kind is not LogRecordKind.HEARTBEAT]
+    return Counter("rows" if entry.reason is None else entry.reason.value for entry in counted)
 
 
-async def stopped(stop: asyncio.Event, seconds: float) -> bool:
-    """Wait; whether the collector was stopped in the meantime."""
+async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
+    """Wait for some seconds, but not after the event `stop` is set; return whether it is set."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), max(seconds, 0.0))
     return stop.is_set()

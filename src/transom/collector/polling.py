@@ -1,4 +1,4 @@
-"""Sensors that are asked at every tick of acquisition: a reading per site, a deadline, rest after failures."""
+"""Poll sensors at every acquisition tick: one reading per site, a deadline, and backoff after failures."""
 
 from __future__ import annotations
 
@@ -8,205 +8,232 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
+from transom.catalog.reading.ticks import read_value
 from transom.catalog.servers import Device
-from transom.catalog.ticks import read_value
-from transom.catalog.tls import refused_certificate, told
+from transom.catalog.tls import error_text, refused_certificate
 from transom.collector.clock import ClockWatch, now
-from transom.collector.health import RETRY, Health, counted, stopped
-from transom.connectors.log.columns import Entered, Entry
-from transom.connectors.log.writing import Writer
-from transom.connectors.payloads import LARGEST, Dead, kept
+from transom.collector.health import RETRY, Health, count_records, wait_for_stop
+from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.writer import LogWriter
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, RejectError, storable_value
 from transom.errors import DataError
 from transom.model.bag import Row
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
-PATIENCE = 3
-LONGEST_REST = 30
-"""Failures in a row after which a station is left alone, for 1, 2, 4, ... acquisitions, and at most so many."""
-_STRANGERS = ("BadIdentityTokenInvalid", "BadIdentityTokenRejected", "BadSecurityChecksFailed", "BadUserAccessDenied")
-"""What a server of OPC UA says to somebody whom it does not trust."""
+FAILURES_BEFORE_BACKOFF = 3
+MAX_BACKOFF = 30
+"""Maximum backoff; after FAILURES_BEFORE_BACKOFF failures, a connection skips 1, 2, 4, ... acquisitions."""
+_REFUSAL_CODES = (
+    "BadIdentityTokenInvalid",
+    "BadIdentityTokenRejected",
+    "BadSecurityChecksFailed",
+    "BadUserAccessDenied",
+)
+"""The errors with which an OPC UA server rejects a client that it does not trust."""
 
 
-class Station(Protocol):
-    """One connection, with the devices that are behind it."""
+class DeviceConnection(Protocol):
+    """One connection, shared by the devices that are reached through it."""
 
     @property
     def devices(self) -> Sequence[Device]:
-        """The devices, in order."""
+        """The devices that are polled over this connection, in order."""
 
-    async def read(self, found: dict[Device, Mapping[str, object] | Exception]) -> None:
-        """Put the values of each device, or what went wrong, where the caller sees them even if time runs out."""
+    async def read(self, results: dict[Device, Mapping[str, object] | Exception]) -> None:
+        """Poll all devices; put each device's values by attribute, or its error, into `results`.
+
+        The dictionary is filled device by device, so that a timeout keeps the results until then.
+        """
 
     def reset(self) -> None:
-        """Begin anew next time, without waiting for anybody."""
+        """Discard the network connection without waiting for it to close; the next read connects again."""
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the network connection at the end of the collector's run."""
 
 
 class Poller:
-    """The readings of one sensed extent."""
+    """Polls the readings of one sensed extent into its log."""
 
     def __init__(
         self,
         extent: Extent,
-        log: Writer,
+        log: LogWriter,
         calendar: Calendar,
-        stations: Sequence[Station],
+        connections: Sequence[DeviceConnection],
         deadline: float,
         clock: Callable[[], datetime] = now,
     ) -> None:
+        """Create a sensed extent's poller: it polls `connections`, each in `deadline` seconds, and writes to `log`."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
-        self.stations = stations
+        self.connections = connections
         self.deadline = deadline
         self.clock = clock
         self.every = extent.every or 1
         self.counts: Counter[str] = Counter()
-        self._watch = ClockWatch(extent, log, calendar, self.counts, usual=self.every)
-        self._failures = [0] * len(stations)
-        self._resting = [0] * len(stations)
+        self._watch = ClockWatch(extent, log, calendar, self.counts, usual_lead=self.every)
+        self._failures = [0] * len(connections)
+        self._skips_left = [0] * len(connections)
         self._refusals: dict[int, str] = {}
 
     def next_tick(self) -> int:
-        """The next tick of acquisition: after now, and after the latest in the log."""
+        """The next tick at which devices are polled: the first one after now and after the log's latest tick."""
         tick = self.calendar.tick_of(self.clock())
         soon = (tick // self.every + 1) * self.every
         return max(soon, (self.log.latest // self.every + 1) * self.every, 0)
 
     async def run(self, stop: asyncio.Event, health: Health) -> None:
-        """Acquire at every tick until told to stop; ticks that were missed are written down, never made up.
+        """Poll the devices at every acquisition tick until `stop` is set; missed ticks are logged as gaps.
 
-        A log that cannot be written is tried again until it can.
+        If the log cannot be written, it retries until it can.
         """
         try:
             while not stop.is_set():
                 try:
-                    if self._watch.lead(self.clock()):  # else no thread is needed, and no time lost
-                        words = await asyncio.to_thread(self._watch.wait, self.clock())
-                        if words is not None:
-                            health.fail(DataError(words))
+                    if self._watch.lead(self.clock()):  # skips the thread switch in the normal case
+                        problem = await asyncio.to_thread(self._watch.wait_reason, self.clock())
+                        if problem is not None:
+                            health.fail(DataError(problem))
                     tick = self.next_tick()
                     wait = (self.calendar.instant_of(tick) - self.clock()).total_seconds()
-                    long = wait > 2 * RETRY  # the clock may be set in the meantime
-                    if await stopped(stop, RETRY if long else wait):
+                    is_long = wait > 2 * RETRY  # check again soon, as the clock may be adjusted
+                    if await wait_for_stop(stop, RETRY if is_long else wait):
                         break
-                    if not long:
+                    if not is_long:
                         await self.acquire(tick, self.log.latest if self.log.latest >= 0 else None)
                         health.report(next(iter(self._refusals.values()), None))
                 except DataError as error:
                     health.fail(error)
-                    await stopped(stop, RETRY)
+                    await wait_for_stop(stop, RETRY)
         finally:
-            for station in self.stations:
-                await station.close()
+            for connection in self.connections:
+                await connection.close()
 
     async def warm_up(self) -> None:
-        """Connect to every device before the first tick, those that do not answer in a second attempt.
+        """Connect to every device before the first tick; devices that do not answer get a second attempt.
 
-        The first attempt of all devices at once runs much code for the first time, and may take longer than a deadline.
+        The first attempt of all devices at once runs much code for the first time, and may exceed a deadline.
         """
-        silent = list(range(len(self.stations)))
+        silent_indexes = list(range(len(self.connections)))
         for _ in range(2):
-            await asyncio.gather(*(self._read(place, {}) for place in silent))
-            silent = [place for place in silent if self._failures[place]]
-        self._failures = [0] * len(self.stations)
+            await asyncio.gather(*(self._read(index, {}) for index in silent_indexes))
+            silent_indexes = [index for index in silent_indexes if self._failures[index]]
+        self._failures = [0] * len(self.connections)
 
-    async def acquire(self, tick: int, last: int | None) -> None:
-        """One reading per site, as far as the devices answer in time, and the word that this tick is over."""
-        entries: list[Entry] = []
+    async def acquire(self, tick: int, last_tick: int | None) -> None:
+        """Poll all devices for one tick; log results and a heartbeat, and a gap if ticks since `last_tick` are missed.
+
+        `last_tick` is the latest tick in the log, None if it is empty; ticks missed since then are logged as a gap.
+        """
+        entries: list[LogRecord] = []
         missed = 0
-        if last is not None and tick - last > self.every:
-            words = f"ticks {last + self.every} to {tick - self.every}"
-            missed = (tick - last) // self.every - 1
-            entries.append(Entry(Entered.GAP, None, self.clock(), reason=Reason.DOWN, words=words))
-        found: dict[Device, Mapping[str, object] | Exception] = {}
-        await asyncio.gather(*(self._read(place, found) for place in range(len(self.stations))))
-        order = {device: place for place, station in enumerate(self.stations) for device in station.devices}
-        entries += [self._entry(tick, device, found[device]) for device in sorted(order, key=self._rank)]
-        entries.append(Entry(Entered.BEAT, tick, self.clock()))
+        if last_tick is not None and tick - last_tick > self.every:
+            missed_ticks = f"ticks {last_tick + self.every} to {tick - self.every}"
+            missed = (tick - last_tick) // self.every - 1
+            entries.append(
+                LogRecord(LogRecordKind.GAP, None, self.clock(), reason=RejectReason.DOWN, detail=missed_ticks)
+            )
+        results: dict[Device, Mapping[str, object] | Exception] = {}
+        await asyncio.gather(*(self._read(index, results) for index in range(len(self.connections))))
+        devices = dict.fromkeys(device for connection in self.connections for device in connection.devices)
+        entries += [self._log_record(tick, device, results[device]) for device in sorted(devices, key=self._site_rank)]
+        entries.append(LogRecord(LogRecordKind.HEARTBEAT, tick, self.clock()))
         await asyncio.to_thread(self.log.append, entries)
-        self.counts.update(counted(entries))
+        self.counts.update(count_records(entries))
         if missed:
-            self.counts[Reason.DOWN.value] += missed - 1  # one entry stands for all ticks that were missed
+            self.counts[RejectReason.DOWN.value] += missed - 1  # one entry covers all missed ticks
 
-    def _rank(self, device: Device) -> int:
+    def _site_rank(self, device: Device) -> int:
+        """The number, from 0, of a device's site in the catalog, by which log entries are ordered; 0 without sites."""
         return self.extent.sites.index(device.site) if self.extent.sites else 0
 
-    async def _read(self, place: int, found: dict[Device, Mapping[str, object] | Exception]) -> None:
-        station = self.stations[place]
-        if self._resting[place] > 0:
-            self._resting[place] -= 1
-            found.update(dict.fromkeys(station.devices, Dead(Reason.RESTING, f"{self._failures[place]} failures")))
+    async def _read(self, index: int, results: dict[Device, Mapping[str, object] | Exception]) -> None:
+        """Poll the devices of connection `index` (from 0) into `results`; a device without values gets its error.
+
+        After repeated failures the connection is not polled for some ticks (backoff), which is an error too.
+        """
+        connection = self.connections[index]
+        if self._skips_left[index] > 0:
+            self._skips_left[index] -= 1
+            results.update(
+                dict.fromkeys(
+                    connection.devices, RejectError(RejectReason.RESTING, f"{self._failures[index]} failures")
+                )
+            )
             return
-        mine: dict[Device, Mapping[str, object] | Exception] = {}
+        readings: dict[Device, Mapping[str, object] | Exception] = {}
         try:
-            await asyncio.wait_for(station.read(mine), self.deadline)
+            await asyncio.wait_for(connection.read(readings), self.deadline)
         except TimeoutError:
-            problem: Exception = Dead(Reason.DEADLINE, f"no answer within {self.deadline:g} s")
-        except Dead as dead:
-            problem = dead
-            self._note(place, dead, dead.words)
+            problem: Exception = RejectError(RejectReason.DEADLINE, f"no answer within {self.deadline:g} s")
+        except RejectError as rejection:
+            problem = rejection
+            self._note_refusal(index, rejection, rejection.detail)
         except Exception as error:
-            problem = Dead(_reason(error), told(error))
-            self._note(place, error, told(error))
+            problem = RejectError(_reject_reason(error), error_text(error))
+            self._note_refusal(index, error, error_text(error))
         else:
-            problem = Dead(Reason.FAULT, "no answer for this device")
-        found.update({device: mine.get(device, problem) for device in station.devices})
-        if any(not isinstance(found[device], Exception) for device in station.devices):
-            self._failures[place] = 0
-            self._refusals.pop(place, None)
+            problem = RejectError(RejectReason.FAULT, "no answer for this device")
+        results.update({device: readings.get(device, problem) for device in connection.devices})
+        if any(not isinstance(results[device], Exception) for device in connection.devices):
+            self._failures[index] = 0
+            self._refusals.pop(index, None)
             return
-        station.reset()
-        self._failures[place] += 1
-        over = self._failures[place] - PATIENCE
-        if over >= 0:
-            self._resting[place] = min(2**over, LONGEST_REST)
+        connection.reset()
+        self._failures[index] += 1
+        excess_failures = self._failures[index] - FAILURES_BEFORE_BACKOFF
+        if excess_failures >= 0:
+            self._skips_left[index] = min(2**excess_failures, MAX_BACKOFF)
 
-    def _note(self, place: int, error: Exception, words: str) -> None:
-        """Keep the words of a refusal until the station answers."""
+    def _note_refusal(self, index: int, error: Exception, detail: str) -> None:
+        """If connection `index` (from 0) failed as its device refuses credentials, show `detail` until it answers."""
         if _is_refusal(error):
-            self._refusals[place] = f"{self.stations[place].devices[0].address}: {words}"
+            self._refusals[index] = f"{self.connections[index].devices[0].address}: {detail}"
 
-    def _entry(self, tick: int, device: Device, found: Mapping[str, object] | Exception) -> Entry:
+    def _log_record(self, tick: int, device: Device, result: Mapping[str, object] | Exception) -> LogRecord:
+        """A log entry of a device's poll at `tick`: row, rejection if `result` does not fit, gap if it is an error."""
         moment = self.clock()
         origin = device.address
-        if not isinstance(found, Exception):
+        if not isinstance(result, Exception):
             try:
-                row = self._row(device, found)
+                row = self._row(device, result)
             except ValueError as error:
-                raw = repr(dict(found)).encode("utf-8", "replace")[:LARGEST]
-                return Entry(Entered.DEAD, tick, moment, None, origin, None, raw, Reason.TYPE, str(error)[:1000])
-            return Entry(Entered.ROW, tick, moment, row, origin)
-        dead = found if isinstance(found, Dead) else Dead(Reason.FAULT, told(found))
-        words = dead.words if device.site is None else f"site {device.site}: {dead.words}"
-        return Entry(Entered.GAP, tick, moment, None, origin, reason=dead.reason, words=words[:1000])
+                raw = repr(dict(result)).encode("utf-8", "replace")[:MAX_MESSAGE_BYTES]
+                return LogRecord(
+                    LogRecordKind.DEAD, tick, moment, None, origin, None, raw, RejectReason.TYPE, str(error)[:1000]
+                )
+            return LogRecord(LogRecordKind.ROW, tick, moment, row, origin)
+        rejection = result if isinstance(result, RejectError) else RejectError(RejectReason.FAULT, error_text(result))
+        detail = rejection.detail if device.site is None else f"site {device.site}: {rejection.detail}"
+        return LogRecord(LogRecordKind.GAP, tick, moment, None, origin, reason=rejection.reason, detail=detail[:1000])
 
     def _row(self, device: Device, values: Mapping[str, object]) -> Row:
+        """Convert a device's values by attribute to a row of the extent; ValueError if a value does not fit."""
         cells = []
         for attribute in self.extent.schema:
             value = device.site if attribute.name == self.extent.site else values[attribute.name]
             try:
-                cells.append(kept(read_value(value, attribute.type), attribute))
+                cells.append(storable_value(read_value(value, attribute.type), attribute))
             except ValueError as error:
                 raise ValueError(f"{attribute.name}: {error}") from None
         return tuple(cells)
 
 
-def _reason(error: Exception) -> Reason:
-    """What an error of a library means; their names say it best."""
+def _reject_reason(error: Exception) -> RejectReason:
+    """Classify the error of a device library by its class name: deadline, connection refused, or other fault."""
     name = type(error).__name__
     if "Timeout" in name:
-        return Reason.DEADLINE
+        return RejectReason.DEADLINE
     refused = isinstance(error, OSError | EOFError) or "Connect" in name
-    return Reason.REFUSED if refused else Reason.FAULT
+    return RejectReason.REFUSED if refused else RejectReason.FAULT
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether one side does not trust the other; to ask again does not help until somebody has changed something."""
-    if isinstance(error, Dead):
-        return error.words in ("status 401", "status 403")
-    return refused_certificate(error) is not None or type(error).__name__ in _STRANGERS
+    """Whether an error says that device and client do not trust each other, so that retrying cannot help."""
+    if isinstance(error, RejectError):
+        return error.detail in ("status 401", "status 403")
+    return refused_certificate(error) is not None or type(error).__name__ in _REFUSAL_CODES

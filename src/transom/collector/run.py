@@ -1,4 +1,4 @@
-"""The collector as a whole: one task per extent, until it is told to stop."""
+"""Run the collector: one task per extent, until it is stopped."""
 
 from __future__ import annotations
 
@@ -10,189 +10,213 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias, assert_never
 
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent
-from transom.catalog.servers import Collected, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Payload, Postgres
-from transom.collector import http_poll, modbus, opcua
+from transom.catalog.extent import Extent
+from transom.catalog.servers import CollectedSource, HttpPoll, HttpPush, Modbus, Mqtt, OpcUa, Payload, Postgres
 from transom.collector.feed import Feed
-from transom.collector.health import RETRY, Health, Tell, stopped
-from transom.collector.http_push import HttpReceiver
-from transom.collector.mqtt import Listener
-from transom.collector.polling import Poller, Station
-from transom.collector.scan import Scanner
-from transom.connectors.log.writing import Writer, open_log
-from transom.connectors.payloads import Reader
+from transom.collector.health import RETRY, Health, Notify, wait_for_stop
+from transom.collector.polling import DeviceConnection, Poller
+from transom.collector.sources import http_poll, modbus, opcua
+from transom.collector.sources.http_push import HttpReceiver
+from transom.collector.sources.mqtt import MqttSubscriber
+from transom.collector.sources.scan import Scanner
+from transom.connectors.log.writer import LogWriter, open_log
+from transom.connectors.payloads import MessageReader
 from transom.errors import DataError, UsageError
 from transom.model.time import Calendar
 
 SOURCES = (Mqtt, Modbus, OpcUa, HttpPoll, HttpPush, Postgres)
-Served: TypeAlias = Poller | Scanner | Listener | HttpReceiver
+ExtentService: TypeAlias = Poller | Scanner | MqttSubscriber | HttpReceiver
 
 
-def chosen(catalog: Catalog, names: Sequence[str]) -> list[Extent]:
-    """The extents that are collected: those of some names, or all that have a source for it."""
+def select_extents(catalog: Catalog, names: Sequence[str]) -> list[Extent]:
+    """The extents to collect: those with these names, or if `names` is empty all that the collector can serve.
+
+    UsageError if a named extent has no source for the collector, or if there is nothing to collect.
+    """
     for name in names:
         if not isinstance(catalog.extent(name).source, SOURCES):
             raise UsageError(
                 f"{name} is not collected", hint="its source is none of mqtt, modbus, opcua, http and postgresql"
             )
-    found = [e for e in catalog.extents.values() if isinstance(e.source, SOURCES) and (not names or e.name in names)]
-    if not found:
+    extents = [e for e in catalog.extents.values() if isinstance(e.source, SOURCES) and (not names or e.name in names)]
+    if not extents:
         raise UsageError(
             "the catalog has nothing to collect", hint="give an extent a source: mqtt, modbus, opcua, http"
         )
-    return found
+    return extents
 
 
 def collect(
-    catalog: Catalog, names: Sequence[str], *, apart: float, seconds: float | None = None, tell: Tell = print
-) -> Collection:
-    """Collect until a signal comes, or for so long; what was done for each extent."""
-    return asyncio.run(_collect(catalog, chosen(catalog, names), apart, seconds, tell))
+    catalog: Catalog,
+    names: Sequence[str],
+    *,
+    flush_interval: float,
+    seconds: float | None = None,
+    notify: Notify = print,
+) -> CollectionResult:
+    """Collect `names` (empty: all) for `seconds` (None: to a signal), logging each `flush_interval` s; return counts.
+
+    `flush_interval` is the seconds between two writes to a log.
+    """
+    return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_interval, seconds, notify))
 
 
-class Collection(NamedTuple):
-    """What was collected: the counts of each extent, and the extents whose log took nothing at the end."""
+class CollectionResult(NamedTuple):
+    """The counts per extent, and the extents whose log accepted no entries at the end."""
 
     counts: dict[str, Counter[str]]
     failed: list[str]
 
 
 async def _collect(
-    catalog: Catalog, extents: Sequence[Extent], apart: float, seconds: float | None, tell: Tell
-) -> Collection:
+    catalog: Catalog, extents: Sequence[Extent], flush_interval: float, seconds: float | None, notify: Notify
+) -> CollectionResult:
+    """Collect until `seconds` pass or a signal; log pushed rows every `flush_interval` s; entry counts, failures."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, ValueError):  # not the main thread: whoever started it stops it
+        with contextlib.suppress(NotImplementedError, ValueError):  # outside the main thread, the caller stops it
             loop.add_signal_handler(name, stop.set)
     if seconds is not None:
         loop.call_later(seconds, stop.set)
-    healths = {extent.name: Health(extent.name, tell) for extent in extents}
+    health_of = {extent.name: Health(extent.name, notify) for extent in extents}
     receivers = sum(isinstance(extent.source, HttpPush) for extent in extents)
     with contextlib.ExitStack() as open_logs:
 
-        def opened(extent: Extent) -> Served:
+        def open_service(extent: Extent) -> ExtentService:
+            """Open the log of an extent, and create the service (such as a poller) that writes it."""
             source = extent.source
-            assert isinstance(source, SOURCES)  # noqa: S101 - chosen looked
-            log = open_log(source.log, catalog.folder, extent, apart=min(apart, 0.1))
+            assert isinstance(source, SOURCES)  # noqa: S101 - select_extents checks it
+            log = open_log(source.log, catalog.folder, extent, segment_interval=min(flush_interval, 0.1))
             try:
-                one = _prepared(extent, source, log, catalog.calendar, receivers)
+                service = _create_service(extent, source, log, catalog.calendar, receivers)
             except BaseException:
                 log.close()
                 raise
             open_logs.callback(log.close)
-            return one
+            return service
 
-        async def serve_later(extent: Extent) -> None:
-            """Serve an extent whose log could not be opened at the start, as soon as it can."""
-            while not await stopped(stop, RETRY):
+        async def serve_when_openable(extent: Extent) -> None:
+            """Retry to open the log of an extent that could not be opened at the start; then serve it."""
+            while not await wait_for_stop(stop, RETRY):
                 try:
-                    one = served[extent.name] = await asyncio.to_thread(opened, extent)
-                    await _begin([one], tell)
+                    service = services[extent.name] = await asyncio.to_thread(open_service, extent)
+                    await _start_services([service], notify)
                 except DataError as error:
-                    healths[extent.name].fail(error)
+                    health_of[extent.name].fail(error)
                 except UsageError as error:
-                    healths[extent.name].fail(error)
+                    health_of[extent.name].fail(error)
                     return
                 else:
-                    await _serve(one, apart, stop, healths[extent.name])
+                    await _serve(service, flush_interval, stop, health_of[extent.name])
                     return
 
-        served: dict[str, Served] = {}
-        later: list[Extent] = []
+        services: dict[str, ExtentService] = {}
+        unopened: list[Extent] = []
         for extent in extents:
             try:
-                served[extent.name] = opened(extent)
+                services[extent.name] = open_service(extent)
             except DataError as error:
-                later.append(extent)
-                if len(later) == len(extents):
-                    raise  # there is nothing to go on with
-                healths[extent.name].fail(error)
-        await _begin(list(served.values()), tell)
-        tasks = [asyncio.create_task(_serve(one, apart, stop, healths[name])) for name, one in served.items()]
-        tasks += [asyncio.create_task(serve_later(extent)) for extent in later]
-        _, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                unopened.append(extent)
+                if len(unopened) == len(extents):
+                    raise  # no extent is left to serve
+                health_of[extent.name].fail(error)
+        await _start_services(list(services.values()), notify)
+        tasks = [
+            asyncio.create_task(_serve(service, flush_interval, stop, health_of[name]))
+            for name, service in services.items()
+        ]
+        tasks += [asyncio.create_task(serve_when_openable(extent)) for extent in unopened]
+        _, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         stop.set()
-        if waiting:
-            await asyncio.wait(waiting)
+        if running:
+            await asyncio.wait(running)
         for task in tasks:
             task.result()
-    counts = {extent.name: _counts(served.get(extent.name)) for extent in extents}
-    return Collection(counts, [name for name, health in healths.items() if health.failed])
+    counts = {extent.name: _counts(services.get(extent.name)) for extent in extents}
+    return CollectionResult(counts, [name for name, health in health_of.items() if health.failed])
 
 
-def _prepared(extent: Extent, source: Collected, log: Writer, calendar: Calendar, receivers: int) -> Served:
-    """All that is needed to serve an extent, libraries loaded, nothing begun."""
-    stations: Sequence[Station]
+def _create_service(
+    extent: Extent, source: CollectedSource, log: LogWriter, calendar: Calendar, receivers: int
+) -> ExtentService:
+    """Create the service that reads `source` into `log`, unconnected; `receivers` HTTP servers share the file limit."""
+    connections: Sequence[DeviceConnection]
     match source:
         case Modbus():
-            stations = modbus.stations(source)
+            connections = modbus.modbus_connections(source)
         case OpcUa():
-            stations = opcua.stations(source)
+            connections = opcua.opcua_connections(source)
         case HttpPoll():
-            stations = http_poll.stations(source)
+            connections = http_poll.http_connections(source)
         case Postgres():
             return Scanner(extent, source, log, calendar)
         case Mqtt(fields=fields, time=time, payload=payload):
-            return Listener(source, Feed(extent, log, calendar, Reader(extent, calendar, fields, time, payload)))
+            return MqttSubscriber(
+                source, Feed(extent, log, calendar, MessageReader(extent, calendar, fields, time, payload))
+            )
         case HttpPush(fields=fields, time=time):
-            reader = Reader(extent, calendar, fields, time, Payload.JSON)
+            reader = MessageReader(extent, calendar, fields, time, Payload.JSON)
             return HttpReceiver(source, Feed(extent, log, calendar, reader), receivers)
         case _:
             assert_never(source)
-    return Poller(extent, log, calendar, stations, source.deadline / 1e6)
+    return Poller(extent, log, calendar, connections, source.deadline / 1e6)
 
 
-async def _begin(served: Sequence[Served], tell: Tell) -> None:
-    """Connect to sensors and listen for messages, for all extents, before any of them is served."""
-    await asyncio.gather(*(one.warm_up() for one in served if isinstance(one, Poller)))
-    for one in served:
-        if isinstance(one, HttpReceiver):
-            await one.start()
-            tell(f"{one.feed.extent.name}: listening on {one.place}")
-    for one in served:
-        if isinstance(one, Listener):
-            one.start()
+async def _start_services(services: Sequence[ExtentService], notify: Notify) -> None:
+    """Connect pollers to their devices, and start HTTP receivers and MQTT subscribers, before serving."""
+    await asyncio.gather(*(service.warm_up() for service in services if isinstance(service, Poller)))
+    for service in services:
+        if isinstance(service, HttpReceiver):
+            await service.start()
+            notify(f"{service.feed.extent.name}: listening on {service.address}")
+    for service in services:
+        if isinstance(service, MqttSubscriber):
+            service.start()
 
 
-async def _serve(one: Served, apart: float, stop: asyncio.Event, health: Health) -> None:
-    """Serve one extent until the collector stops; what the log of one refuses does not concern the others."""
+async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Event, health: Health) -> None:
+    """Run an extent's service until `stop`, writing pushed rows every `flush_interval` s; `health` gets problems."""
     try:
-        match one:
+        match service:
             case Poller() | Scanner():
-                await one.run(stop, health)
-            case Listener():
+                await service.run(stop, health)
+            case MqttSubscriber():
                 try:
-                    await _flushing(one.feed, one, apart, stop, health)
+                    await _flush_periodically(service.feed, service, flush_interval, stop, health)
                 finally:
-                    one.stop()
+                    service.stop()
             case HttpReceiver():
                 try:
-                    await _flushing(one.feed, one, apart, stop, health)
+                    await _flush_periodically(service.feed, service, flush_interval, stop, health)
                 finally:
-                    await one.stop()
+                    await service.stop()
             case _:
-                assert_never(one)
-    except UsageError as error:  # trying again does not help: another collector writes the log now
+                assert_never(service)
+    except UsageError as error:  # retrying is pointless: another collector writes the log
         health.fail(error)
 
 
-def _counts(one: Served | None) -> Counter[str]:
-    if one is None:
+def _counts(service: ExtentService | None) -> Counter[str]:
+    """How many log entries a service has written, by kind or reject reason; empty if it was never created (None)."""
+    if service is None:
         return Counter()
-    return one.counts if isinstance(one, Poller | Scanner) else one.feed.counts
+    return service.counts if isinstance(service, Poller | Scanner) else service.feed.counts
 
 
-async def _flushing(
-    feed: Feed, source: Listener | HttpReceiver, apart: float, stop: asyncio.Event, health: Health
+async def _flush_periodically(
+    feed: Feed, source: MqttSubscriber | HttpReceiver, interval: float, stop: asyncio.Event, health: Health
 ) -> None:
-    """Write what came, again and again, and once more at the end; report a connection or a log that does not work."""
+    """Write `feed` to its log every `interval` seconds until `stop`, then once more; problems of `source` to `health`.
+
+    A broken connection or log is reported to `health`.
+    """
     while True:
-        stopping = await stopped(stop, RETRY if health.failed else apart)
-        over = "goes on" if health.failed else "connected"
+        stopping = await wait_for_stop(stop, RETRY if health.failed else interval)
+        resolved = "goes on" if health.failed else "connected"
         try:
             await asyncio.to_thread(feed.flush)
-            health.report(source.problem, over)
+            health.report(source.problem, resolved)
         except DataError as error:
             health.fail(error)
         if stopping:

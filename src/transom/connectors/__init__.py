@@ -1,6 +1,6 @@
-"""Sources of rows: `open_stream` and `open_table` read whatever source the catalog gives an extent.
+"""Sources of rows: `open_stream` and `open_table` read an extent from the source that the catalog declares.
 
-The reader of a source is imported when an extent has that source.
+Each source's reader is imported only when an extent uses that source.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import assert_never
 
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres
-from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generate, StatementTemplate, Table
+from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generator, StatementTemplate, Table
 from transom.connectors.rows import elements, ordered_versions, versions
 from transom.errors import UsageError
-from transom.model.bag import Element, Version
-from transom.model.rdf.answer import Aside
+from transom.model.bag import Element, TableVersion
+from transom.model.rdf.answer import RejectedMessage
 from transom.model.time import Calendar
 
 __all__ = ["elements", "open_stream", "open_table", "versions"]
@@ -25,24 +25,26 @@ def open_stream(
     calendar: Calendar,
     folder: Path | None = None,
     until: int | None = None,
-    rejected: list[Aside] | None = None,
+    rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """The elements of a sensed or pushed extent from its source, none later than `until`.
+    """Read a stream to tick `until` (None: all; RDF: always all), paths in `folder`; invalid RDF goes to `rejected`.
 
-    Statements have no such end. Messages of RDF that give none are added to `rejected`.
+    `until` does not limit RDF statements.
+    UsageError if the extent has no source, is stored, or is generated without `until`.
+    Relative paths in the entry start from `folder`, that of the catalog.
     """
     match extent.source:
         case None:
-            raise _no_source(extent)
+            raise missing_source(extent)
         case Files(format=Format.STATEMENTS) as source if extent.is_stream:
             from transom.connectors.files.statements import read_statements
 
             return read_statements(extent, source, calendar, folder, [] if rejected is None else rejected)
-        case Files() as source if extent.kind is not Kind.STORED:
+        case Files() as source if extent.kind is not ExtentKind.STORED:
             from transom.connectors.files.read import read_elements
 
             return read_elements(extent, source, calendar, folder, until)
-        case Generate() as source if extent.kind is not Kind.STORED:
+        case Generator() as source if extent.kind is not ExtentKind.STORED:
             if until is None:
                 raise UsageError(
                     f"{extent.name} is generated without end",
@@ -59,7 +61,7 @@ def open_stream(
             from transom.connectors.kafka.read import read_topic
 
             return read_topic(extent, source, calendar, until, rejected)
-        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery() | StatementTemplate():
+        case Files() | FileVersions() | Generator() | Table() | Postgres() | FromQuery() | StatementTemplate():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
@@ -67,16 +69,19 @@ def open_stream(
 
 def open_table(
     extent: Extent, calendar: Calendar, folder: Path | None = None, until: int | None = None
-) -> list[Version]:
-    """The versions of a stored extent from its source, none later than `until`."""
+) -> list[TableVersion]:
+    """Read a stored extent's versions up to tick `until` (None: all); relative paths start from `folder`.
+
+    UsageError for a stream.
+    """
     match extent.source:
         case None:
-            raise _no_source(extent)
-        case Files(format=Format.STATEMENTS) as source if extent.kind is Kind.STORED:
+            raise missing_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.kind is ExtentKind.STORED:
             from transom.connectors.files.statements import read_graph
 
             return read_graph(extent, source, folder)
-        case (Files() | FileVersions()) as source if extent.kind is Kind.STORED:
+        case (Files() | FileVersions()) as source if extent.kind is ExtentKind.STORED:
             from transom.connectors.files.read import read_versions
 
             return read_versions(extent, source, calendar, folder, until)
@@ -84,12 +89,12 @@ def open_table(
             from transom.connectors.log.read import read_changes
 
             return read_changes(extent, log, folder, until)
-        case Table(versions=found) if extent.kind is Kind.STORED:
-            return ordered_versions(found, until)
+        case Table(versions=declared) if extent.kind is ExtentKind.STORED:
+            return ordered_versions(declared, until)
         case (
             Files()
             | FileVersions()
-            | Generate()
+            | Generator()
             | Table()
             | Modbus()
             | OpcUa()
@@ -105,7 +110,8 @@ def open_table(
             assert_never(extent.source)
 
 
-def _no_source(extent: Extent) -> UsageError:
+def missing_source(extent: Extent) -> UsageError:
+    """The UsageError for an extent that has neither rows from the caller nor a source in the catalog."""
     if extent.holds_statements:
         hint = f"give them as inputs, or add files: {extent.name}.ttl to the catalog"
         return UsageError(f"no statements for {extent.name}: it has no source", hint=hint)

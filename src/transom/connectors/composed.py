@@ -1,4 +1,4 @@
-"""What queries over answers of other queries are evaluated over: the answers of those, from the bottom up."""
+"""Inputs of composed queries: inner queries are evaluated first, and their answers become streams."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from transom.algebra.composed import Composed, composed_in, sources_of
-from transom.algebra.composed_sources import ConstructedStream, RowStatements, SolutionStream
+from transom.algebra.composition.composed_source import ComposedSource, composed_sources, sources_of
+from transom.algebra.composition.sources import ConstructedStream, RowStatements, SolutionStream
 from transom.algebra.operator import Operator
 from transom.catalog.catalog import Catalog
-from transom.connectors.gather import gather
-from transom.connectors.rdf_rows import begun_statements, row_statements, solution_rows
+from transom.connectors.gather import gather_inputs
+from transom.connectors.rdf.rows import row_statements, solution_rows, starting_statements
 from transom.errors import RunWarning
 from transom.model.bag import Element
 from transom.reference.evaluate import evaluate_stream
@@ -21,29 +21,31 @@ from transom.reference.rdf.evaluate import evaluate
 from transom.reference.sources import Inputs
 
 
-def gather_composed(
+def gather_composed_inputs(
     plan: Operator,
     catalog: Catalog,
-    given: Mapping[str, Any] | None = None,
+    user_inputs: Mapping[str, Any] | None = None,
     until: int | None = None,
     *,
     start: int = 0,
     watch: Callable[[str], None] | None = None,
     now: datetime | None = None,
 ) -> Inputs:
-    """What a query is evaluated over: given rows and statements, those of the catalog, and answers of inner queries."""
-    handed = given if isinstance(given, Mapping) else {}
-    known = catalog.sources
-    reads = [known[name] for name in sources_of(plan, handed)]
-    inputs = gather(reads, catalog, given, until, start=start, watch=watch, now=now)
-    inner = {name: op for name, op in composed_in(plan).items() if name not in handed}
+    """Gather inputs, `start` to `until`, of a plan that reads queries; `now` is NOW(), `watch` gets progress lines.
+
+    `watch` receives progress messages, `now` is the time for NOW().
+    """
+    rows_by_name = user_inputs if isinstance(user_inputs, Mapping) else {}
+    extents = [catalog.sources[name] for name in sources_of(plan, rows_by_name)]
+    inputs = gather_inputs(extents, catalog, user_inputs, until, start=start, watch=watch, now=now)
+    inner = {name: op for name, op in composed_sources(plan).items() if name not in rows_by_name}
     return _with_answers(inner, catalog, replace(inputs, ends=True))
 
 
-def _with_answers(inner: Mapping[str, Composed], catalog: Catalog, inputs: Inputs) -> Inputs:
-    """Inputs with the answers of inner queries, each evaluated once, in the order in which they need each other.
+def _with_answers(inner: Mapping[str, ComposedSource], catalog: Catalog, inputs: Inputs) -> Inputs:
+    """Evaluate each inner query once, in dependency order; add its answer to `inputs` as the stream of that name.
 
-    Rows that are rejected are warned of.
+    Warns about rejected rows.
     """
     streams: dict[str, Sequence[Element]] = dict(inputs.streams)
     inputs = replace(inputs, streams=streams)
@@ -51,15 +53,16 @@ def _with_answers(inner: Mapping[str, Composed], catalog: Catalog, inputs: Input
         if isinstance(op, RowStatements):
             streams[name] = row_statements(op, evaluate_stream(op.rows, inputs))
         elif isinstance(op, ConstructedStream):
-            streams[name] = begun_statements(evaluate(op.question, inputs), inputs.start)
+            streams[name] = starting_statements(evaluate(op.inner_query, inputs), inputs.start)
         elif isinstance(op, SolutionStream):
             extent = catalog.extents[name]
-            streams[name], rejected = solution_rows(extent, evaluate(op.question, inputs), inputs.start)
+            streams[name], rejected = solution_rows(extent, evaluate(op.inner_query, inputs), inputs.start)
             _warn(name, rejected)
     return inputs
 
 
 def _warn(name: str, rejected: Sequence[str]) -> None:
+    """Warn that `rejected` rows of the inner query `name` do not fit its declared types; nothing if there are none."""
     if rejected:
         warnings.warn(
             f"rejected: {len(rejected):,} rows of {name} (wrong type); the first is {rejected[0]}",

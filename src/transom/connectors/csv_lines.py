@@ -1,4 +1,4 @@
-"""One line of CSV and its cells, by rules that Spark's reader of topics follows to the letter."""
+"""Parse one line of CSV into cells. Spark's Kafka reader implements exactly the same rules."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ import re
 
 _COMMA = re.compile(", *")
 _OPEN = re.compile(r"(\A|,) *\Z")
-BREAK = "\0"
-"""Stands between two cells while a line is taken apart; a line that has one is none."""
+CELL_SEPARATOR = "\0"
+"""Separates cells while a line is parsed; a line that contains it is rejected."""
 
 
-def line_cells(text: str) -> list[str | None]:
-    """The cells of one line, with or without its end; an empty one is None. ValueError says what is wrong.
+def parse_csv_line(text: str) -> list[str | None]:
+    """Parse one CSV line, with or without its line break, into the texts of its fields; an empty field is None.
 
-    Blanks after a comma do not count. A cell in double quotes may hold commas, and two quotes for one; it holds no line
-    break. A quote in a cell without quotes is refused.
+    Blanks after a comma are ignored. A quoted cell may contain commas, and two quotes for one, but no line break.
+    ValueError if the line is empty, has a line break or an unclosed quote, or a quote inside an unquoted cell.
 
-    >>> line_cells('a, "b, c",')
+    >>> parse_csv_line('a, "b, c",')
     ['a', 'b, c', None]
     """
     line = text.removesuffix("\n").removesuffix("\r")
     if not line:
         raise ValueError("there is nothing")
-    if re.search(f"[\r\n{BREAK}]", line):
+    if re.search(f"[\r\n{CELL_SEPARATOR}]", line):
         raise ValueError("more than one line")
     parts = line.split('"')
     if len(parts) % 2 == 0:
         raise ValueError("a quote is not closed")
     last = len(parts) - 1
     parts[0] = parts[0].lstrip(" ")
-    for place, part in enumerate(parts):
-        if place % 2:
+    for index, part in enumerate(parts):
+        if index % 2:
             continue
-        if part == "" and 0 < place < last:
-            parts[place] = '"'
+        if part == "" and 0 < index < last:
+            parts[index] = '"'
             continue
-        closed = place == 0 or part.startswith(",") or (part == "" and place == last)
-        if not closed or not (place == last or _OPEN.search(part)):
+        closed = index == 0 or part.startswith(",") or (part == "" and index == last)
+        if not closed or not (index == last or _OPEN.search(part)):
             raise ValueError("a quote inside a cell that does not begin and end with one")
-        parts[place] = _COMMA.sub(BREAK, part)
-    return [cell or None for cell in "".join(parts).split(BREAK)]
+        parts[index] = _COMMA.sub(CELL_SEPARATOR, part)
+    return [cell or None for cell in "".join(parts).split(CELL_SEPARATOR)]

@@ -1,4 +1,4 @@
-"""Messages to rows: JSON, SenML (RFC 8428), lines of CSV, bare values; what cannot be read is dead, with a reason."""
+"""Decode messages into rows: JSON, SenML (RFC 8428), CSV lines, bare values. Bad messages raise RejectError."""
 
 from __future__ import annotations
 
@@ -8,44 +8,45 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
+from transom.catalog.reading.ticks import HintedError, read_tick, read_value
+from transom.catalog.reading.wording import display_value
 from transom.catalog.servers import Payload
-from transom.catalog.ticks import Hinted, read_tick, read_value
-from transom.catalog.wording import show
-from transom.connectors.csv_lines import line_cells
-from transom.connectors.files.text import read_cell
+from transom.connectors.csv_lines import parse_csv_line
+from transom.connectors.files.csv_files import read_cell
 from transom.model.bag import Row
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.schema import Attribute
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
 
-LARGEST = 1 << 20
-"""Bytes that a message may have."""
+MAX_MESSAGE_BYTES = 1 << 20
+"""Maximum size of a message in bytes."""
 _ABSENT = object()
 _DECIMALS = 18
 _RELATIVE = 2.0**28
-"""SenML counts times below this one from now."""
+"""SenML times below this value are relative to now."""
 
 
-class Dead(Exception):
-    """What came is no row."""
+class RejectError(Exception):
+    """A message or reading is not a valid row; carries the reason and a detail."""
 
-    def __init__(self, reason: Reason, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, reason: RejectReason, detail: str) -> None:
+        """The error that a message is not a valid row: `reason` is counted, `detail` is for the operator."""
+        super().__init__(detail)
         self.reason = reason
-        self.words = words
+        self.detail = detail
 
 
-class Read(NamedTuple):
-    """A row of a message; without a tick it belongs to the moment at which it came."""
+class DecodedRow(NamedTuple):
+    """A row decoded from a message; `tick` is None if the arrival time applies."""
 
     tick: int | None
     row: Row
 
 
-class Reader:
-    """How messages of one extent are read: where the attributes and the time are."""
+class MessageReader:
+    """Decodes the messages of one extent: which fields hold the attributes and the time."""
 
     def __init__(
         self,
@@ -56,6 +57,11 @@ class Reader:
         payload: Payload,
         columns: Sequence[str] = (),
     ) -> None:
+        """Create a decoder of an extent's messages: format `payload`, paths `fields` and `time`, CSV `columns`.
+
+        `fields` are pairs of attribute and path, `time` is the path of the time, and `columns` are the columns of CSV.
+        Without a `time`, a message's arrival time applies.
+        """
         self.extent = extent
         self.calendar = calendar
         self.fields = dict(fields)
@@ -64,133 +70,156 @@ class Reader:
         self.columns = columns
         self.timed = time is not None or payload is Payload.SENML
 
-    def rows(self, raw: bytes, known: Mapping[str, object], now: datetime) -> list[Read]:
-        """The rows of one message; `known` are attributes from elsewhere, as text or values. Dead if it has none."""
-        if len(raw) > LARGEST:
-            raise Dead(Reason.SIZE, f"{len(raw)} bytes, at most {LARGEST}")
+    def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
+        """Decode a message that arrived at `now` into rows; `envelope` has the attributes outside the payload.
+
+        `envelope` holds the attributes that are outside the payload, such as topic levels or Kafka headers, as text or
+        values. `now` is the arrival time, to which SenML times may be relative.
+        RejectError with the reason if the message is invalid.
+        """
+        if len(raw) > MAX_MESSAGE_BYTES:
+            raise RejectError(RejectReason.SIZE, f"{len(raw)} bytes, at most {MAX_MESSAGE_BYTES}")
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise Dead(Reason.BYTES, str(error)) from None
+            raise RejectError(RejectReason.BYTES, str(error)) from None
         if self.payload is Payload.VALUE:
             [name] = self.fields
-            return [Read(None, self._row({**known, name: text}, read_cell))]
+            return [DecodedRow(None, self._row({**envelope, name: text}, read_cell))]
         if self.payload is Payload.CSV:
-            return [self._line(text, known)]
+            return [self._line(text, envelope)]
         try:
             content = json.loads(text, parse_constant=_no_constant)
         except RecursionError:
-            raise Dead(Reason.DEPTH, "the JSON is nested too deeply") from None
+            raise RejectError(RejectReason.DEPTH, "the JSON is nested too deeply") from None
         except ValueError as error:
-            raise Dead(Reason.TEXT, str(error)) from None
+            raise RejectError(RejectReason.TEXT, str(error)) from None
         if self.payload is Payload.SENML:
-            return list(self._senml(content, known, now))
+            return list(self._senml(content, envelope, now))
         if not isinstance(content, dict):
-            raise Dead(Reason.SHAPE, f"expected a JSON object, not {show(content)}")
-        return [self.entries(content, known)]
+            raise RejectError(RejectReason.SHAPE, f"expected a JSON object, not {display_value(content)}")
+        return [self._object_row(content, envelope)]
 
-    def entries(self, content: Mapping[str, object], known: Mapping[str, object]) -> Read:
-        """The row of one JSON object."""
+    def _object_row(self, content: Mapping[str, object], envelope: Mapping[str, object]) -> DecodedRow:
+        """Decode a message that is a JSON object; RejectError if a field is missing or does not fit.
+
+        `envelope` has the attributes outside of it.
+        """
         tick = None
         if self.time is not None:
-            moment = _within(content, self.time)
+            moment = _value_at_path(content, self.time)
             if moment is _ABSENT:
-                raise Dead(Reason.TIME, f"no field {self.time}")
+                raise RejectError(RejectReason.TIME, f"no field {self.time}")
             tick = self._tick(moment)
-        found = dict(known)
+        values = dict(envelope)
         for name, path in self.fields.items():
-            found[name] = field_of(content, path, name)
-        return Read(tick, self._row(found, read_value, known))
+            values[name] = read_field(content, path, name)
+        return DecodedRow(tick, self._row(values, read_value, envelope))
 
-    def _line(self, text: str, known: Mapping[str, object]) -> Read:
-        """The row of one line of CSV."""
+    def _line(self, text: str, envelope: Mapping[str, object]) -> DecodedRow:
+        """Decode a CSV line, with attributes `envelope` from outside it; RejectError if it is not one valid row."""
         try:
-            cells = line_cells(text)
+            cells = parse_csv_line(text)
         except ValueError as error:
-            raise Dead(Reason.CSV, str(error)) from None
+            raise RejectError(RejectReason.CSV, str(error)) from None
         if len(cells) != len(self.columns):
-            raise Dead(Reason.CELLS, f"{len(cells)} cells, not {len(self.columns)}")
+            raise RejectError(RejectReason.CELLS, f"{len(cells)} cells, not {len(self.columns)}")
         content = dict(zip(self.columns, cells, strict=True))
         tick = None if self.time is None else self._tick(content[self.time])
-        found = {name: content[column] for name, column in self.fields.items()}
-        return Read(tick, self._row({**known, **found}, read_cell))
+        values = {name: content[column] for name, column in self.fields.items()}
+        return DecodedRow(tick, self._row({**envelope, **values}, read_cell))
 
     def _tick(self, moment: object) -> int:
+        """The tick of the time in a message; RejectError if it is not a time, or before tick 0."""
         return message_tick(moment, self.calendar)
 
     def _row(
-        self, found: Mapping[str, object], read: Callable[[object, Type], Value], texts: Mapping[str, object] = {}
+        self,
+        values_by_name: Mapping[str, object],
+        read: Callable[[object, Type], Value],
+        text_names: Mapping[str, object] = {},
     ) -> Row:
+        """Convert values by attribute to a row, with `read` or (if in `text_names`) from text, or RejectError.
+
+        `read` converts the others.
+        """
         cells = []
         for attribute in self.extent.schema:
-            value = found[attribute.name]
-            use = read_cell if attribute.name in texts else read
+            value = values_by_name[attribute.name]
+            use = read_cell if attribute.name in text_names else read
             try:
-                cells.append(kept(use(value, attribute.type), attribute))
+                cells.append(storable_value(use(value, attribute.type), attribute))
             except ValueError as error:
-                raise Dead(Reason.TYPE, f"{attribute.name}: {error}") from None
+                raise RejectError(RejectReason.TYPE, f"{attribute.name}: {error}") from None
         return tuple(cells)
 
-    def _senml(self, content: object, known: Mapping[str, object], now: datetime) -> Iterator[Read]:
-        """One row per instant of a SenML pack, with a field for each name of a record."""
+    def _senml(self, content: object, envelope: Mapping[str, object], now: datetime) -> Iterator[DecodedRow]:
+        """Decode a SenML pack arrived at `now` to a row per instant with attributes `envelope`, else RejectError."""
         if not isinstance(content, list) or not content:
-            raise Dead(Reason.RECORD, "a pack is a list of records")
+            raise RejectError(RejectReason.RECORD, "a pack is a list of records")
         groups: dict[float | None, dict[str, object]] = {}
         base: dict[str, object] = {}
         for record in content:
             if not isinstance(record, dict):
-                raise Dead(Reason.RECORD, f"expected a record, not {show(record)}")
+                raise RejectError(RejectReason.RECORD, f"expected a record, not {display_value(record)}")
             base |= {key: value for key, value in record.items() if key in ("bn", "bt", "bv")}
             value = next((record[key] for key in ("v", "vs", "vb") if key in record), None)
             if value is None:
                 if "n" in record:
-                    raise Dead(Reason.RECORD, f"no value for {show(record['n'])}")
+                    raise RejectError(RejectReason.RECORD, f"no value for {display_value(record['n'])}")
                 continue
             name = f"{base.get('bn', '')}{record.get('n', '')}"
-            start, after, plus = base.get("bt", 0), record.get("t", 0), base.get("bv", 0)
-            numbers = [n for n in (start, after, plus) if isinstance(n, int | float) and not isinstance(n, bool)]
+            start, offset, base_value = base.get("bt", 0), record.get("t", 0), base.get("bv", 0)
+            numbers = [n for n in (start, offset, base_value) if isinstance(n, int | float) and not isinstance(n, bool)]
             if len(numbers) < 3:
-                raise Dead(Reason.RECORD, "a time or a base value is no number")
+                raise RejectError(RejectReason.RECORD, "a time or a base value is no number")
             try:
                 if numbers[2] and isinstance(value, int | float):
                     value += numbers[2]
                 moment = numbers[0] + numbers[1] if "bt" in base or "t" in record else None
             except OverflowError:
-                raise Dead(Reason.RECORD, "a sum of a base and a value is too large") from None
+                raise RejectError(RejectReason.RECORD, "a sum of a base and a value is too large") from None
             groups.setdefault(moment, {})[name] = value
         for moment, fields in groups.items():
-            read = self.records(fields, known)
-            yield Read(None if moment is None else self._senml_tick(moment, now), read)
+            read = self._senml_row(fields, envelope)
+            yield DecodedRow(None if moment is None else self._senml_tick(moment, now), read)
 
-    def records(self, fields: Mapping[str, object], known: Mapping[str, object]) -> Row:
-        """The row of the records of one instant; names may end in that of the field."""
-        found = dict(known)
+    def _senml_row(self, fields: Mapping[str, object], envelope: Mapping[str, object]) -> Row:
+        """Build a row from a SenML pack's values of one instant, by name; RejectError if one is missing.
+
+        `fields` has the values by record name. A record matches a field if its name ends in it; two must not.
+        """
+        values = dict(envelope)
         for name, path in self.fields.items():
-            hits = [value for key, value in fields.items() if key == path or key.endswith((f"/{path}", f":{path}"))]
-            if len(hits) != 1:
-                raise Dead(Reason.MISSING, f"{len(hits)} records called {path} for {name}")
-            found[name] = hits[0]
-        return self._row(found, read_value, known)
+            matches = [value for key, value in fields.items() if key == path or key.endswith((f"/{path}", f":{path}"))]
+            if len(matches) != 1:
+                raise RejectError(RejectReason.MISSING, f"{len(matches)} records called {path} for {name}")
+            values[name] = matches[0]
+        return self._row(values, read_value, envelope)
 
     def _senml_tick(self, moment: float, now: datetime) -> int:
+        """The tick of a SenML time in seconds: since 1970 if it is large, else relative to `now`."""
         since = datetime(1970, 1, 1, tzinfo=UTC) if moment >= _RELATIVE else now
         try:
             return self._tick(since + timedelta(seconds=moment))
         except (OverflowError, ValueError):
-            raise Dead(Reason.TIME, f"{moment} is no time") from None
+            raise RejectError(RejectReason.TIME, f"{moment} is no time") from None
 
 
 def message_tick(moment: object, calendar: Calendar) -> int:
-    """The tick of a message; Dead if it states none."""
+    """The tick of the time in a message: a tick, datetime or ISO 8601 text; RejectError if it is invalid."""
     try:
         return read_tick(moment, calendar)
-    except Hinted as error:
+    except HintedError as error:
         before = "before tick 0" in str(error)
-        raise Dead(Reason.EPOCH if before else Reason.TIME, str(error)) from None
+        raise RejectError(RejectReason.EPOCH if before else RejectReason.TIME, str(error)) from None
 
 
-def kept(value: Value, attribute: Attribute) -> Value:
-    """A value that a log can keep; ValueError if it cannot."""
+def storable_value(value: Value, attribute: Attribute) -> Value:
+    """Return an attribute's value unchanged; ValueError if a log cannot store it.
+
+    That is invalid Unicode, or a decimal number with too many digits.
+    """
     if isinstance(value, str):
         try:
             value.encode()
@@ -200,32 +229,36 @@ def kept(value: Value, attribute: Attribute) -> Value:
         digits = value.as_tuple()
         scale = -int(digits.exponent)
         if scale > _DECIMALS or len(digits.digits) - scale > 20:
-            raise ValueError(f"{show(value)} has more digits than {attribute.type} keeps")
+            raise ValueError(f"{display_value(value)} has more digits than {attribute.type} keeps")
     return value
 
 
-def field_of(content: object, path: str, name: str) -> object:
-    """What stands at the path of an attribute; Dead if nothing does."""
-    value = _within(content, path)
+def read_field(content: object, path: str, name: str) -> object:
+    """The value at a path in a JSON message, for the attribute `name`; RejectError if the message lacks it."""
+    value = _value_at_path(content, path)
     if value is _ABSENT:
-        raise Dead(Reason.MISSING, f"no field {path} for {name}")
+        raise RejectError(RejectReason.MISSING, f"no field {path} for {name}")
     return value
 
 
-def _within(content: object, path: str) -> object:
-    """What stands at a path such as `body.temp` or `readings.0`; a key that is there as it is comes first."""
+def _value_at_path(content: object, path: str) -> object:
+    """The value at a path in JSON, such as `body.temp` or `readings.0`; _ABSENT if there is none.
+
+    A key equal to the whole path wins.
+    """
     if isinstance(content, dict) and path in content:
         return content[path]
-    here = content
+    value = content
     for part in path.split("."):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and part.isdecimal() and int(part) < len(here):
-            here = here[int(part)]
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
         else:
             return _ABSENT
-    return here
+    return value
 
 
 def _no_constant(name: str) -> object:
+    """Called by the JSON parser for NaN and Infinity, which standard JSON does not have: raise ValueError."""
     raise ValueError(f"{name} is no JSON")

@@ -1,4 +1,4 @@
-"""Sources of rows on Spark: `open_stream` and `open_table` make a frame of whatever source an extent has."""
+"""Sources of rows on Spark: `open_stream` and `open_table` build a DataFrame for an extent's source."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
-from transom.catalog.extents import Extent, Kind
-from transom.catalog.servers import HttpPoll, HttpPush, Kafka, Modbus, Mqtt, OpcUa, Postgres, Topic
-from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generate, StatementTemplate, Table
-from transom.connectors import _no_source
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.servers import HttpPoll, HttpPush, Kafka, KafkaTopic, Modbus, Mqtt, OpcUa, Postgres
+from transom.catalog.sources import Files, FileVersions, Format, FromQuery, Generator, StatementTemplate, Table
+from transom.connectors import missing_source
 from transom.connectors.files import spark as files
 from transom.connectors.files import spark_statements as statements
 from transom.connectors.generate import spark as generate
 from transom.connectors.kafka import spark as kafka
-from transom.connectors.kafka.aside import Aside
+from transom.connectors.kafka.rejected import DeadLetterSink
 from transom.connectors.log import spark as logs
 from transom.connectors.log.read import log_folder
 from transom.errors import UsageError
 from transom.model.time import Calendar
-from transom.spark.balance import CountRead, uncounted
-from transom.spark.types import spark_type
+from transom.spark.columns import IS_VERSION, ORDER, VERSION
+from transom.spark.expressions.types import spark_type
+from transom.spark.input.balance import CountRead, uncounted
 
 __all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
 
@@ -35,23 +36,24 @@ def open_stream(
     folder: Path | None,
     *,
     live: bool,
-    position: bool,
+    with_order: bool,
     until: int | None = None,
     files_per_batch: int | None = None,
     checkpoint: Path | None = None,
-    waits: bool = False,
-    may_lose: bool = False,
+    reject_late: bool = False,
+    allow_data_loss: bool = False,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The rows of a sensed or pushed extent: `t`, `c0`, ... and with `position` also `o`; streaming if `live`.
+    """Read a stream (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts the rows.
 
-    `until` ends a generator; files are read to their end. A run with a `checkpoint` puts dead letters of topics
-    aside, also late rows if it `waits` for ticks to close. With `may_lose` it goes on where a broker has deleted
-    messages before they were read. `count` counts what the scans give.
+    The frame is streaming if `live`. `until` ends a generator; files are read to their end. If a Kafka source names a
+    folder for dead letters, a live run with a `checkpoint` writes rejected messages there, and with `reject_late` late
+    rows too. With `allow_data_loss`, it continues when a broker has deleted messages before they were read. `count`
+    counts the rows that are read.
     """
     match extent.source:
         case None:
-            raise _no_source(extent)
+            raise missing_source(extent)
         case Files(format=Format.STATEMENTS) as source if extent.is_stream:
             return statements.stream(
                 spark,
@@ -63,68 +65,77 @@ def open_stream(
                 files_per_batch=files_per_batch,
                 count=count,
             )
-        case Files() if extent.kind is not Kind.STORED:
+        case Files() if extent.kind is not ExtentKind.STORED:
             return files.stream(
                 spark,
                 extent,
                 calendar,
                 folder,
                 live=live,
-                position=position,
+                with_order=with_order,
                 files_per_batch=files_per_batch,
                 count=count,
             )
-        case Generate() if extent.kind is not Kind.STORED:
-            return count(generate.stream(spark, extent, calendar, live=live, position=position, until=until), F.lit(1))
+        case Generator() if extent.kind is not ExtentKind.STORED:
+            return count(
+                generate.stream(spark, extent, calendar, live=live, with_order=with_order, until=until), F.lit(1)
+            )
         case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
             return logs.stream(
-                spark, extent, log, folder, live=live, position=position, files_per_batch=files_per_batch, count=count
+                spark,
+                extent,
+                log,
+                folder,
+                live=live,
+                with_order=with_order,
+                files_per_batch=files_per_batch,
+                count=count,
             )
         case Kafka() as source:
-            aside = None
+            dead_letters = None
             if live and checkpoint is not None:
-                late = waits and not source.payload.statements  # a message may hold statements of several ticks
-                aside = Aside.of(extent, source, calendar, folder, checkpoint, waits=late)
+                late = reject_late and not source.payload.is_rdf  # a message may hold statements of several ticks
+                dead_letters = DeadLetterSink.for_extent(extent, source, calendar, folder, checkpoint, reject_late=late)
             return kafka.stream(
                 spark,
                 extent,
                 source,
                 calendar,
                 live=live,
-                position=position,
-                aside=aside,
-                may_lose=may_lose,
+                with_order=with_order,
+                dead_letters=dead_letters,
+                allow_data_loss=allow_data_loss,
                 count=count,
             )
-        case Files() | FileVersions() | Generate() | Table() | Postgres() | FromQuery() | StatementTemplate():
+        case Files() | FileVersions() | Generator() | Table() | Postgres() | FromQuery() | StatementTemplate():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
 
 
 def open_table(
-    spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, position: bool
+    spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """The rows of a stored extent: `v`, the tick from which a row's version holds, `c0`, ..., `e` and perhaps `o`.
+    """Read a table, paths from `folder`: tick `version`, attributes `c0`, ... and, if `with_order`, `row_order`.
 
-    `e` is true in a row that only says that a version exists, since a version may be empty. A graph has neither `v` nor
-    `e`: it has one version.
+    `is_version` is true in marker rows, one per version, because a version may be empty. A graph has one version, and
+    neither `version` nor `is_version`.
     """
     match extent.source:
         case None:
-            raise _no_source(extent)
-        case Files(format=Format.STATEMENTS) as source if extent.kind is Kind.STORED:
+            raise missing_source(extent)
+        case Files(format=Format.STATEMENTS) as source if extent.kind is ExtentKind.STORED:
             return statements.table(spark, extent, source, folder)
-        case Files() | FileVersions() if extent.kind is Kind.STORED:
-            return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, position=position))
+        case Files() | FileVersions() if extent.kind is ExtentKind.STORED:
+            return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, with_order=with_order))
         case Postgres(log=log):
             return logs.table(spark, extent, log, folder)
-        case Table() as source if extent.kind is Kind.STORED:
-            return _with_versions(spark, extent, _inline(spark, extent, source, position))
+        case Table() as source if extent.kind is ExtentKind.STORED:
+            return _with_versions(spark, extent, _inline(spark, extent, source, with_order))
         case (
             Files()
             | FileVersions()
-            | Generate()
+            | Generator()
             | Table()
             | Modbus()
             | OpcUa()
@@ -148,25 +159,28 @@ def open_scans(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The scans of a stored extent as its log grows, streaming: `v`, `n`, `c0`, ..., `beat` and `dead`."""
+    """Stream a scanned table's changes: `version c0 ...`, +1/-1; at most `files_per_batch` log files per batch.
+
+    Heartbeats have `is_heartbeat`, rejected entries `reject_reason`.
+    """
     if not isinstance(extent.source, Postgres):
         raise UsageError(f"{extent.name} has no log that grows", hint="open_table reads its versions")
     return logs.scans(spark, extent, extent.source.log, folder, files_per_batch, count)
 
 
 def scanned_up_to(extent: Extent, folder: Path | None) -> int:
-    """The latest tick of which the log of a scanned table tells; -1 if there is none."""
+    """The tick up to which a table's changes are known, by its log in `folder`; -1 if the log is empty or absent."""
     from transom.connectors.log.segments import latest_tick
-    from transom.connectors.log.topic import topic_latest
+    from transom.connectors.log.topic import topic_latest_tick
 
     if not isinstance(extent.source, Postgres):
         return -1
     log = extent.source.log
-    return topic_latest(log) if isinstance(log, Topic) else latest_tick(log_folder(log, folder))
+    return topic_latest_tick(log) if isinstance(log, KafkaTopic) else latest_tick(log_folder(log, folder))
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
-    """The rows of a table, and a row for each version that the catalog itself dates."""
+    """Add `is_version`: false for a table's rows, true for an added row per version that the catalog dates."""
     match extent.source:
         case FileVersions(versions=dated):
             ticks = {tick for tick, _ in dated}
@@ -174,21 +188,22 @@ def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> Data
             ticks = {version.tick for version in versions}
         case _:
             ticks = set()
-    told = rows.select(*rows.columns, F.lit(False).alias("e"))
+    unmarked = rows.select(*rows.columns, F.lit(False).alias(IS_VERSION))
     if not ticks:
-        return told
-    marks = spark.createDataFrame([(tick,) for tick in sorted(ticks)], "v long")
-    return told.unionByName(marks.select("v", F.lit(True).alias("e")), allowMissingColumns=True)
+        return unmarked
+    markers = spark.createDataFrame([(tick,) for tick in sorted(ticks)], f"{VERSION} long")
+    return unmarked.unionByName(markers.select(VERSION, F.lit(True).alias(IS_VERSION)), allowMissingColumns=True)
 
 
-def _inline(spark: SparkSession, extent: Extent, source: Table, position: bool) -> DataFrame:
-    schema = StructType().add("v", LongType())
-    for place, attribute in enumerate(extent.schema):
-        schema = schema.add(f"c{place}", spark_type(attribute.type))
-    if position:
-        schema = schema.add("o", LongType())
+def _inline(spark: SparkSession, extent: Extent, source: Table, with_order: bool) -> DataFrame:
+    """A table's rows in the catalog as a DataFrame: `version`, attributes `c0`, ... (`row_order` if `with_order`)."""
+    schema = StructType().add(VERSION, LongType())
+    for index, attribute in enumerate(extent.schema):
+        schema = schema.add(f"c{index}", spark_type(attribute.type))
+    if with_order:
+        schema = schema.add(ORDER, LongType())
     rows = [
-        (version.tick, *row, *([number] if position else []))
+        (version.tick, *row, *([number] if with_order else []))
         for version in source.versions
         for number, row in enumerate(version.rows)
     ]

@@ -1,1 +1,1 @@
-"""Text to syntax to algebra, one folder per language; what two languages share is in `sql`."""
+"""The query languages, one folder each: text to syntax to algebra and back; `sql` holds what SNEEql and CQL share."""

@@ -1,4 +1,4 @@
-"""The parsers of the languages: their grammars, and parse tables that were computed from them beforehand.
+"""LALR parsers of the languages, loaded from precomputed parse tables.
 
 Lark takes 0.1 s of CPU to compute the LALR tables of a grammar, and a tenth of that to load them. The package contains
 the tables of each language in `grammar.tables`. They are loaded if they belong to this grammar and this version of
@@ -17,17 +17,17 @@ import lark
 from lark import Lark
 
 GRAMMARS = {"sneeql": ("sql", "sneeql"), "cql": ("sql", "cql"), "sparql": ("sparql",)}
-"""The grammars of a language, by their folders: scalar expressions are common to SNEEql and CQL."""
+"""Folders whose grammars make up each language; SNEEql and CQL share the scalar expressions of `sql`."""
 
 
 @cache
 def parser(language: str) -> Lark:
-    """The LALR parser of a language."""
+    """The LALR parser of a query language (sneeql, cql or sparql), cached."""
     return load(language) or build(language)
 
 
 def load(language: str) -> Lark | None:
-    """The parser from the tables in the package; None if they belong to another grammar or another version of Lark."""
+    """Load a language's parser from its packaged parse tables; None if they are missing or outdated."""
     tables = files("transom.languages").joinpath(language, "grammar.tables")
     if not tables.is_file():
         return None
@@ -38,21 +38,22 @@ def load(language: str) -> Lark | None:
 
 
 def build(language: str) -> Lark:
-    """The parser, computed from the grammar."""
+    """Build a language's parser from its grammar files, which takes 0.1 s of CPU."""
     return Lark(_grammar(language), parser="lalr", lexer="contextual", propagate_positions=True, g_regex_flags=re.ASCII)
 
 
 def save(language: str, file: BinaryIO) -> None:
-    """Compute the tables and write them in the form that `load` reads: one line with their key, then Lark's own."""
+    """Write a language's parse tables as `load` reads them: the line `key(language)`, then Lark's serialized parser."""
     file.write(f"{key(language)}\n".encode("ascii"))
     build(language).save(file)
 
 
 def key(language: str) -> str:
-    """What the tables of a language depend on: the version of Lark, and the text of the grammar."""
+    """The first line of up-to-date packaged parse tables: the Lark version and a hash of the language's grammar."""
     return f"lark {lark.__version__} grammar {sha256(_grammar(language).encode()).hexdigest()}"
 
 
 def _grammar(language: str) -> str:
+    """The grammar of a language: the texts of its `grammar.lark` files, joined."""
     folders = (files("transom.languages").joinpath(part) for part in GRAMMARS[language])
     return "\n".join(folder.joinpath("grammar.lark").read_text("utf-8") for folder in folders)

@@ -1,8 +1,8 @@
-"""Small sequential machines for what depends on order: plain Python, no Spark.
+"""Small sequential machines for operators that depend on row order: plain Python, no Spark.
 
 A machine sees the rows of one key in event-time order and keeps the state of one key. It never schedules, shuffles,
-stores, reads or writes, and it evaluates no expression. What it gives depends on the rows alone, not on how they were
-handed in: `take` gets the rows of one tick after another, `advance` says up to which tick no more rows come.
+stores, reads or writes, and it evaluates no expression. Its output depends on the rows alone, not on how they are split
+into calls: `take` receives the rows tick by tick, `advance` closes all ticks up to one.
 
     order    numbers the rows                                  (S15)
     window   cuts windows by tick or by row                    (table of windows)
@@ -11,10 +11,10 @@ handed in: `take` gets the rows of one tick after another, `advance` says up to 
     matches  counts the pairs that match one left row          (3.5)
     groups   aggregates groups of rows that arrive as changes  (W3C 18.5.1)
     paths    follows paths of any length through edges         (W3C 18.4)
-    slide    aggregates sliding windows, a pane per tick
-    pairs    joins rows of two sides whose ends are known
-    distance gives each row of an object how far it has gone   (C11)
-    lineage  windows of one key, once per instant              (CQL)
+    slide    aggregates sliding windows, one pane per tick
+    pairs    joins rows of two sides by validity intervals
+    distance adds the distance travelled to rows of an object  (C11)
+    lineage  builds windows of one key, at most one per tick   (CQL)
 
-The last two share buckets: one state and one timer for many keys.
+Keys of the last two share buckets: one state and one timer for many keys.
 """

@@ -1,4 +1,4 @@
-"""The machines of many keys in one state, with an agenda: a key that is silent costs nothing until its time comes."""
+"""Machines of many keys in one shared state; an idle key costs nothing until its wake-up tick."""
 
 from __future__ import annotations
 
@@ -7,110 +7,123 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from transom.errors import PlanError
-from transom.machines import encoding
-from transom.machines.distance import DistanceMachine, PlaceSpec
-from transom.machines.lineage import LineageMachine
-from transom.machines.lineage_spec import LineageSpec
-from transom.machines.steps import Arrival
-from transom.machines.told import Timed, Told
+from transom.machines import codec
+from transom.machines.emission import TimedEmission, TimedMachine
+from transom.machines.protocol import InputRow
+from transom.machines.windows.distance import DistanceMachine, PositionSpec
+from transom.machines.windows.keyed_window import KeyedWindowMachine
+from transom.machines.windows.keyed_window_spec import KeyedWindowSpec
 from transom.model.bag import Row, row_identity
 
 
 def is_shared(specification: str) -> bool:
-    """Whether many keys share the state of a machine, by its specification."""
+    """Whether a machine specification (JSON) keeps the machines of many keys in one shared state, a `Bucket`."""
     return bool(json.loads(specification).get("shared", False))
 
 
-class Maker:
-    """Makes the machines of many keys from one specification."""
+class TimedMachineFactory:
+    """Creates the machine of each key from one JSON specification; PlanError for an unknown machine."""
 
     def __init__(self, specification: str) -> None:
+        """Parse the JSON specification of a distance machine or a keyed-window machine."""
         entries: dict[str, Any] = json.loads(specification)
         self.until: int | None = entries.get("until")
-        self._place: PlaceSpec | None = None
+        self._position: PositionSpec | None = None
         self._forget_after: int | None = entries.get("forget_after")
-        self._lineage: LineageSpec | None = None
+        self._keyed_window: KeyedWindowSpec | None = None
         match entries["machine"]:
             case "distance":
-                self._place = PlaceSpec.from_entries(entries["place"])
+                self._position = PositionSpec.from_entries(entries["place"])
             case "lineage":
-                self._lineage = LineageSpec.from_json(specification)
+                self._keyed_window = KeyedWindowSpec.from_json(specification)
             case other:
                 raise PlanError(f"no machine that keys share is called {other}")
 
-    def make(self, state: bytes | None = None) -> Timed:
-        """A machine, new or as it was saved."""
-        if self._lineage is not None:
-            return LineageMachine(self._lineage) if state is None else LineageMachine.load(self._lineage, state)
-        if self._place is None:
+    def make(self, state: bytes | None = None) -> TimedMachine:
+        """Create the machine of one key: new, or restored from the bytes of its `save`."""
+        if self._keyed_window is not None:
+            return (
+                KeyedWindowMachine(self._keyed_window)
+                if state is None
+                else KeyedWindowMachine.load(self._keyed_window, state)
+            )
+        if self._position is None:
             raise PlanError("a machine needs a specification")
         if state is None:
-            return DistanceMachine(self._place, self._forget_after)
-        return DistanceMachine.load(self._place, state, self._forget_after)
+            return DistanceMachine(self._position, self._forget_after)
+        return DistanceMachine.load(self._position, state, self._forget_after)
 
 
 class Bucket:
-    """Rows of many keys in, what the machine of each key tells out.
+    """Rows of many keys in, the emissions of each key's machine out.
 
-    The state of a key is not read before a row of it comes, or the tick at which it has something to do.
+    `run` restores the machine of a key only if a row of the key arrives or its wake-up tick is reached.
     """
 
     kind = "bucket"
 
-    def __init__(self, maker: Maker, state: bytes | None = None) -> None:
-        self.maker = maker
+    def __init__(self, factory: TimedMachineFactory, state: bytes | None = None) -> None:
+        """Create the state of a set of keys, empty or from the bytes of `save`; `factory` makes a key's machine."""
+        self.factory = factory
         self._states: dict[Any, tuple[Row, int | None, bytes]] = {}
-        for key, wake, saved in [] if state is None else encoding.load(self.kind, state):
-            row = encoding.unpack(key)
+        for key, wake, saved in [] if state is None else codec.load(self.kind, state):
+            row = codec.unpack(key)
             self._states[row_identity(row)] = (row, wake, saved.encode("latin-1"))
 
     @property
     def held(self) -> int:
-        """Rows that are remembered."""
-        return sum(self.maker.make(state).held for _, _, state in self._states.values())
+        """Number of rows in the states of the machines of all these partition keys."""
+        return sum(self.factory.make(state).held for _, _, state in self._states.values())
 
     @property
     def keys(self) -> int:
-        """Keys that are remembered."""
+        """Number of partition keys whose machines have state."""
         return len(self._states)
 
     @property
-    def wake(self) -> int | None:
-        """The next tick at which a key has something to do if nothing more comes in."""
+    def next_wakeup(self) -> int | None:
+        """The earliest tick at which a key has work to do even if no more rows arrive; None if there is none."""
         return min((wake for _, wake, _ in self._states.values() if wake is not None), default=None)
 
-    def run(self, arrivals: Iterable[tuple[int, Arrival]], closed: int | None) -> Iterator[tuple[Row, Told]]:
-        """Rows of ticks that are closed, those of a key in order; then all that is told up to a closed tick.
+    def run(self, arrivals: Iterable[tuple[int, InputRow]], closed: int | None) -> Iterator[tuple[Row, TimedEmission]]:
+        """Run keys' machines on (tick, row) inputs; yields (key, emission) up to tick `closed`; None: input ended.
 
-        Without a closed tick nothing will ever come again, and all is told up to the end that the machine knows.
+        If `closed` is None, the input has ended: the emissions go up to the tick `until` of the specification.
         """
-        found: dict[Any, tuple[Row, dict[int, list[Row]]]] = {}
+        arrived: dict[Any, tuple[Row, dict[int, list[Row]]]] = {}
         for tick, arrival in arrivals:
-            _, ticks = found.setdefault(row_identity(arrival.key), (arrival.key, {}))
+            _, ticks = arrived.setdefault(row_identity(arrival.key), (arrival.key, {}))
             rows = ticks.setdefault(tick, [])
             if arrival.present:
                 rows.append(arrival.row)
-        end = self.maker.until if closed is None else closed
-        due = [k for k, (_, wake, _) in self._states.items() if wake is not None and end is not None and wake <= end]
-        for name, (key, ticks) in found.items():
-            yield from self._run(name, key, ticks, end)
-        for name in due:
-            if name not in found:
-                yield from self._run(name, self._states[name][0], {}, end)
+        end = self.factory.until if closed is None else closed
+        due = [
+            identity
+            for identity, (_, wake, _) in self._states.items()
+            if wake is not None and end is not None and wake <= end
+        ]
+        for identity, (key, ticks) in arrived.items():
+            yield from self._run(identity, key, ticks, end)
+        for identity in due:
+            if identity not in arrived:
+                yield from self._run(identity, self._states[identity][0], {}, end)
 
-    def _run(self, name: Any, key: Row, ticks: dict[int, list[Row]], end: int | None) -> Iterator[tuple[Row, Told]]:
-        _, _, state = self._states.get(name, (key, None, None))
-        machine = self.maker.make(state)
+    def _run(
+        self, identity: Any, key: Row, ticks: dict[int, list[Row]], end: int | None
+    ) -> Iterator[tuple[Row, TimedEmission]]:
+        """Run one key's machine on its rows by tick, close all ticks up to `end`, then save or drop the key's state."""
+        _, _, state = self._states.get(identity, (key, None, None))
+        machine = self.factory.make(state)
         for tick, rows in ticks.items():
-            yield from ((key, told) for told in machine.take(tick, rows))
+            yield from ((key, emission) for emission in machine.take(tick, rows))
         if end is not None:
-            yield from ((key, told) for told in machine.advance(end))
+            yield from ((key, emission) for emission in machine.advance(end))
         if not machine.blank:
-            self._states[name] = (key, machine.wake, machine.save())
-        elif name in self._states:
-            del self._states[name]
+            self._states[identity] = (key, machine.next_wakeup, machine.save())
+        elif identity in self._states:
+            del self._states[identity]
 
     def save(self) -> bytes | None:
-        """The state as bytes; None when nothing is remembered."""
-        entries = [[encoding.pack(key), wake, state.decode("latin-1")] for key, wake, state in self._states.values()]
-        return encoding.save(self.kind, entries) if entries else None
+        """Serialize the states of the machines of all these partition keys; None if there are none."""
+        entries = [[codec.pack(key), wake, state.decode("latin-1")] for key, wake, state in self._states.values()]
+        return codec.save(self.kind, entries) if entries else None

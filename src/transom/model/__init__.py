@@ -1,1 +1,1 @@
-"""What flows: types, schemas, ticks, tagged tuples, windows and bags."""
+"""The data model: types, schemas, ticks, tagged tuples, windows and bags."""

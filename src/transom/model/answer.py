@@ -1,4 +1,4 @@
-"""What a query answers: tagged tuples or windows, as rows that people and programs can take."""
+"""Answers of queries, tagged tuples or windows, and their output as tables, JSON lines and CSV."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from transom.model.bag import Bag, Element
 from transom.model.types import Value
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a formula begins with; spreadsheets take wide signs for the others, and skip white space."""
+"""Characters that start a formula in spreadsheets, full-width signs and white space included."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 AnswerKind = Literal["tagged-tuples", "stream", "windows"]
-"""Tuples with tick and index; the stream of a relation, a bag per tick; windows, each a bag."""
+"""Tuples with tick and index; the stream of a relation, with one bag per tick; or windows, each a bag."""
 RdfAnswerKind = Literal["solutions", "triples", "sequences", "boolean"]
-"""What a query over RDF answers, with the intervals in which it is valid."""
+"""Kinds of answers over RDF; all have validity intervals."""
 
 FORMATS = ("csv", "jsonl")
-"""The formats of lines."""
+"""The formats that `Answer.lines` writes."""
 EMPTY = "(empty)"
-"""What a table says of an empty window."""
+"""The table cell that marks an empty window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +38,40 @@ class Answer:
     windows: tuple[Bag, ...] = ()
 
     def __repr__(self) -> str:
+        """A summary for consoles: number, kind and columns, without the rows."""
         return f"<Answer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
+        """The number of tuples, or of windows if the answer consists of windows."""
         return len(self.elements) if self.kind != "windows" else len(self.windows)
 
     def __iter__(self) -> Iterator[Element | Bag]:
+        """Iterate over the tuples in stream order, or over the windows in order of creation."""
         return iter(self.elements if self.kind != "windows" else self.windows)
 
-    def known(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """The answer itself: the inputs say between which ticks it is."""
+    def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
+        """The answer itself, for any `start`, `until`, `last`: its inputs were limited already; RDF answers are cut."""
         return self
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The names of the columns of `records`."""
-        return self.tags + ((self._free("empty"),) if self.kind == "windows" else ()) + self.columns
+        """The column names of `records`: tags, an `empty` flag if the answer has windows, and attributes."""
+        return self.tags + ((self._unused_name("empty"),) if self.kind == "windows" else ()) + self.columns
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What the tags are called: tick and index, or tick and seq; marked where a column has that name."""
+        """The names of the tag columns: tick and index, tick and seq, or tick alone; made distinct from attributes."""
         second = {"tagged-tuples": ("index",), "stream": (), "windows": ("seq",)}[self.kind]
-        return tuple(map(self._free, ("tick", *second)))
+        return tuple(map(self._unused_name, ("tick", *second)))
 
-    def _free(self, name: str) -> str:
+    def _unused_name(self, name: str) -> str:
+        """A name for a tag column that no attribute has: `name`, with ` (tag)` appended until it is unused."""
         while name in self.columns:
             name = f"{name} (tag)"
         return name
 
     def records(self) -> Iterator[tuple[Value, ...]]:
-        """One record per tuple. An empty window is one record that says so, so it can be told from no window (E5)."""
+        """Flatten the answer to records, one per tuple, tags first; an empty window gives one with `empty` set (E5)."""
         for element in self.elements:
             yield (*self.tag(element), *element.row)
         for seq, window in self.numbered_windows():
@@ -77,11 +81,11 @@ class Answer:
                 yield (window.tick, seq, True, *(None for _ in self.columns))
 
     def tag(self, element: Element) -> tuple[int, ...]:
-        """The tags of a tuple; in the stream of a relation the tuples of a tick have no order."""
+        """The tag of a tuple: its tick and index, or only its tick in the stream of a relation, which has no order."""
         return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
     def numbered_windows(self) -> Iterator[tuple[int, Bag]]:
-        """The windows, each with its number among those of its tick, from 1."""
+        """The windows of the answer, each with its sequence number among those of its tick, from 1."""
         seq, last = 0, None
         for window in self.windows:
             seq = seq + 1 if window.tick == last else 1
@@ -89,46 +93,50 @@ class Answer:
             yield seq, window
 
     def table(self) -> Iterator[tuple[str, ...]]:
-        """The header, and rows for people: tags once per window, NULL is said, and empty windows are named."""
+        """Header and rows of a text table for people: tags once per window, NULL and empty windows marked as such."""
         yield self.tags + self.columns
         for element in self.elements:
-            yield (*map(str, self.tag(element)), *map(_said, element.row))
+            yield (*map(str, self.tag(element)), *map(_table_cell, element.row))
         for seq, window in self.numbered_windows():
             tag = (str(window.tick), str(seq))
             for row in window.rows:
-                yield (*tag, *map(_said, row))
+                yield (*tag, *map(_table_cell, row))
                 tag = ("", "")
             if not window.rows:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
     def lines(self, form: str, *, guard: bool = False) -> Iterator[str]:
-        """The answer in a format: csv or jsonl."""
+        """Write the answer as `form`, csv or jsonl (else UsageError); `guard`: apostrophe before CSV formulas."""
         if form not in FORMATS:
             raise UsageError(f"only answers to SPARQL can be written as {form}", hint="write table, csv or jsonl")
         return self.csv_lines(guard=guard) if form == "csv" else self.json_lines()
 
     def json_lines(self) -> Iterator[str]:
-        """One JSON object per tagged tuple, or per window with the list of its tuples."""
+        """Write the answer as JSON lines: an object per tagged tuple, or per window with the list of its tuples."""
         for element in self.elements:
             tags = {"tick": element.tick} | ({"index": element.index} if self.kind == "tagged-tuples" else {})
-            yield _json({**tags, "values": self._named(element.row)})
+            yield _json_line({**tags, "values": self._values_by_column(element.row)})
         for seq, window in self.numbered_windows():
-            yield _json({"tick": window.tick, "seq": seq, "rows": [self._named(row) for row in window.rows]})
+            yield _json_line(
+                {"tick": window.tick, "seq": seq, "rows": [self._values_by_column(row) for row in window.rows]}
+            )
 
     def csv_lines(self, *, guard: bool = False) -> Iterator[str]:
-        """The header and the records as lines of CSV; NULL is an empty cell, an empty string is \"\".
+        """Write the answer as CSV, header first; `guard` puts an apostrophe before text that would be a formula.
 
-        With `guard` an apostrophe stands before text that a spreadsheet would take for a formula.
+        NULL is an empty cell, and an empty string is two quotes.
         """
         cell = _guarded_cell if guard else _cell
         yield ",".join(map(cell, self.header))
         for record in self.records():
             yield ",".join(map(cell, record))
 
-    def _named(self, row: tuple[Value, ...]) -> dict[str, Value]:
+    def _values_by_column(self, row: tuple[Value, ...]) -> dict[str, Value]:
+        """A row as a dictionary from column names to values, for JSON."""
         return dict(zip(self.columns, row, strict=True))
 
     def _repr_html_(self) -> str:
+        """The answer as an HTML table for notebooks, with the first 200 records and the number of the others."""
         from html import escape
 
         head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
@@ -143,12 +151,13 @@ class Answer:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _said(value: Value) -> str:
+def _table_cell(value: Value) -> str:
+    """A value as the text that a table for people shows in a row and column; NULL is written as `NULL`."""
     return "NULL" if value is None else show(value)
 
 
 def show(value: Value) -> str:
-    """A value as people read it; NULL is empty."""
+    """A value as text for people; NULL is the empty string, timestamps are in ISO 8601."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -159,23 +168,26 @@ def show(value: Value) -> str:
 
 
 def _guarded_cell(value: Value) -> str:
-    """A cell that no spreadsheet computes: text stays text, and numbers stay numbers."""
+    """A value as a CSV field; what a spreadsheet would take for a formula gets an apostrophe in front."""
     formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return _cell(f"'{value}" if formula else value)
 
 
 def _cell(value: Value) -> str:
+    """A value as a field of a CSV line: NULL is empty; an empty string and text with special characters are quoted."""
     text = show(value)
-    if (text == "" and value is not None) or any(sign in text for sign in ',"\r\n'):
+    if (text == "" and value is not None) or any(special in text for special in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def _json(content: object) -> str:
-    return json.dumps(content, ensure_ascii=False, default=_plain)
+def _json_line(content: object) -> str:
+    """Format a value as JSON on one line; timestamps and decimals become strings."""
+    return json.dumps(content, ensure_ascii=False, default=_json_default)
 
 
-def _plain(value: object) -> str:
+def _json_default(value: object) -> str:
+    """The JSON string for a value that JSON has no type for: ISO 8601 for timestamps, plain digits for decimals."""
     return (
         value.isoformat() if isinstance(value, datetime) else format(value, "f") if isinstance(value, Decimal) else ""
     )

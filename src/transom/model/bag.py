@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A tagged tuple: values with the tick of their creation and their position in the stream, from 1."""
+    """A tagged tuple: values with the tick of their creation and their index: their number in the stream, from 1."""
 
     tick: int
     index: int
@@ -27,20 +27,20 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """A window: the tick of its creation and the bag of tuples it holds; `key` says which lineage it belongs to.
+    """A window: the tick of its creation, the bag of tuples that it holds, and the key that it belongs to.
 
-    The tuples are a bag; their list order only makes the running index of converters the same every time (S33). One
-    that is `over` is no window: it says that its key is forgotten from that tick on.
+    The tuples are a bag; their list order only keeps the running index of converters deterministic (S33). A bag with
+    `is_final` is not a window: it marks that its key is forgotten from that tick on.
     """
 
     tick: int
     rows: tuple[Row, ...]
     key: Row = ()
-    over: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class TableVersion:
     """The content of a stored table from a tick on."""
 
     tick: int
@@ -49,13 +49,13 @@ class Version:
 
 _RANK = {bool: 1, int: 2, float: 2, Decimal: 2, str: 3, datetime: 4, Point: 5, Line: 6}
 
-Ordered: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point | Line]
+SortValue: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point | Line]
 
 
-def value_key(value: Value) -> Ordered:
-    """A key that puts any two values in order: NULL, booleans, numbers by size, strings by code point, timestamps.
+def value_key(value: Value) -> SortValue:
+    """What `sorted` compares for a value, in ties and groups: NULL first, then booleans, numbers, strings, timestamps.
 
-    Then come places by their coordinates, and terms by their spelling.
+    Then come points and lines by their coordinates, and terms by their text.
     """
     if value is None:
         return (0, 0)
@@ -64,33 +64,33 @@ def value_key(value: Value) -> Ordered:
     return (_RANK[type(value)], value)
 
 
-def row_key(row: Row) -> tuple[Ordered, ...]:
-    """A key that puts any two rows in order: the one comparator for ties (E1) and for groups."""
+def row_key(row: Row) -> tuple[SortValue, ...]:
+    """What `sorted` compares for a row, value by value; all sorting of ties (E1) and groups uses it."""
     return tuple(map(value_key, row))
 
 
-def identity(value: Value) -> tuple[str, Value]:
-    """What makes two values the same value in a bag: type and value, so that 1 and TRUE stay apart."""
+def value_identity(value: Value) -> tuple[str, Value]:
+    """A hashable stand-in for a value, equal for duplicates only; unlike in Python, 1 and TRUE differ."""
     return ("boolean" if isinstance(value, bool) else "", value)
 
 
 def row_identity(row: Row) -> tuple[tuple[str, Value], ...]:
-    """What makes two rows the same row in a bag."""
-    return tuple(map(identity, row))
+    """A hashable stand-in for a row, equal for duplicate rows only; unlike in Python, 1 and TRUE differ."""
+    return tuple(map(value_identity, row))
 
 
 def difference(left: Sequence[Row], right: Iterable[Row]) -> tuple[Row, ...]:
-    """Bag difference, the `\\\\` of Figure 8: each row of the right removes its first occurrence on the left (S12).
+    """Bag difference, left minus right (Figure 8): each right row removes one equal left row, the first (S12).
 
     >>> difference([(7,), (8,), (7,)], [(7,)])
     ((8,), (7,))
     """
-    away = Counter(map(row_identity, right))
-    kept: list[Row] = []
+    removals = Counter(map(row_identity, right))
+    remaining: list[Row] = []
     for row in left:
         key = row_identity(row)
-        if away[key] > 0:
-            away[key] -= 1
+        if removals[key] > 0:
+            removals[key] -= 1
         else:
-            kept.append(row)
-    return tuple(kept)
+            remaining.append(row)
+    return tuple(remaining)

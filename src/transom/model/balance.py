@@ -1,4 +1,4 @@
-"""What became of the rows of a source: the balance that every run keeps."""
+"""Row accounting of a source: every row that is read must be accounted for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Balance:
-    """Every row that was read is used, late, rejected, or outside of the ticks that the run was asked for.
+    """Row counts of a source: every row read is used, late, rejected, or outside the ticks of the run.
 
-    `rejected` counts by reason. Each term is counted where it is decided, so that a row that is lost on the way shows.
+    `rejected` counts by reason. Each count is taken where the decision is made, so that a lost row shows up in
+    `missing`.
     """
 
     read: int = 0
@@ -21,6 +22,7 @@ class Balance:
     outside: int = 0
 
     def __add__(self, other: Balance) -> Balance:
+        """Add two balances count by count, for instance those of two micro-batches."""
         return Balance(
             self.read + other.read,
             self.used + other.used,
@@ -31,10 +33,11 @@ class Balance:
 
     @property
     def missing(self) -> int:
-        """How many of the rows that were read are accounted for nowhere; negative if some are counted twice."""
+        """The number of rows read but not accounted for; negative if rows are counted twice."""
         return self.read - self.used - self.late - sum(self.rejected.values()) - self.outside
 
     def __str__(self) -> str:
+        """The balance as a sentence for users: `7 read = 5 used + 1 late + 1 rejected (1 not JSON)`."""
         parts = [f"{self.used:,} used", f"{self.late:,} late", f"{sum(self.rejected.values()):,} rejected"]
         if self.outside:
             parts.append(f"{self.outside:,} outside of --start and --until")

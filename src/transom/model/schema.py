@@ -1,4 +1,4 @@
-"""Attributes and schemas: what the tuples of a stream or a window look like."""
+"""Attributes and schemas: the columns of the tuples of a stream or a window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transom.errors import PlanError
 from transom.model.types import Type
 
-IMPLICIT = ("tick", "index")
+IMPLICIT_TAGS = ("tick", "index")
 """The implicit attributes of a tagged tuple (S35)."""
 
 
@@ -22,10 +22,11 @@ class Attribute:
 
     @property
     def label(self) -> str:
-        """The name as a query would write it in full."""
+        """The name as users write it: `qualifier.name`, or the name alone if the attribute has no qualifier."""
         return f"{self.qualifier}.{self.name}" if self.qualifier else self.name
 
     def __str__(self) -> str:
+        """The qualified name and the type as text, such as `road.temp:integer`."""
         return f"{self.label}:{self.type}"
 
 
@@ -36,6 +37,7 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
+        """Check that no two attributes have the same qualifier and name; PlanError otherwise."""
         seen: set[tuple[str | None, str]] = set()
         for attribute in self.attributes:
             key = (attribute.qualifier, attribute.name)
@@ -44,33 +46,42 @@ class Schema:
             seen.add(key)
 
     def __iter__(self) -> Iterator[Attribute]:
+        """Iterate over the attributes in order."""
         return iter(self.attributes)
 
     def __len__(self) -> int:
+        """The number of attributes."""
         return len(self.attributes)
 
     def __add__(self, other: Schema) -> Schema:
+        """Concatenate two schemas, for instance those of the inputs of a join; PlanError if they share an attribute."""
         return Schema(self.attributes + other.attributes)
 
     def __str__(self) -> str:
+        """The attributes in parentheses, such as `(site:integer, temp:integer)`."""
         return "(" + ", ".join(map(str, self.attributes)) + ")"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the attributes."""
+        """The attribute names in order, without qualifiers."""
         return tuple(attribute.name for attribute in self.attributes)
 
     def find(self, qualifier: str | None, name: str) -> list[Attribute]:
-        """The attributes that a written name can mean; more than one makes the name ambiguous (S21)."""
+        """The attributes that `qualifier.name`, or if None `name` alone, can mean: none, one, several if ambiguous."""
         return [a for a in self.attributes if a.name == name and qualifier in (None, a.qualifier)]
 
     def position(self, attribute: Attribute) -> int:
-        """Where an attribute stands; PlanError if it is not there."""
-        for place, own in enumerate(self.attributes):
-            if own == attribute:
-                return place
+        """The number of an attribute's column in a row, from 0; PlanError if the schema lacks the attribute."""
+        for position, candidate in enumerate(self.attributes):
+            if candidate == attribute:
+                return position
         raise PlanError(f"no column {attribute} in {self}")
 
     def qualified(self, qualifier: str) -> Schema:
-        """The same columns under an alias."""
+        """A copy of the schema whose attributes all have this qualifier, the alias of an extent or subquery."""
         return Schema(tuple(Attribute(a.name, a.type, qualifier) for a in self.attributes))
+
+
+def merged_schema(left: Schema, right: Schema) -> Schema:
+    """The columns of the left relation, then those of the right that the left lacks: the output of a natural join."""
+    return Schema(tuple(dict.fromkeys((*left, *right))))

@@ -1,4 +1,4 @@
-"""Ticks: how instants and lengths of time become whole numbers (S3, S36, E2)."""
+"""Ticks: instants and durations as whole numbers (S3, S36, E2)."""
 
 from __future__ import annotations
 
@@ -25,66 +25,67 @@ _SPELLINGS = {
     "h": ("h", "hour", "hours"),
     "d": ("d", "day", "days"),
 }
-UNITS = {word: _UNITS[unit] for unit, words in _SPELLINGS.items() for word in words}
+UNITS = {spelling: _UNITS[unit] for unit, spellings in _SPELLINGS.items() for spelling in spellings}
 """Every spelling of a unit of time, in microseconds."""
 
 _DURATION = re.compile(r"(\d{1,15})? {0,9}([A-Za-z]{1,12})")
 
 
 def read_duration(text: str) -> int:
-    """A length of time such as `5 min` in microseconds; ValueError if it is none.
+    """Parse a duration such as `5 min` to microseconds; ValueError if malformed.
 
     >>> read_duration("5 min")
     300000000
     """
-    found = _DURATION.fullmatch(text.strip())
-    if not found or found[2].lower() not in UNITS:
+    match = _DURATION.fullmatch(text.strip())
+    if not match or match[2].lower() not in UNITS:
         raise ValueError(f"{text!r} is not a length of time such as '5 min'")
-    return int(found[1] or 1) * UNITS[found[2].lower()]
+    return int(match[1] or 1) * UNITS[match[2].lower()]
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """How the ticks of a system lie in real time: the length of one, and the instant at which tick 0 begins."""
+    """How ticks map to real time: the length of a tick in microseconds, and the instant at which tick 0 begins."""
 
     length: int = 1_000_000
     epoch: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def ticks(self, microseconds: int) -> int | None:
-        """A length of time in ticks, or None when it is no whole number of them."""
-        count, rest = divmod(microseconds, self.length)
-        return None if rest else count
+        """Convert a duration in microseconds to ticks; None if it is not a whole number of ticks."""
+        count, remainder = divmod(microseconds, self.length)
+        return None if remainder else count
 
     def tick_of(self, instant: datetime) -> int:
-        """The tick that an instant lies in: floor((instant - epoch) / length) (E2)."""
+        """The tick that contains an instant: floor((instant - epoch) / length); UTC if it has no time zone (E2)."""
         moment = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
         return ((moment - self.epoch) // MICROSECOND) // self.length
 
     def instant_of(self, tick: int) -> datetime:
-        """The instant at which a tick begins."""
+        """The instant at which a tick begins, in UTC."""
         return self.epoch + timedelta(microseconds=tick * self.length)
 
     def describe(self, ticks: int) -> str:
-        """A number of ticks in the largest unit of seconds that says it exactly.
+        """A duration in ticks as text: seconds if that is a whole number, otherwise milliseconds.
 
         >>> Calendar().describe(601)
         '601 s'
         """
-        micro = ticks * self.length
-        seconds = Fraction(micro, _UNITS["s"])
-        return f"{seconds} s" if seconds.denominator == 1 else f"{Fraction(micro, _UNITS['ms'])} ms"
+        microseconds = ticks * self.length
+        seconds = Fraction(microseconds, _UNITS["s"])
+        return f"{seconds} s" if seconds.denominator == 1 else f"{Fraction(microseconds, _UNITS['ms'])} ms"
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most so many rows in any span of so many ticks."""
+    """At most `rows` rows in any span of `ticks` ticks."""
 
     rows: int
     ticks: int
 
     def within(self, span: int) -> int:
-        """The largest number of rows in a span of ticks."""
+        """The most rows that can arrive in any `span` consecutive ticks at this rate."""
         return self.rows * -(-span // self.ticks)
 
     def __str__(self) -> str:
+        """The rate as text, such as `20 per 5 ticks`."""
         return f"{self.rows} per {self.ticks} ticks" if self.ticks != 1 else f"{self.rows} per tick"

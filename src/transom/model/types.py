@@ -1,8 +1,8 @@
 """The types of values, and the Python values that carry them.
 
-The seeds have integer, float, string and time; boolean, timestamp and decimal are ours (E13). NULL is a value of
-every type; the literal NULL alone has the type NULL until its surroundings give it another. Points and lines come
-from the positions of rows and are never declared: a catalog says which columns hold a position.
+The documents define integer, float, string and time; boolean, timestamp and decimal are additions (E13). NULL is a
+value of every type; the literal NULL has the type NULL until its context gives it another. Points and lines are built
+from the positions of rows and are never declared: the catalog says which columns hold a position.
 """
 
 from __future__ import annotations
@@ -20,40 +20,42 @@ from transom.model.rdf.terms import Term
 
 
 class Point(NamedTuple):
-    """A place: coordinates on the plane, or longitude and latitude."""
+    """A point: coordinates on the plane, or longitude and latitude."""
 
     x: float
     y: float
 
     def __str__(self) -> str:
+        """The point as well-known text (WKT)."""
         return f"POINT ({plain_number(self.x)} {plain_number(self.y)})"
 
 
 class Line(tuple[Point, ...]):
-    """Places one after the other; one place alone is a line too."""
+    """A sequence of points; a single point is a line too."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
+        """The line as well-known text (WKT): a LINESTRING, or a POINT if it has one point."""
         if len(self) == 1:
             return str(self[0])
         return "LINESTRING (" + ", ".join(f"{plain_number(p.x)} {plain_number(p.y)}" for p in self) + ")"
 
 
-def wkb(places: Sequence[tuple[float, float]]) -> str:
-    """Well-known binary of a line in hexadecimal digits, least byte first; one place alone is written as a place."""
-    numbers = [number + 0.0 for place in places for number in place]
-    head = struct.pack("<BI", 1, 1) if len(places) == 1 else struct.pack("<BII", 1, 2, len(places))
-    return (head + struct.pack(f"<{len(numbers)}d", *numbers)).hex().upper()
+def wkb(points: Sequence[tuple[float, float]]) -> str:
+    """Encode a line as well-known binary (WKB): hexadecimal, little-endian; a single point is encoded as a point."""
+    coordinates = [coordinate + 0.0 for point in points for coordinate in point]
+    head = struct.pack("<BI", 1, 1) if len(points) == 1 else struct.pack("<BII", 1, 2, len(points))
+    return (head + struct.pack(f"<{len(coordinates)}d", *coordinates)).hex().upper()
 
 
 Value: TypeAlias = int | float | str | bool | Decimal | datetime | Point | Line | Term | None
-"""What one attribute of one tuple holds. A `time` is an integer number of ticks."""
+"""The value of one attribute of one tuple. A `time` is an integer number of ticks."""
 
 INTEGER_MIN = -(2**63)
 INTEGER_MAX = 2**63 - 1
 DIGITS = 38
-"""Digits of a decimal, and the most places before and behind its point."""
+"""The most digits of a decimal, and the limit of its exponent in both directions."""
 
 
 class Type(Enum):
@@ -69,15 +71,16 @@ class Type(Enum):
     POINT = "point"
     LINE = "line"
     TERM = "term"
-    """A term of RDF: an IRI, a blank node or a literal."""
+    """An RDF term: an IRI, a blank node or a literal."""
     NULL = "null"
 
     def __str__(self) -> str:
+        """The name of the type in catalogs and queries."""
         return self.value
 
     @property
     def is_number(self) -> bool:
-        """Whether arithmetic works on it as on a number (a time is an instant, not a number)."""
+        """Whether the type is numeric, as integer, float, decimal and NULL are; a time is an instant and is not."""
         return self in (Type.INTEGER, Type.FLOAT, Type.DECIMAL, Type.NULL)
 
 
@@ -92,7 +95,7 @@ TYPE_SYNONYMS = {
     "numeric": "decimal",
     **dict.fromkeys(("datetime", "instant", "date"), "timestamp"),
 }
-"""What other systems call our types, for hints."""
+"""Type names of other systems with ours, for hints."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -101,7 +104,7 @@ _WIDTH = {Type.INTEGER: 0, Type.DECIMAL: 1, Type.FLOAT: 2}
 
 
 def common_type(left: Type, right: Type) -> Type | None:
-    """The type that holds values of both, or None: NULL gives way, integer widens to decimal to float.
+    """The type to which values of both types widen, None if there is none; NULL widens to every type.
 
     >>> common_type(Type.INTEGER, Type.FLOAT)
     <Type.FLOAT: 'float'>
@@ -117,8 +120,8 @@ def common_type(left: Type, right: Type) -> Type | None:
     return None
 
 
-def fits(value: Value, kind: Type) -> bool:
-    """Whether a Python value is a proper value of a type; NULL is one of every type."""
+def is_value_of(value: Value, kind: Type) -> bool:
+    """Whether a Python value belongs to a type and is within its range; None, that is NULL, belongs to every type."""
     if value is None:
         return True
     match kind:
@@ -127,7 +130,7 @@ def fits(value: Value, kind: Type) -> bool:
         case Type.FLOAT:
             return type(value) is float and math.isfinite(value)
         case Type.DECIMAL:
-            return isinstance(value, Decimal) and value.is_finite() and _in_reach(value)
+            return isinstance(value, Decimal) and value.is_finite() and _fits_decimal(value)
         case Type.STRING:
             return isinstance(value, str)
         case Type.TERM:
@@ -139,13 +142,13 @@ def fits(value: Value, kind: Type) -> bool:
         case Type.POINT:
             return isinstance(value, Point) and all(map(math.isfinite, value))
         case Type.LINE:
-            return isinstance(value, Line) and all(fits(point, Type.POINT) for point in value)
+            return isinstance(value, Line) and all(is_value_of(point, Type.POINT) for point in value)
         case Type.NULL:
             return False
 
 
 def plain_number(number: float) -> str:
-    """A coordinate as geometries are written: no exponent, and no point where it is a whole number.
+    """A coordinate as well-known text writes it: no exponent, and no decimal point if it is whole.
 
     >>> plain_number(26.0), plain_number(1e-7)
     ('26', '0.0000001')
@@ -154,26 +157,27 @@ def plain_number(number: float) -> str:
     return text.removesuffix(".0")
 
 
-def _in_reach(number: Decimal) -> bool:
+def _fits_decimal(number: Decimal) -> bool:
+    """Whether a decimal has at most 38 digits and an exponent from -38 to 38."""
     _, digits, exponent = number.as_tuple()
     return isinstance(exponent, int) and len(digits) <= DIGITS and -DIGITS <= exponent <= DIGITS
 
 
-def one_form(number: Decimal) -> Decimal:
-    """The same decimal without needless zeros at its end, so that equal decimals are the same; 1.50 is 1.5."""
+def normalize_decimal(number: Decimal) -> Decimal:
+    """A decimal without trailing zeros, so that equal decimals are written alike: 1.50 becomes 1.5."""
     if not number:
         return Decimal(0)
     sign, digits, exponent = number.as_tuple()
-    kept = len(digits)
-    while kept > 1 and digits[kept - 1] == 0:
-        kept -= 1
-    return Decimal((sign, digits[:kept], int(exponent) + len(digits) - kept))
+    significant = len(digits)
+    while significant > 1 and digits[significant - 1] == 0:
+        significant -= 1
+    return Decimal((sign, digits[:significant], int(exponent) + len(digits) - significant))
 
 
-def tidy(value: object, kind: Type) -> Value:
-    """A Python value as a value of a type: widened where nothing is lost, NULL for NaN; ValueError otherwise.
+def coerce_value(value: object, kind: Type) -> Value:
+    """Convert a Python value to one of a type; None and NaN become NULL; ValueError if it does not fit the type.
 
-    >>> tidy(3, Type.FLOAT)
+    >>> coerce_value(3, Type.FLOAT)
     3.0
     """
     if value is None or (isinstance(value, float | Decimal) and value != value):
@@ -182,23 +186,23 @@ def tidy(value: object, kind: Type) -> Value:
         value = _widened(value, kind)
     except OverflowError:
         raise ValueError(f"{value!r} is not of type {kind}") from None
-    if isinstance(value, int | float | str | bool | Decimal | datetime) and fits(value, kind):
+    if isinstance(value, int | float | str | bool | Decimal | datetime) and is_value_of(value, kind):
         return value
     raise ValueError(f"{value!r} is not of type {kind}")
 
 
 def _widened(value: object, kind: Type) -> object:
-    """The value itself, or the same number or instant as the type wants it."""
+    """Convert a number or timestamp to the Python type that carries `kind`; other values are returned unchanged."""
     if isinstance(value, float) and kind is Type.FLOAT:
         return value + 0.0  # -0.0 is 0.0
     if isinstance(value, Decimal) and kind is Type.DECIMAL and value.is_finite():
-        return one_form(value)
+        return normalize_decimal(value)
     if kind is Type.FLOAT and isinstance(value, int | Decimal) and not isinstance(value, bool):
         return float(value)
     if kind is Type.DECIMAL and isinstance(value, int) and not isinstance(value, bool):
         return Decimal(value)
     if kind is Type.DECIMAL and isinstance(value, float):
-        return one_form(Decimal(repr(value)))
+        return normalize_decimal(Decimal(repr(value)))
     if kind in (Type.INTEGER, Type.TIME) and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind is Type.TIMESTAMP and isinstance(value, datetime):
@@ -206,23 +210,23 @@ def _widened(value: object, kind: Type) -> object:
     return value
 
 
-def read_text(text: str, kind: Type) -> Value:
-    """A value of a type from the text in a CSV cell or a CAST; ValueError where it says no such value."""
-    words = text.strip()
+def parse_value(text: str, kind: Type) -> Value:
+    """Parse the text of a CSV field or of a CAST to a value of a type; ValueError if malformed."""
+    stripped = text.strip()
     match kind:
         case Type.STRING:
             return text
-        case Type.INTEGER | Type.TIME if _WHOLE.fullmatch(words):
-            return tidy(int(words), kind)
-        case Type.FLOAT | Type.DECIMAL if words.lower() == "nan":
+        case Type.INTEGER | Type.TIME if _WHOLE.fullmatch(stripped):
+            return coerce_value(int(stripped), kind)
+        case Type.FLOAT | Type.DECIMAL if stripped.lower() == "nan":
             return None
-        case Type.FLOAT if _NUMBER.fullmatch(words):
-            return tidy(float(words), kind)
-        case Type.DECIMAL if _NUMBER.fullmatch(words):
-            return tidy(Decimal(words), kind)
-        case Type.BOOLEAN if words.lower() in ("true", "false"):
-            return words.lower() == "true"
+        case Type.FLOAT if _NUMBER.fullmatch(stripped):
+            return coerce_value(float(stripped), kind)
+        case Type.DECIMAL if _NUMBER.fullmatch(stripped):
+            return coerce_value(Decimal(stripped), kind)
+        case Type.BOOLEAN if stripped.lower() in ("true", "false"):
+            return stripped.lower() == "true"
         case Type.TIMESTAMP:
-            return tidy(datetime.fromisoformat(words), kind)
+            return coerce_value(datetime.fromisoformat(stripped), kind)
         case _:
             raise ValueError(f"{text!r} is not of type {kind}")

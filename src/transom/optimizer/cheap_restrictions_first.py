@@ -1,11 +1,11 @@
-"""Restrictions in time and by value come before those in space, which cost more."""
+"""Conditions on time and values are checked before conditions on space, which cost more."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.expressions import Call, Expression, InRegion, conjunction, conjuncts, parts
-from transom.algebra.functions import SPACE_FUNCTIONS
+from transom.algebra.expressions.expression import Call, Expression, InRegion, conjunction, conjuncts, subexpressions
+from transom.algebra.expressions.functions import SPACE_FUNCTIONS
 from transom.algebra.operator import Operator
 from transom.algebra.relations import (
     RelationJoin,
@@ -13,54 +13,54 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.streams import StreamSelect
-from transom.algebra.windows import Between, Inside, Together, Window
-from transom.model.regions import Region
-from transom.optimizer.rule import Context
+from transom.algebra.windows import CoordinateRange, RangeIntersection, RegionRange, Window
+from transom.model.geometry.regions import Region
+from transom.optimizer.rule import RuleContext
 
-MEASURE = 4
-"""What it costs to measure a way, beside a comparison that costs nothing."""
+MEASURE_COST = 4
+"""Cost of measuring a distance; comparisons cost nothing."""
 
 
-def cheap_restrictions_first(op: Operator, context: Context) -> Operator | None:
-    """Ask what is cheap first: a comparison before a way that is measured, and that before a region, few corners first.
+def cheap_restrictions_first(op: Operator, context: RuleContext) -> Operator | None:
+    """Order conditions and ranges by cost: comparisons, then distances, then regions, those with few corners first.
 
-    All parts of a condition must hold, and all ranges together, so their order changes nothing but the effort.
+    All parts of a condition, and all ranges, must hold, so their order only changes the cost.
     """
     match op:
         case StreamSelect() | WindowSelect() | WindowJoin():
-            given = conjuncts(op.predicate)
+            conditions = conjuncts(op.predicate)
         case RelationJoin():
-            given = conjuncts(op.predicate)
-        case Window(range=Together(parts=ranges)):
+            conditions = conjuncts(op.predicate)
+        case Window(range=RangeIntersection(parts=ranges)):
             ordered = tuple(sorted(ranges, key=cost_of_range))
-            return None if ordered == ranges else replace(op, range=Together(ordered))
+            return None if ordered == ranges else replace(op, range=RangeIntersection(ordered))
         case _:
             return None
-    cheap = sorted(given, key=cost)
-    return None if cheap == given else replace(op, predicate=conjunction(cheap))
+    by_cost = sorted(conditions, key=cost)
+    return None if by_cost == conditions else replace(op, predicate=conjunction(by_cost))
 
 
 def cost(expression: Expression) -> int:
-    """What a condition costs for one tuple, beside comparisons."""
-    return sum(map(cost_of_part, parts(expression)))
+    """Estimated cost of evaluating a condition on one tuple: 0 for comparisons, more for distances and regions."""
+    return sum(map(cost_of_part, subexpressions(expression)))
 
 
 def cost_of_part(part: Expression) -> int:
-    """What one step of an expression costs."""
+    """Estimated cost of one node of a condition, without its operands."""
     match part:
         case InRegion(region=region):
             return cost_of_region(region)
         case Call(function=function) if function.name in SPACE_FUNCTIONS:
-            return MEASURE if function.name in ("DISTANCE", "WITHIN", "SPEED", "HEADING") else 0
+            return MEASURE_COST if function.name in ("DISTANCE", "WITHIN", "SPEED", "HEADING") else 0
         case _:
             return 0
 
 
-def cost_of_range(reach: Between | Inside) -> int:
-    """What a range costs for one tuple."""
-    return cost_of_region(reach.region) if isinstance(reach, Inside) else 0
+def cost_of_range(window_range: CoordinateRange | RegionRange) -> int:
+    """Estimated cost of checking one tuple against a window's range: 0 unless the range is a region."""
+    return cost_of_region(window_range.region) if isinstance(window_range, RegionRange) else 0
 
 
 def cost_of_region(region: Region) -> int:
-    """What it costs to say whether a place lies in a region: it grows with the corners."""
-    return MEASURE + sum(len(ring) for polygon in region.polygons for ring in polygon)
+    """Estimated cost of checking whether a position is in a region; it grows with the number of corners."""
+    return MEASURE_COST + sum(len(ring) for polygon in region.polygons for ring in polygon)

@@ -1,10 +1,20 @@
-"""Expressions that read nothing become constants."""
+"""Expressions without columns become constants."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.expressions import Aggregate, Call, Case, Expression, Item, Literal, conjunction, operands, rewrite
+from transom.algebra.expressions.expression import (
+    Aggregate,
+    Call,
+    Case,
+    Constant,
+    Expression,
+    NamedExpression,
+    conjunction,
+    operands,
+    rewrite,
+)
 from transom.algebra.operator import Operator
 from transom.algebra.relations import (
     RelationJoin,
@@ -15,14 +25,15 @@ from transom.algebra.relations import (
 )
 from transom.algebra.streams import StreamProject, StreamSelect
 from transom.model.types import Type
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def fold_constants(op: Operator, context: Context) -> Operator | None:
-    """Replace what can be computed now by its value: 1 + 1, TRUE AND p, branches of CASE that are never taken."""
+def fold_constants(op: Operator, context: RuleContext) -> Operator | None:
+    """Replace constant subexpressions by their values: 1 + 1, TRUE AND p, branches of CASE that are never taken."""
 
     def fold(expression: Expression) -> Expression:
-        return rewrite(expression, lambda part: fold_one(part, context))
+        """Fold the constants in one expression of the operator that is rewritten."""
+        return rewrite(expression, lambda part: fold_node(part, context))
 
     match op:
         case StreamSelect() | WindowSelect() | WindowJoin():
@@ -30,9 +41,9 @@ def fold_constants(op: Operator, context: Context) -> Operator | None:
         case RelationJoin():
             new = replace(op, predicate=fold(op.predicate))
         case StreamProject() | WindowProject():
-            new = replace(op, items=tuple(Item(fold(i.expression), i.attribute) for i in op.items))
+            new = replace(op, items=tuple(NamedExpression(fold(i.expression), i.attribute) for i in op.items))
         case WindowAggregation():
-            groups = tuple(Item(fold(i.expression), i.attribute) for i in op.groups)
+            groups = tuple(NamedExpression(fold(i.expression), i.attribute) for i in op.groups)
             aggregates = tuple(
                 Aggregate(a.function, None if a.argument is None else fold(a.argument), a.attribute)
                 for a in op.aggregates
@@ -43,35 +54,35 @@ def fold_constants(op: Operator, context: Context) -> Operator | None:
     return None if new == op else new
 
 
-def fold_one(part: Expression, context: Context) -> Expression:
-    """One step, when everything below is folded already."""
+def fold_node(part: Expression, context: RuleContext) -> Expression:
+    """Fold one node of an expression whose operands are already folded; the node itself if nothing can be folded."""
     below = operands(part)
-    if below and all(isinstance(operand, Literal) for operand in below):
-        return Literal(context.constant(part), part.type)
+    if below and all(isinstance(operand, Constant) for operand in below):
+        return Constant(context.evaluate_constant(part), part.type)
     match part:
         case Call(function=function, arguments=arguments) if function.name == "AND":
-            return connect(arguments, neutral=True, part=part)
+            return simplify_connective(arguments, neutral=True, part=part)
         case Call(function=function, arguments=arguments) if function.name == "OR":
-            return connect(arguments, neutral=False, part=part)
+            return simplify_connective(arguments, neutral=False, part=part)
         case Case(branches=branches, otherwise=otherwise):
-            possible = [(c, r) for c, r in branches if not (isinstance(c, Literal) and c.value is not True)]
+            possible = [(c, r) for c, r in branches if not (isinstance(c, Constant) and c.value is not True)]
             if not possible:
                 return otherwise
             first = possible[0]
-            if isinstance(first[0], Literal):
+            if isinstance(first[0], Constant):
                 return first[1]
             return part if len(possible) == len(branches) else Case(tuple(possible), otherwise)
         case _:
             return part
 
 
-def connect(arguments: tuple[Expression, ...], *, neutral: bool, part: Call) -> Expression:
-    """AND (neutral TRUE) or OR (neutral FALSE) without its neutral constants; decided if one constant decides it."""
-    if any(isinstance(a, Literal) and a.value is (not neutral) for a in arguments):
-        return Literal(not neutral, Type.BOOLEAN)
-    rest = [a for a in arguments if not (isinstance(a, Literal) and a.value is neutral)]
+def simplify_connective(arguments: tuple[Expression, ...], *, neutral: bool, part: Call) -> Expression:
+    """`part` without TRUE in AND (`neutral` True) or FALSE in OR (False), or the constant that decides its result."""
+    if any(isinstance(a, Constant) and a.value is (not neutral) for a in arguments):
+        return Constant(not neutral, Type.BOOLEAN)
+    rest = [a for a in arguments if not (isinstance(a, Constant) and a.value is neutral)]
     if len(rest) == len(arguments):
         return part
     if len(rest) <= 1 or neutral:
-        return conjunction(rest) if rest else Literal(neutral, Type.BOOLEAN)
+        return conjunction(rest) if rest else Constant(neutral, Type.BOOLEAN)
     return Call(part.function, tuple(rest))

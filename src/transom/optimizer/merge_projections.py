@@ -1,30 +1,30 @@
-"""Two projections, one on the other, become one."""
+"""A projection of a projection becomes one projection."""
 
 from __future__ import annotations
 
-from transom.algebra.expressions import Column, Item, Literal, Tag, substitute
+from transom.algebra.expressions.expression import Column, Constant, NamedExpression, Tag, substitute
 from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowProject
 from transom.algebra.streams import StreamProject
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def merge_projections(op: Operator, context: Context) -> Operator | None:
-    """Compute the outer columns directly, where the inner ones are plain and nothing is computed twice."""
+def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
+    """Merge a projection of a projection into one, if the inner items are only columns, tags or constants."""
     match op:
-        case StreamProject(input=StreamProject(input=stream, items=inner), items=outer) if plain(inner):
-            return StreamProject(stream, merged(outer, inner))
-        case WindowProject(input=WindowProject(input=windows, items=inner), items=outer) if plain(inner):
-            return WindowProject(windows, merged(outer, inner))
+        case StreamProject(input=StreamProject(input=stream, items=inner), items=outer) if are_plain(inner):
+            return StreamProject(stream, inline_items(outer, inner))
+        case WindowProject(input=WindowProject(input=windows, items=inner), items=outer) if are_plain(inner):
+            return WindowProject(windows, inline_items(outer, inner))
         case _:
             return None
 
 
-def plain(items: tuple[Item, ...]) -> bool:
-    """Whether all columns are columns, tags or constants."""
-    return all(isinstance(item.expression, Column | Tag | Literal) for item in items)
+def are_plain(items: tuple[NamedExpression, ...]) -> bool:
+    """Whether all items of a projection are columns, tags or constants, so that inlining computes nothing twice."""
+    return all(isinstance(item.expression, Column | Tag | Constant) for item in items)
 
 
-def merged(outer: tuple[Item, ...], inner: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The outer columns in terms of what the inner ones are computed from."""
-    return tuple(Item(substitute(item.expression, inner), item.attribute) for item in outer)
+def inline_items(outer: tuple[NamedExpression, ...], inner: tuple[NamedExpression, ...]) -> tuple[NamedExpression, ...]:
+    """The items of the outer projection, with the columns of the inner one replaced by their expressions."""
+    return tuple(NamedExpression(substitute(item.expression, inner), item.attribute) for item in outer)

@@ -1,16 +1,16 @@
-"""Two selections, one on the other, become one."""
+"""A selection of a selection becomes one selection."""
 
 from __future__ import annotations
 
-from transom.algebra.expressions import conjunction, conjuncts
+from transom.algebra.expressions.expression import conjunction, conjuncts
 from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowSelect
 from transom.algebra.streams import StreamSelect
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def merge_selections(op: Operator, context: Context) -> Operator | None:
-    """Select p of select q is select q AND p: a tuple passes both or neither."""
+def merge_selections(op: Operator, context: RuleContext) -> Operator | None:
+    """Merge a selection of a selection into one selection by both conditions."""
     match op:
         case StreamSelect(input=StreamSelect(input=below, predicate=inner), predicate=outer):
             return StreamSelect(below, conjunction([*conjuncts(inner), *conjuncts(outer)]))

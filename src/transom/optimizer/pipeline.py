@@ -1,11 +1,11 @@
-"""The driver: applies rules to every node until none applies, and checks the plan after every step."""
+"""The driver of the optimizer: applies rules until none matches, and checks the plan after every step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions.expression import Expression
 from transom.algebra.operator import Operator, Plan
 from transom.algebra.tree import inputs, is_stream, with_inputs
 from transom.errors import PlanError, UsageError
@@ -21,11 +21,12 @@ from transom.optimizer.push_selection_below_product import push_selection_below_
 from transom.optimizer.push_selection_below_projection import push_selection_below_projection
 from transom.optimizer.push_selection_below_window import push_selection_below_window
 from transom.optimizer.relations_in_step import relations_in_step
-from transom.optimizer.rule import Context, Rewrite, Rule
+from transom.optimizer.rule import Rewrite, Rule, RuleContext
 from transom.optimizer.table_on_the_right import table_on_the_right
 
 
 def _rule(rewrite: Rewrite) -> Rule:
+    """Wrap a rewrite function as a rule that has the name of the function."""
     return Rule(getattr(rewrite, "__name__", "?"), rewrite)
 
 
@@ -48,12 +49,12 @@ RULES: tuple[Rule, ...] = tuple(
         ),
     )
 )
-"""All rules, in the order in which they are tried."""
+"""All rules, in the order in which the optimizer tries them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One rewrite that took place: the rule's name and the whole plan after it."""
+class RewriteStep:
+    """One applied rewrite: the name of the rule, and the whole plan after it."""
 
     rule: str
     plan: Plan
@@ -61,18 +62,21 @@ class Step:
 
 def optimize(
     plan: Plan,
-    constant: Callable[[Expression], Value],
+    evaluate_constant: Callable[[Expression], Value],
     *,
     without: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
-) -> list[Step]:
-    """The steps from a plan to one to which no rule applies any more; `constant` computes what reads nothing."""
+) -> list[RewriteStep]:
+    """Rewrite a plan until no rule matches; returns each step. `without` skips rules, `evaluate_constant` folds.
+
+    Raises UsageError if `without` names an unknown rule, PlanError if a rule breaks the plan or rules loop.
+    """
     check_names(without, rules)
     active = [rule for rule in rules if rule.name not in without]
-    steps: list[Step] = []
+    steps: list[RewriteStep] = []
     seen = {plan}
     current = plan
-    while (step := next_step(current, active, constant)) is not None:
+    while (step := next_step(current, active, evaluate_constant)) is not None:
         check_step(current, step)
         if step.plan in seen:
             raise PlanError(f"{step.rule} led back to a plan that was there before")
@@ -83,37 +87,42 @@ def optimize(
 
 
 def check_names(without: Collection[str], rules: Sequence[Rule] = RULES) -> None:
-    """Every name that is switched off must be one of a rule."""
+    """Raise UsageError if `without`, the optimizer rules that a user switched off, contains an unknown name."""
     names = [rule.name for rule in rules]
     unknown = sorted(set(without) - set(names))
     if unknown:
         raise UsageError(f"no optimizer rule is called {unknown[0]}", hint=f"rules are {', '.join(names)}")
 
 
-def next_step(plan: Plan, rules: Sequence[Rule], constant: Callable[[Expression], Value]) -> Step | None:
-    """The first rule that applies somewhere in the plan, applied there."""
+def next_step(
+    plan: Plan, rules: Sequence[Rule], evaluate_constant: Callable[[Expression], Value]
+) -> RewriteStep | None:
+    """Apply the first of `rules` that matches a node, or return None; `evaluate_constant` serves rules that fold."""
     for rule in rules:
-        changed = apply_somewhere(plan, rule, (), constant)
-        if changed is not None:
-            return Step(rule.name, changed)  # type: ignore[arg-type]
+        rewritten = apply_to_first_match(plan, rule, (), evaluate_constant)
+        if rewritten is not None:
+            return RewriteStep(rule.name, rewritten)  # type: ignore[arg-type]
     return None
 
 
-def apply_somewhere(
-    op: Operator, rule: Rule, above: tuple[Operator, ...], constant: Callable[[Expression], Value]
+def apply_to_first_match(
+    op: Operator, rule: Rule, ancestors: tuple[Operator, ...], evaluate_constant: Callable[[Expression], Value]
 ) -> Operator | None:
-    """The tree with a rule applied to the first node that it fits, from the top; None if it fits nowhere."""
-    changed = rule.rewrite(op, Context(above, constant))
+    """`op` with a rule applied to the first match at or below it, top down; `ancestors`: nodes above; None if none."""
+    changed = rule.rewrite(op, RuleContext(ancestors, evaluate_constant))
     if changed is not None:
         return changed
     for below in inputs(op):
-        inner = apply_somewhere(below, rule, (*above, op), constant)
-        if inner is not None:
-            return with_inputs(op, lambda part, old=below, new=inner: new if part is old else part)  # type: ignore[misc]
+        rewritten = apply_to_first_match(below, rule, (*ancestors, op), evaluate_constant)
+        if rewritten is not None:
+            return with_inputs(op, lambda part, old=below, new=rewritten: new if part is old else part)  # type: ignore[misc]
     return None
 
 
-def check_step(before: Plan, step: Step) -> None:
-    """A rewrite keeps the columns and the kind of the answer; operators check the rest when they are built."""
+def check_step(before: Plan, step: RewriteStep) -> None:
+    """Raise PlanError if a rewrite step changed the columns of the plan, or turned a stream into windows or back.
+
+    Operators check the rest when they are built.
+    """
     if step.plan.schema != before.schema or is_stream(step.plan) != is_stream(before):
         raise PlanError(f"{step.rule} changed the columns from {before.schema} to {step.plan.schema}")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.expressions import columns, conjunction, conjuncts
+from transom.algebra.expressions.expression import columns_read, conjunction, conjuncts
 from transom.algebra.operator import Operator
 from transom.algebra.relations import JoinType, RelationJoin, WindowCrossProduct, WindowJoin, WindowSelect
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def product_to_join(op: Operator, context: Context) -> Operator | None:
-    """Join where the condition reads both sides of the product below it."""
+def product_to_join(op: Operator, context: RuleContext) -> Operator | None:
+    """Turn a selection above a product or an inner join into a join by its condition."""
     match op:
         case WindowSelect(input=WindowCrossProduct(left=left, right=right), predicate=predicate):
-            reads = columns(predicate)
+            reads = columns_read(predicate)
             if reads & set(left.schema) and reads & set(right.schema):
                 return WindowJoin(left, right, predicate)
             return None

@@ -1,11 +1,12 @@
-"""Columns that nobody reads do not enter windows."""
+"""Columns that no operator reads are removed below windows."""
 
 from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
 
-from transom.algebra.expressions import Aggregate, Expression, columns, unchanged
+from transom.algebra.expressions.expression import Aggregate, Expression, columns_read, identity_items
+from transom.algebra.expressions.tracks import TrackAggregate
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.relations import (
     JoinType,
@@ -19,94 +20,108 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import Renumber, StreamProject, StreamSelect, WithoutJumps
-from transom.algebra.tracks import Track
+from transom.algebra.streams import Renumber, SpeedLimit, StreamProject, StreamSelect
 from transom.algebra.windows import Window
 from transom.model.schema import Attribute
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def prune_columns(op: Operator, context: Context) -> Operator | None:
-    """Keep below a projection or an aggregation only the columns that it and the operators between read.
+def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
+    """Remove the columns below a projection or an aggregation that neither it nor the operators between read.
 
-    Converters are not crossed: ISTREAM and DSTREAM compare whole tuples. Nor is what compares tuples inside windows.
+    The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
+    windows.
     """
     match op:
         case WindowProject(input=below, items=items):
-            needed = {a for item in items for a in columns(item.expression)}
+            needed = {a for item in items for a in columns_read(item.expression)}
         case WindowAggregation(input=below, groups=groups, aggregates=aggregates):
-            read = [item.expression for item in groups] + [a.argument for a in aggregates if a.argument is not None]
-            needed = {a for expression in read for a in columns(expression)}
+            expressions = [item.expression for item in groups] + [
+                a.argument for a in aggregates if a.argument is not None
+            ]
+            needed = {a for expression in expressions for a in columns_read(expression)}
         case TrackAggregation(input=below, groups=groups, aggregates=tracks):
-            read = [item.expression for item in groups] + [e for track in tracks for e in read_by(track)]
-            needed = {a for expression in read for a in columns(expression)}
+            expressions = [item.expression for item in groups] + [
+                e for track in tracks for e in expressions_read_by(track)
+            ]
+            needed = {a for expression in expressions for a in columns_read(expression)}
         case _:
             return None
-    narrowed = narrow(below, needed)
+    narrowed = narrow_windows(below, needed)
     return None if narrowed == below else replace(op, input=narrowed)
 
 
-def read_by(aggregate: Aggregate | Track) -> list[Expression]:
-    """What an aggregate reads of a tuple."""
-    if isinstance(aggregate, Track):
-        return [aggregate.place, aggregate.tick]
+def expressions_read_by(aggregate: Aggregate | TrackAggregate) -> list[Expression]:
+    """The expressions over input columns that an aggregate or a track aggregate evaluates."""
+    if isinstance(aggregate, TrackAggregate):
+        return [aggregate.point, aggregate.tick]
     return [] if aggregate.argument is None else [aggregate.argument]
 
 
-def narrow(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
-    """Windows with no more columns than needed, where that can be had; one column always stays.
+def narrow_windows(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
+    """Remove columns that are not in `needed`; from tables and projections only `in_product`, below a product or join.
 
-    A scanned table is narrowed only where a product multiplies its columns.
+    A table is narrowed only below a product or join, which would repeat its columns.
     """
     match windows:
         case WindowSelect(input=below, predicate=predicate):
-            return WindowSelect(narrow(below, needed | columns(predicate), in_product=in_product), predicate)
+            return WindowSelect(
+                narrow_windows(below, needed | columns_read(predicate), in_product=in_product), predicate
+            )
         case WindowCrossProduct(left=left, right=right):
-            return WindowCrossProduct(narrow(left, needed, in_product=True), narrow(right, needed, in_product=True))
+            return WindowCrossProduct(
+                narrow_windows(left, needed, in_product=True), narrow_windows(right, needed, in_product=True)
+            )
         case WindowJoin(left=left, right=right, predicate=predicate):
-            wanted = needed | columns(predicate)
-            return WindowJoin(narrow(left, wanted, in_product=True), narrow(right, wanted, in_product=True), predicate)
+            needed_by_join = needed | columns_read(predicate)
+            return WindowJoin(
+                narrow_windows(left, needed_by_join, in_product=True),
+                narrow_windows(right, needed_by_join, in_product=True),
+                predicate,
+            )
         case RelationJoin(join_type=JoinType.INNER | JoinType.LEFT | JoinType.SEMI):
-            wanted = needed | columns(windows.predicate)
-            left, right = (narrow(side, wanted, in_product=True) for side in (windows.left, windows.right))
+            needed_by_join = needed | columns_read(windows.predicate)
+            left, right = (
+                narrow_windows(side, needed_by_join, in_product=True) for side in (windows.left, windows.right)
+            )
             return replace(windows, left=left, right=right)
         case WindowMerge(input=below):
-            return WindowMerge(narrow(below, needed, in_product=in_product))
+            return WindowMerge(narrow_windows(below, needed, in_product=in_product))
         case WindowProject(items=items) if in_product:
-            kept = keep(tuple(item.attribute for item in items), needed)
-            return replace(windows, items=tuple(item for item in items if item.attribute in kept))
+            remaining = needed_attributes(tuple(item.attribute for item in items), needed)
+            return replace(windows, items=tuple(item for item in items if item.attribute in remaining))
         case Window(input=StoredTable() as table) if in_product:
-            kept = keep(table.schema.attributes, needed)
-            return windows if len(kept) == len(table.schema) else WindowProject(windows, unchanged(kept))
+            remaining = needed_attributes(table.schema.attributes, needed)
+            return windows if len(remaining) == len(table.schema) else WindowProject(windows, identity_items(remaining))
         case Window(input=stream) if not isinstance(stream, StoredTable):
             tags = tuple(tag for tag in windows.tags if tag in needed)
             if not windows.in_space:
                 windows = replace(windows, position=None)
-            kept_below = narrow_stream(stream, needed | set(windows.key) | set(windows.place))
-            return replace(windows, input=kept_below, tags=tags)
+            narrowed = narrow_stream(stream, needed | set(windows.key) | set(windows.position_columns))
+            return replace(windows, input=narrowed, tags=tags)
         case _:
             return windows
 
 
 def narrow_stream(stream: Stream, needed: Set[Attribute]) -> Stream:
-    """A stream with no more columns than needed, where that can be had."""
+    """Remove the columns of a stream plan that are not in `needed`, where possible; at least one column remains."""
     match stream:
-        case StreamSelect(input=below, predicate=predicate) if columns(predicate) <= needed:
+        case StreamSelect(input=below, predicate=predicate) if columns_read(predicate) <= needed:
             return StreamSelect(narrow_stream(below, needed), predicate)
         case Renumber(input=below):
             return Renumber(narrow_stream(below, needed))
-        case WithoutJumps(input=below, key=key):
-            return replace(stream, input=narrow_stream(below, {*needed, *key, *stream.place}))
+        case SpeedLimit(input=below, key=key):
+            return replace(stream, input=narrow_stream(below, {*needed, *key, *stream.position_columns}))
         case StreamProject(input=below, items=items):
-            kept = keep(tuple(item.attribute for item in items), needed)
-            return StreamProject(below, tuple(item for item in items if item.attribute in kept))
+            remaining = needed_attributes(tuple(item.attribute for item in items), needed)
+            return StreamProject(below, tuple(item for item in items if item.attribute in remaining))
         case StreamAcquire() | StreamReceive() | StreamSelect():
-            kept = keep(stream.schema.attributes, needed)
-            return stream if len(kept) == len(stream.schema) else StreamProject(stream, unchanged(kept))
+            remaining = needed_attributes(stream.schema.attributes, needed)
+            return stream if len(remaining) == len(stream.schema) else StreamProject(stream, identity_items(remaining))
         case _:
             return stream
 
 
-def keep(attributes: tuple[Attribute, ...], needed: Set[Attribute]) -> tuple[Attribute, ...]:
-    """The attributes that are needed, or the first if none is: a tuple has at least one."""
+def needed_attributes(attributes: tuple[Attribute, ...], needed: Set[Attribute]) -> tuple[Attribute, ...]:
+    """The attributes that are needed, or the first one if none is: a tuple has at least one attribute."""
     return tuple(a for a in attributes if a in needed) or attributes[:1]

@@ -1,10 +1,10 @@
-"""What a condition says about one side of a product is decided on that side."""
+"""Conditions on one side of a product are evaluated below it, on that side."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.expressions import Expression, columns, conjunction, conjuncts
+from transom.algebra.expressions.expression import Expression, columns_read, conjunction, conjuncts
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.relations import (
     JoinType,
@@ -14,41 +14,42 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.model.schema import Schema
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def push_selection_below_product(op: Operator, context: Context) -> Operator | None:
-    """Move the parts of a condition that read one side of a product below it; empty windows stay windows.
+def push_selection_below_product(op: Operator, context: RuleContext) -> Operator | None:
+    """Move the parts of a condition that read only one input of a product or join below it, to that input.
 
-    From above an outer, a semi or an anti join only to the left, whose tuples it gives as they are.
+    A window that becomes empty still exists. Above a left, semi or anti join only conditions on the left side move,
+    because the join does not change left tuples.
     """
     match op:
         case WindowSelect(input=WindowCrossProduct() as product, predicate=predicate):
-            left, right, both = split(predicate, product.left.schema, product.right.schema)
+            left, right, both = split_by_side(predicate, product.left.schema, product.right.schema)
             if not left and not right:
                 return None
-            pushed: Windows = WindowCrossProduct(select(product.left, left), select(product.right, right))
-            return select(pushed, both)
+            pushed: Windows = WindowCrossProduct(select_if_any(product.left, left), select_if_any(product.right, right))
+            return select_if_any(pushed, both)
         case WindowJoin(predicate=predicate) | RelationJoin(predicate=predicate, join_type=JoinType.INNER):
-            left, right, both = split(predicate, op.left.schema, op.right.schema)
+            left, right, both = split_by_side(predicate, op.left.schema, op.right.schema)
             if not left and not right:
                 return None
-            one, other = select(op.left, left), select(op.right, right)
-            return replace(op, left=one, right=other, predicate=conjunction(both))
+            new_left, new_right = select_if_any(op.left, left), select_if_any(op.right, right)
+            return replace(op, left=new_left, right=new_right, predicate=conjunction(both))
         case WindowSelect(input=RelationJoin() as join, predicate=predicate) if join.join_type is not JoinType.INNER:
-            left, right, both = split(predicate, join.left.schema, join.right.schema)
-            return select(replace(join, left=select(join.left, left)), [*right, *both]) if left else None
+            left, right, both = split_by_side(predicate, join.left.schema, join.right.schema)
+            return select_if_any(replace(join, left=select_if_any(join.left, left)), [*right, *both]) if left else None
         case _:
             return None
 
 
-def split(
+def split_by_side(
     predicate: Expression, left: Schema, right: Schema
 ) -> tuple[list[Expression], list[Expression], list[Expression]]:
-    """The parts of a condition that read the left only, the right only, and both or none."""
+    """Split a join's condition into the parts that read only the left input, only the right input, and the others."""
     sides: tuple[list[Expression], list[Expression], list[Expression]] = ([], [], [])
     for part in conjuncts(predicate):
-        reads = columns(part)
+        reads = columns_read(part)
         if reads and reads <= set(left):
             sides[0].append(part)
         elif reads and reads <= set(right):
@@ -58,6 +59,6 @@ def split(
     return sides
 
 
-def select(windows: Windows, parts: list[Expression]) -> Windows:
-    """A selection, where there is something to select by."""
+def select_if_any(windows: Windows, parts: list[Expression]) -> Windows:
+    """The windows filtered by all of some conditions; unchanged if there are none."""
     return WindowSelect(windows, conjunction(parts)) if parts else windows

@@ -1,31 +1,31 @@
-"""A condition on computed columns is a condition on what they are computed from."""
+"""Selections move below projections, with columns replaced by their expressions."""
 
 from __future__ import annotations
 
-from transom.algebra.expressions import Expression, Item, size, substitute
+from transom.algebra.expressions.expression import Expression, NamedExpression, size, substitute
 from transom.algebra.operator import Operator
 from transom.algebra.relations import WindowProject, WindowSelect
 from transom.algebra.streams import StreamProject, StreamSelect
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
-LARGEST = 200
-"""Parts of a condition that is still worth computing twice."""
+MAX_CONDITION_SIZE = 200
+"""The largest condition, in nodes, that may be computed twice."""
 
 
-def push_selection_below_projection(op: Operator, context: Context) -> Operator | None:
-    """Select before projecting, with every column replaced by its expression, unless the condition grows too large."""
+def push_selection_below_projection(op: Operator, context: RuleContext) -> Operator | None:
+    """Select before projecting, with columns replaced by their expressions, unless the condition grows too large."""
     match op:
         case StreamSelect(input=StreamProject(input=stream, items=items), predicate=predicate):
-            inner = replaced(predicate, items)
+            inner = substituted_condition(predicate, items)
             return None if inner is None else StreamProject(StreamSelect(stream, inner), items)
         case WindowSelect(input=WindowProject(input=windows, items=items), predicate=predicate):
-            inner = replaced(predicate, items)
+            inner = substituted_condition(predicate, items)
             return None if inner is None else WindowProject(WindowSelect(windows, inner), items)
         case _:
             return None
 
 
-def replaced(predicate: Expression, items: tuple[Item, ...]) -> Expression | None:
-    """The condition on what the columns are computed from, or None if that is much larger."""
+def substituted_condition(predicate: Expression, items: tuple[NamedExpression, ...]) -> Expression | None:
+    """The condition with projected columns replaced by their expressions; None if it grows too large."""
     inner = substitute(predicate, items)
-    return inner if size(inner) <= max(LARGEST, size(predicate)) else None
+    return inner if size(inner) <= max(MAX_CONDITION_SIZE, size(predicate)) else None

@@ -1,54 +1,74 @@
-"""A condition on the tuples of a time window is decided before the window."""
+"""Conditions on the tuples of a time window are evaluated before the window."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from transom.algebra.expressions import Column, Expression, Tag, rewrite
+from transom.algebra.expressions.expression import Column, Expression, Tag, rewrite
 from transom.algebra.operator import Operator
-from transom.algebra.relations import JoinType, RelationJoin, WindowDistinct, WindowGrown, WindowProject, WindowSelect
+from transom.algebra.relations import (
+    JoinType,
+    RelationJoin,
+    SuppressUnchanged,
+    WindowDistinct,
+    WindowProject,
+    WindowSelect,
+)
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, StreamSelect
-from transom.algebra.windows import Arrival, Between, Coordinate, Every, Everything, Inside, Range, Window, parts
-from transom.optimizer.rule import Context
+from transom.algebra.windows import (
+    Coordinate,
+    CoordinateRange,
+    Every,
+    OnArrival,
+    Range,
+    RegionRange,
+    UnboundedRange,
+    Window,
+    range_parts,
+)
+from transom.optimizer.rule import RuleContext
 
 
-def push_selection_below_window(op: Operator, context: Context) -> Operator | None:
-    """Filter the stream rather than each window, predicates on a tuple's tick included.
+def push_selection_below_window(op: Operator, context: RuleContext) -> Operator | None:
+    """Filter the stream below a window instead of each window; the condition may read a tuple's tick.
 
-    Only where neither the slide nor the range counts rows or the way: a filter would change the count (S15). Without
-    the other tuples a window on a region comes less often: where only those that have grown are asked for, or only
-    changes are, that makes no difference. Nor where keys are forgotten: a filter would change when.
+    This holds only if neither the slide nor the range depends on row counts or distance, which a filter would change
+    (S15). Over a filtered stream a window on a region is emitted less often: that makes no difference if unchanged
+    windows are suppressed, or if only changes matter above. It does not hold if keys are forgotten: a filter would
+    change when.
     """
     match op:
-        case WindowGrown(input=Window(slide=Arrival(), range=Inside()) as window):
+        case SuppressUnchanged(input=Window(slide=OnArrival(), range=RegionRange()) as window):
             return window
         case WindowSelect(
-            input=Window(slide=Arrival(), range=Inside(), forget_after=None) as window, predicate=predicate
+            input=Window(slide=OnArrival(), range=RegionRange(), forget_after=None) as window, predicate=predicate
         ):
-            grown = bool(context.above) and isinstance(context.above[-1], WindowGrown)
-            return filtered(window, predicate) if grown or only_changes_count(context) else None
+            suppresses_unchanged = bool(context.ancestors) and isinstance(context.ancestors[-1], SuppressUnchanged)
+            return (
+                with_filtered_input(window, predicate) if suppresses_unchanged or only_changes_matter(context) else None
+            )
         case WindowSelect(input=Window(slide=Every(coordinate=Coordinate.TICK), key=()) as window, predicate=predicate):
-            of_tuples = all(each_for_itself(part) for part in parts(window.range))
-            return filtered(window, predicate) if of_tuples else None
+            per_tuple = all(is_per_tuple(part) for part in range_parts(window.range))
+            return with_filtered_input(window, predicate) if per_tuple else None
         case _:
             return None
 
 
-def each_for_itself(reach: Range) -> bool:
-    """Whether a range takes a tuple for what it is, whatever other tuples there are."""
-    match reach:
-        case Between(coordinate=coordinate):
+def is_per_tuple(window_range: Range) -> bool:
+    """Whether a window's range includes each row independently of others: a range of ticks, a region or UNBOUNDED."""
+    match window_range:
+        case CoordinateRange(coordinate=coordinate):
             return coordinate is Coordinate.TICK
-        case Inside() | Everything():
+        case RegionRange() | UnboundedRange():
             return True
         case _:
             return False
 
 
-def only_changes_count(context: Context) -> bool:
-    """Whether a relation that is the same function of time gives the same answer above, however often it is told."""
-    for operator in reversed(context.above):
+def only_changes_matter(context: RuleContext) -> bool:
+    """Whether the operators above depend only on the relation over time, not on how often it is emitted."""
+    for operator in reversed(context.ancestors):
         if isinstance(operator, IStream | DStream):
             return True
         if isinstance(operator, RelationJoin) and operator.join_type is not JoinType.INNER:
@@ -58,15 +78,15 @@ def only_changes_count(context: Context) -> bool:
     return False
 
 
-def filtered(window: Window, predicate: Expression) -> Window:
-    """The window over a filtered stream."""
+def with_filtered_input(window: Window, predicate: Expression) -> Window:
+    """The window with a filter below it, on its input stream; the condition may read tags that the window adds."""
     assert not isinstance(window.input, StoredTable)  # noqa: S101 - a table has no such slide
-    stream = StreamSelect(window.input, rewrite(predicate, lambda part: untagged(part, window)))
+    stream = StreamSelect(window.input, rewrite(predicate, lambda part: column_to_tag(part, window)))
     return replace(window, input=stream)
 
 
-def untagged(part: Expression, window: Window) -> Expression:
-    """A column that the window made from a tag is that tag again on the stream."""
+def column_to_tag(part: Expression, window: Window) -> Expression:
+    """Replace a column that the window made from a tag (tick or index) by that tag; other expressions are unchanged."""
     if isinstance(part, Column) and part.attribute in window.tags:
         return Tag("tick" if part.attribute.name == "tick" else "index")
     return part

@@ -1,4 +1,4 @@
-"""Relations that are evaluated at the same ticks are joined as windows are."""
+"""Joins of relations that have windows at the same ticks become window joins."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from transom.algebra.relations import (
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
-    WindowFirst,
     WindowJoin,
     WindowProject,
     WindowSelect,
+    WindowTopK,
 )
 from transom.algebra.windows import Coordinate, Every, Window
-from transom.optimizer.rule import Context
+from transom.optimizer.rule import RuleContext
 
 
-def relations_in_step(op: Operator, context: Context) -> Operator | None:
-    """Make a join of relations one of windows, where both sides have one window at the same ticks.
+def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
+    """Turn an inner join of relations into a window join, if both inputs have exactly one window at the same ticks.
 
-    The two differ only before both sides have started (C16, S8), and here both start at once.
+    The two joins differ only before both sides have started (C16, S8), and here both sides start at the same tick.
     """
     match op:
         case RelationJoin(left=left, right=right, predicate=predicate, join_type=JoinType.INNER):
-            same = beat(left)
-            return WindowJoin(left, right, predicate) if same is not None and same == beat(right) else None
+            same = tick_schedule(left)
+            return WindowJoin(left, right, predicate) if same is not None and same == tick_schedule(right) else None
         case _:
             return None
 
 
-def beat(windows: Windows) -> tuple[int, int] | None:
-    """The step and the first of the ticks at which windows come, one at each; None where that does not say it."""
+def tick_schedule(windows: Windows) -> tuple[int, int] | None:
+    """(step, first tick) of windows that are created exactly once every `step` ticks; None for other windows."""
     match windows:
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step, first=first), key=()):
             return step, first
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
-            return beat(below)
-        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowFirst(input=below):
-            return beat(below)
+            return tick_schedule(below)
+        case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowTopK(input=below):
+            return tick_schedule(below)
         case WindowJoin(left=left, right=right):
-            return beat(left) if beat(left) == beat(right) else None
+            return tick_schedule(left) if tick_schedule(left) == tick_schedule(right) else None
         case _:
             return None

@@ -1,11 +1,11 @@
-"""What a rule is: a name, a pure function on one node, and what it may know of the surroundings."""
+"""Rules of the optimizer: a name, a pure function on one node, and the context that the function sees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions.expression import Expression
 from transom.algebra.operator import Operator
 from transom.algebra.relations import TrackAggregation, WindowAggregation
 from transom.algebra.streams import DStream, IStream, RStream
@@ -13,19 +13,19 @@ from transom.model.types import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The operators above a node, the nearest last, and how to compute an expression that reads nothing."""
+class RuleContext:
+    """The operators above a node, the nearest last, and a function that evaluates expressions without columns."""
 
-    above: tuple[Operator, ...]
-    constant: Callable[[Expression], Value]
+    ancestors: tuple[Operator, ...]
+    evaluate_constant: Callable[[Expression], Value]
 
     @property
-    def order_is_seen(self) -> bool:
-        """Whether the order of tuples inside a window decides something above.
+    def order_matters(self) -> bool:
+        """Whether an operator above depends on the order of the tuples inside a window.
 
-        That is the running index of a converter, and a track through tuples of one tick.
+        Such are the running index of a converter, and a track through tuples of one tick.
         """
-        for operator in reversed(self.above):
+        for operator in reversed(self.ancestors):
             if isinstance(operator, WindowAggregation):
                 return False
             if isinstance(operator, RStream | IStream | DStream | TrackAggregation):
@@ -33,17 +33,17 @@ class Context:
         return False
 
 
-Rewrite = Callable[[Operator, Context], Operator | None]
+Rewrite = Callable[[Operator, RuleContext], Operator | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rewrite with the name it is switched off by; the function gives None where it does not apply."""
+    """A rewrite, and the name that switches it off; the function returns None where it does not apply."""
 
     name: str
     rewrite: Rewrite
 
     @property
     def meaning(self) -> str:
-        """The first line of the function's own description."""
+        """The first line of the docstring of the rewrite: the rule's meaning in the documentation."""
         return (self.rewrite.__doc__ or "").strip().splitlines()[0]

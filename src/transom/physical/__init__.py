@@ -1,1 +1,1 @@
-"""From optimised algebra to a plan for Spark, without a JVM: which form, which path, how much state, and why."""
+"""From optimised algebra to a plan for Spark, without a JVM: data forms, executors, state bounds and reasons."""

@@ -1,4 +1,4 @@
-"""Constants of a query that a column of Spark cannot hold."""
+"""Check that Spark columns can hold the constants of a query."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 
-from transom.algebra.expressions import Literal
+from transom.algebra.expressions.expression import Constant
 from transom.algebra.operator import Operator
 from transom.physical import gaps
 
-BEFORE, AFTER = 19, 18
-"""The most digits of a decimal constant before the point and after it; Spark's type is decimal(38,18)."""
+INTEGER_DIGITS, FRACTION_DIGITS = 19, 18
+"""The most digits of a decimal constant before and after the point; Spark's type is decimal(38,18)."""
 
 
-def fits(value: Decimal) -> bool:
-    """Whether Spark can hold a decimal exactly."""
+def fits_spark_decimal(value: Decimal) -> bool:
+    """Whether Spark's decimal(38,18) can hold a decimal exactly."""
     exponent = value.as_tuple().exponent
-    return value.adjusted() < BEFORE and not (isinstance(exponent, int) and exponent < -AFTER)
+    return value.adjusted() < INTEGER_DIGITS and not (isinstance(exponent, int) and exponent < -FRACTION_DIGITS)
 
 
 def refuse_long_decimals(plan: Operator) -> None:
-    """Refuse a plan with a decimal constant that Spark cannot hold."""
-    for literal in _literals(plan):
-        if isinstance(literal.value, Decimal) and not fits(literal.value):
-            raise gaps.LONG_DECIMAL.refusal(detail=f"the constant is {literal.value:f}")
+    """Raise Unsupported if a query plan contains a decimal constant that Spark's decimal(38,18) cannot hold."""
+    for constant in _constants(plan):
+        if isinstance(constant.value, Decimal) and not fits_spark_decimal(constant.value):
+            raise gaps.LONG_DECIMAL.refusal(detail=f"the constant is {constant.value:f}")
 
 
-def _literals(value: object) -> Iterator[Literal]:
-    if isinstance(value, Literal):
+def _constants(value: object) -> Iterator[Constant]:
+    """All constants inside a plan, an expression or a tuple of these, found by visiting all dataclass fields."""
+    if isinstance(value, Constant):
         yield value
     elif isinstance(value, tuple):
         for part in value:
-            yield from _literals(part)
+            yield from _constants(part)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _literals(getattr(value, field.name))
+            yield from _constants(getattr(value, field.name))

@@ -1,4 +1,4 @@
-"""How relations travel in a plan for Spark, who does the work, and why."""
+"""Forms of relations between the nodes of a plan, executors, join strategies, and decisions with reasons."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from transom.algebra.state import Formula
+from transom.algebra.state.formula import Formula
 
-Kernel = Literal["auto", "on", "off"]
-"""Whether machines run in the JVM: where the session allows it, always, or never."""
+KernelMode = Literal["auto", "on", "off"]
+"""Whether machines run in the JVM: if the session allows it, always, or never."""
 
 
 class Form(Enum):
-    """How a relation travels."""
+    """The form in which a relation passes between nodes; `nodes/windows.py` describes each."""
 
     STREAM = "stream"
-    STAYS = "stays"
+    INTERVALS = "intervals"
     TABLE = "table"
     SCANS = "scans"
     TICKS = "ticks"
@@ -24,38 +24,41 @@ class Form(Enum):
     CHANGES = "changes"
 
     def __str__(self) -> str:
+        """The relation's form, such as `stream` or `changes`, as `explain` names it."""
         return self.value
 
 
-class Path(Enum):
-    """Who does the work: Spark's own operators, or a machine inside transformWithState, in Python or in the JVM."""
+class Executor(Enum):
+    """What executes a node: Spark's own operators, or a machine inside transformWithState, in Python or in the JVM."""
 
     NATIVE = "native"
     MACHINE = "machine"
     KERNEL = "kernel"
 
     def __str__(self) -> str:
+        """The name of the executor in `explain`."""
         return self.value
 
 
-class Meeting(Enum):
-    """How stays are joined: with a table, with its scans, by ranges of time or equality on spans, in the kernel."""
+class JoinStrategy(Enum):
+    """How to join validity intervals: static table, its scans, time ranges, equal time buckets, or in the kernel."""
 
     STATIC = "static"
     SCANS = "scans"
-    RANGES = "ranges"
-    SPANS = "spans"
+    TIME_RANGES = "time ranges"
+    TIME_BUCKETS = "time buckets"
     PAIRS = "pairs"
 
     def __str__(self) -> str:
+        """The name of the strategy in `explain`."""
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A path with the rule that chose it, its reason, and the most rows that are remembered on it."""
+class Decision:
+    """The executor of a node with the rule that chose it, the reason, and a bound on the rows in state."""
 
-    path: Path
+    executor: Executor
     rule: str
     reason: str
     state: Formula

@@ -1,7 +1,7 @@
-"""Every construct that Spark does not run, declared once: its words for users, the reason and what to do instead.
+"""Every construct that Spark does not run, declared once: its name for users, the reason and what to do instead.
 
-The planner and the lowering refuse a query with one of these gaps and with nothing else. docs/engines.md lists them,
-each with a query that a test compiles.
+The planner and the lowering refuse queries only because of these gaps. docs/engines.md lists them, each with a query
+that a test compiles.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 
 from transom.errors import GapKind, Unsupported
 
-SIMULATE = "the reference engine answers it: `transom simulate`"
-REPLAY = "`transom replay` runs it on Spark"
+SIMULATE_HINT = "run it on the reference engine: `transom simulate`"
+REPLAY_HINT = "run it on Spark with `transom replay`"
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A construct that Spark does not run, the operator or function that it is planned from, and the reason."""
+    """A construct that Spark does not run, the operator or function that it maps to, and the reason."""
 
     construct: str
     operator: str
-    why: str
+    reason: str
     kind: GapKind = "not yet"
-    hint: str = SIMULATE
+    hint: str = SIMULATE_HINT
 
     def refusal(self, operator: str | None = None, *, detail: str = "") -> Unsupported:
-        """The error for a query that has this gap; `operator` names the function where a gap has several."""
-        why = f"{self.why}: {detail}" if detail else self.why
+        """The error for a query with this construct; `operator` replaces the one named, `detail` adds a reason."""
+        why = f"{self.reason}: {detail}" if detail else self.reason
         return Unsupported(operator or self.operator, why, self.kind, hint=self.hint, construct=self.construct)
 
 
@@ -46,32 +46,32 @@ FOLLOWED_ORDER = Gap(
     "a row window, or --index, over a PostgreSQL table",
     "Window",
     "a live run follows the table's log, which does not record the order of rows",
-    hint=REPLAY,
+    hint=REPLAY_HINT,
 )
-FOLLOWED_ONCE = Gap(
+FOLLOWED_WITHOUT_SCAN = Gap(
     "a PostgreSQL table without SCAN, joined with another table",
     "WindowCrossProduct",
     "a live run follows the table's log from scan to scan, so the table needs a SCAN interval",
-    hint=f"write [SCAN n unit] after the table; {REPLAY}",
+    hint=f"write for example [SCAN 1 HOUR] after the table, or {REPLAY_HINT}",
 )
 LONG_DECIMAL = Gap(
     "a decimal constant with more than 19 digits before the point or 18 after it",
-    "Literal",
+    "Constant",
     "a decimal on Spark is decimal(38,18)",
     "never",
 )
 
 # --- answers of other queries ---------------------------------------------------------------------
 
-ANSWER_ORDER = Gap(
+RESULT_ORDER = Gap(
     "a window of rows or elements over the answer of a SPARQL query, or over statements made of rows",
-    "Read",
-    "Spark does not keep the order of what begins at one tick, and such a window counts in order",
+    "Window",
+    "Spark does not keep the order of rows that begin at one tick, and such a window counts them in order",
 )
 
 # --- SPARQL ----------------------------------------------------------------------------------------
 
-VOLATILE = Gap(
+VOLATILE_FUNCTION = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",
     "Spark may compute a value again, and these functions then return another one",
@@ -82,16 +82,16 @@ VARIABLE_PATTERN = Gap(
     "REGEX",
     "the pattern must be translated from XPath to Java before the query runs",
 )
-FOREIGN_PATTERN = Gap(
+UNTRANSLATABLE_PATTERN = Gap(
     "REGEX or REPLACE with a pattern that Java reads differently",
     "REGEX",
-    "the pattern has no translation from XPath to Java",
+    "the pattern cannot be translated from XPath to Java",
 )
-BASED_IRI = Gap(
+RELATIVE_IRI = Gap(
     "IRI() in a query with BASE",
     "IRI",
     "Spark has no function that resolves a relative IRI",
 )
 
 GAPS: tuple[Gap, ...] = tuple(gap for gap in list(globals().values()) if isinstance(gap, Gap))
-"""All of them, in the order above."""
+"""All gaps, in the order above."""

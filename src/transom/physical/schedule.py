@@ -1,4 +1,4 @@
-"""When the windows of a relation come: at multiples of a few periods, from a first tick on."""
+"""The ticks of the windows of a relation: multiples of one or more periods, from a first tick on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The ticks >= first that are a multiple of one of the periods; without periods, `first` alone.
+    """The ticks from `first` on that are a multiple of one of the periods; without periods, `first` alone.
 
-    No period divides another. All boundaries are counted from the epoch, wherever a query starts (S38).
+    No period divides another. Boundaries count from the epoch, regardless of where a query starts (S38).
     """
 
     periods: tuple[int, ...]
@@ -17,24 +17,27 @@ class Schedule:
 
     @staticmethod
     def every(period: int, start: int) -> Schedule:
-        """The multiples of a period, from the first at or after the start."""
+        """The schedule of all multiples of `period` from tick `start` on."""
         return Schedule((period,), -(-start // period) * period)
 
-    def with_other(self, other: Schedule) -> Schedule:
-        """The ticks of a product: those of both sides, from when both have a window (S8, S9)."""
-        both = sorted({*self.periods, *other.periods})
-        kept = tuple(p for p in both if not any(p % q == 0 for q in both if q < p))
-        return Schedule(kept, max(self.first, other.first))
+    def merge(self, other: Schedule) -> Schedule:
+        """The ticks at which a product of two relations has windows: those of either, once both began (S8, S9)."""
+        periods = sorted({*self.periods, *other.periods})
+        minimal_periods = tuple(
+            period for period in periods if not any(period % divisor == 0 for divisor in periods if divisor < period)
+        )
+        return Schedule(minimal_periods, max(self.first, other.first))
 
-    def after(self, tick: int) -> int | None:
-        """The next tick after one; None where there is no other."""
+    def next_after(self, tick: int) -> int | None:
+        """The first multiple of one of the periods after `tick`; None for a schedule of a single tick."""
         return min(((tick // p + 1) * p for p in self.periods), default=None)
 
-    def within(self, span: int) -> int:
-        """The most ticks in a span."""
+    def max_ticks_in(self, span: int) -> int:
+        """The most scheduled ticks that any `span` consecutive ticks can contain."""
         return min(span, sum(-(-span // p) for p in self.periods)) if self.periods else 1
 
     def __str__(self) -> str:
+        """The schedule as `explain` prints it, such as "every 10 and 15 from 0"."""
         if not self.periods:
             return f"once at {self.first}"
         return f"every {' and '.join(map(str, self.periods))} from {self.first}"

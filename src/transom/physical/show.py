@@ -1,4 +1,4 @@
-"""A plan for Spark as a tree to be shown: what each node does, on which path, by which rule and why."""
+"""A plan for Spark as a tree for `explain`: what each node does, its executor, the rule and the reason."""
 
 from __future__ import annotations
 
@@ -6,37 +6,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from transom.algebra.explain import Branch, branch
-from transom.algebra.state import NOTHING, Formula, plus
-from transom.physical.node import Physical, is_node
-from transom.physical.walk import walk
+from transom.algebra.explain import TreeNode, build_tree
+from transom.algebra.state.formula import ZERO, Formula, plus
+from transom.physical.nodes.node import PhysicalNode, is_node
+from transom.physical.nodes.walk import walk
 
-_BESIDES = ("choice", "form", "ordered", "spec")
-
-
-def tree(plan: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> Branch:
-    """The nodes of a plan; `describe` puts a bound on state into words."""
-    return _tidy(branch(plan, is_node, lambda node: _remark(node, describe)))
+_HIDDEN_FIELDS = ("decision", "form", "ordered", "spec")
 
 
-def _remark(node: Physical, describe: Callable[[Formula], Mapping[str, str]]) -> dict[str, Any]:
-    choice = node.choice
-    said: dict[str, Any] = {
+def plan_tree(plan: PhysicalNode, describe: Callable[[Formula], Mapping[str, str]]) -> TreeNode:
+    """The plan as the tree that `explain` prints; `describe` converts a state bound to named texts."""
+    return _drop_hidden_fields(build_tree(plan, is_node, lambda node: _describe_node(node, describe)))
+
+
+def _describe_node(node: PhysicalNode, describe: Callable[[Formula], Mapping[str, str]]) -> dict[str, Any]:
+    """The details of a node that `explain` prints: columns, form, executor, rule, reason, and state bound if not 0."""
+    decision = node.decision
+    details: dict[str, Any] = {
         "columns": [str(attribute) for attribute in node.schema],
-        "gives": str(node.form),
-        "path": f"{choice.path} ({choice.rule})",
-        "because": choice.reason,
+        "output": str(node.form),
+        "executor": f"{decision.executor} ({decision.rule})",
+        "reason": decision.reason,
     }
-    if choice.state != NOTHING:
-        said |= describe(choice.state)
-    return said
+    if decision.state != ZERO:
+        details |= describe(decision.state)
+    return details
 
 
-def _tidy(one: Branch) -> Branch:
-    details = {name: value for name, value in one.details.items() if name not in _BESIDES and value not in ([], False)}
-    return replace(one, details=details, below=tuple(map(_tidy, one.below)))
+def _drop_hidden_fields(node: TreeNode) -> TreeNode:
+    """Remove from a tree the node fields that `explain` does not print, and those that are empty or false."""
+    details = {
+        name: value for name, value in node.details.items() if name not in _HIDDEN_FIELDS and value not in ([], False)
+    }
+    return replace(node, details=details, children=tuple(map(_drop_hidden_fields, node.children)))
 
 
-def total(plan: Physical) -> Formula:
-    """The most rows that a whole plan remembers."""
-    return plus(*(node.choice.state for node in walk(plan)))
+def total_state(plan: PhysicalNode) -> Formula:
+    """The state bound of a plan: the most rows in state, summed over all its nodes."""
+    return plus(*(node.decision.state for node in walk(plan)))

@@ -1,21 +1,21 @@
-"""SVG as plain strings: elements, escaped text, and numbers that look the same every time."""
+"""Build SVG as plain strings: elements, escaped text, and reproducible number formats."""
 
 from __future__ import annotations
 
 import re
 
 Attribute = str | int | float
-"""What an attribute of an element may be given as."""
+"""The type of an element's attribute value."""
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
-_WIDTHS = dict.fromkeys("iljI.,:;'|!", 0.29) | dict.fromkeys(" tfr()[]-", 0.38)
-_WIDTHS |= dict.fromkeys("mwMW…←", 0.92)
+_LETTER_WIDTHS = dict.fromkeys("iljI.,:;'|!", 0.29) | dict.fromkeys(" tfr()[]-", 0.38)
+_LETTER_WIDTHS |= dict.fromkeys("mwMW…←", 0.92)
 
 
 def escape(text: str) -> str:
-    """Text that is safe in content and in attributes; what XML cannot hold becomes a replacement mark.
+    """Escape text for XML content and attributes; characters that XML does not allow become U+FFFD.
 
     >>> escape("a<b")
     'a&lt;b'
@@ -24,52 +24,55 @@ def escape(text: str) -> str:
 
 
 def number(value: int | float) -> str:
-    """A number with at most two decimals, without trailing zeros."""
+    """Format a number for SVG: at most two decimals and no trailing zeros."""
     if isinstance(value, int):
         return str(value)
-    shown = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def tag(name: str, *content: str, **attributes: Attribute | None) -> str:
-    """An element. Underscores in names of attributes become hyphens, two of them a colon; None leaves one out.
+    """Write an SVG element with its content and attributes; `font_size` is the attribute font-size, None omits one.
+
+    `__` becomes a colon.
 
     >>> tag("circle", r=2.5, data_tick=3)
     '<circle r="2.5" data-tick="3"/>'
     """
-    words = [name]
+    parts = [name]
     for key, value in attributes.items():
         if value is not None:
-            shown = value if isinstance(value, str) else number(value)
-            words.append(f'{_spelled(key)}="{escape(shown)}"')
-    head = " ".join(words)
+            text = value if isinstance(value, str) else number(value)
+            parts.append(f'{_attribute_name(key)}="{escape(text)}"')
+    head = " ".join(parts)
     return f"<{head}>{''.join(content)}</{name}>" if content else f"<{head}/>"
 
 
-def _spelled(key: str) -> str:
+def _attribute_name(key: str) -> str:
+    """The SVG attribute that a Python keyword argument means: `class_` is class, `font_size` is font-size."""
     return key.rstrip("_").replace("__", ":").replace("_", "-")
 
 
-def label(x: float, y: float, words: str, *, size: Attribute = 11, **attributes: Attribute | None) -> str:
-    """A line of text."""
-    return tag("text", escape(words), x=x, y=y, font_size=size, **attributes)
+def label(x: float, y: float, text: str, *, size: Attribute = 11, **attributes: Attribute | None) -> str:
+    """An SVG text element at (x, y) with one line of text; `size` is the font size in pixels."""
+    return tag("text", escape(text), x=x, y=y, font_size=size, **attributes)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, **attributes: Attribute | None) -> str:
-    """A straight line."""
+    """An SVG line element from (x1, y1) to (x2, y2)."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **attributes)
 
 
-def hint(words: str) -> str:
-    """What a browser shows while the pointer rests on an element."""
-    return tag("title", escape(words))
+def tooltip(text: str) -> str:
+    """An SVG title element, which browsers show as a tooltip of its parent element."""
+    return tag("title", escape(text))
 
 
-def shortened(words: str, most: int) -> str:
-    """At most so many letters, the last one an ellipsis if some are left out."""
-    return words if len(words) <= most else words[: most - 1] + "…"
+def shorten(text: str, max_length: int) -> str:
+    """Cut text to at most `max_length` characters, ending in an ellipsis if it was cut."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
-def width_of(words: str, size: float = 11) -> float:
-    """About how wide a line of text is in a wide font; which font there will be, nobody knows."""
-    return size * sum(_WIDTHS.get(letter, 0.62) for letter in words)
+def text_width(text: str, size: float = 11) -> float:
+    """The estimated width of a line of text in pixels at a font size; rather too wide, as fonts differ."""
+    return size * sum(_LETTER_WIDTHS.get(letter, 0.62) for letter in text)

@@ -1,4 +1,4 @@
-"""The reference engine: the definitions of the documents made executable, slow and obvious, in plain Python.
+"""The reference engine: the definitions of the documents as plain Python, slow and obvious.
 
-Nothing here is optimised and nothing imports an engine. Other engines are held equal to this one.
+Nothing here is optimised and nothing imports another engine. Other engines are tested against this one.
 """

@@ -13,8 +13,8 @@ from transom.algebra.relations import (
     RelationIntersect,
     RelationJoin,
     RelationUnion,
+    SuppressUnchanged,
     WindowCrossProduct,
-    WindowGrown,
     WindowJoin,
     WindowMerge,
 )
@@ -24,12 +24,12 @@ from transom.algebra.streams import (
     IStream,
     Renumber,
     RStream,
+    SpeedLimit,
     StreamProject,
     StreamSelect,
     StreamUnion,
-    WithoutJumps,
 )
-from transom.algebra.tree import closed
+from transom.algebra.tree import narrow
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.bag import Bag, Element
@@ -38,9 +38,9 @@ from transom.reference.sources import Inputs
 
 
 def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
-    """The tagged tuples that a stream operator gives."""
-    inputs.watch(op)
-    match op := closed(op):
+    """Evaluate a stream operator, inputs first, to all tagged tuples that it produces in the run, in stream order."""
+    inputs.on_operator(op)
+    match op := narrow(op):
         case StreamAcquire():
             return sources.stream_acquire(op, inputs)
         case StreamReceive():
@@ -53,10 +53,10 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
             return streams.stream_union([evaluate_stream(part, inputs) for part in parts])
         case Renumber():
             return streams.renumber(evaluate_stream(op.input, inputs))
-        case WithoutJumps():
-            kept, rejected = streams.without_jumps(op, evaluate_stream(op.input, inputs))
-            inputs.reject(op, rejected)
-            return kept
+        case SpeedLimit():
+            accepted, rejected = streams.speed_limit(op, evaluate_stream(op.input, inputs))
+            inputs.on_rejected(op, rejected)
+            return accepted
         case RStream():
             return streams.r_stream(evaluate_window(op.input, inputs))
         case IStream():
@@ -68,15 +68,15 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
 
 
 def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
-    """The windows that a window operator gives, in the order of their ticks."""
-    inputs.watch(op)
-    match op := closed(op):
+    """Evaluate an operator to all windows that it creates in the run, in tick order; PlanError for RDF patterns."""
+    inputs.on_operator(op)
+    match op := narrow(op):
         case Window(input=StoredTable() as table):
             return windows.scan(op, table, inputs)
         case Window():
-            return windows.window(op, evaluate_stream(_stream(op), inputs), inputs)
-        case WindowGrown():
-            return relations.window_grown(op, evaluate_window(op.input, inputs))
+            return windows.window(op, evaluate_stream(_input_stream(op), inputs), inputs)
+        case SuppressUnchanged():
+            return relations.suppress_unchanged(op, evaluate_window(op.input, inputs))
         case WindowMerge():
             return relations.window_merge(op, evaluate_window(op.input, inputs))
         case WindowCrossProduct():
@@ -89,12 +89,13 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
             left, right = evaluate_window(op.left, inputs), evaluate_window(op.right, inputs)
             return relations.at_every_instant(op, left, right)
         case StoredGraph() | TriplePattern() | PathPattern() | BasicGraphPattern() | Values():
-            raise PlanError(f"{type(op).__name__} gives solutions, not windows")
+            raise PlanError(f"{type(op).__name__} is evaluated to solutions, not to windows")
         case _:
-            below = evaluate_window(op.input, inputs)
-            return [w if w.over else replace(w, rows=relations.snapshot(op, (w.rows,))) for w in below]
+            bags = evaluate_window(op.input, inputs)
+            return [w if w.is_final else replace(w, rows=relations.snapshot(op, (w.rows,))) for w in bags]
 
 
-def _stream(op: Window) -> Stream:
+def _input_stream(op: Window) -> Stream:
+    """The input of a window as a stream; the caller has handled windows over stored tables."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the case above takes tables
     return op.input

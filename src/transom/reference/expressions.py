@@ -1,4 +1,4 @@
-"""The value of an expression for one tuple, with SQL's three-valued logic; and of an aggregate over many."""
+"""Evaluate expressions over one tuple with SQL's three-valued logic, and aggregates over many."""
 
 from __future__ import annotations
 
@@ -10,55 +10,55 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, assert_never
 
-from transom.algebra.expressions import (
+from transom.algebra.expressions.expression import (
     Aggregate,
     AggregateFunction,
     Call,
     Case,
     Cast,
     Column,
+    Constant,
     Exists,
     Expression,
     InRegion,
-    Literal,
     Tag,
 )
-from transom.algebra.functions import Function
+from transom.algebra.expressions.functions import Function
 from transom.errors import PlanError
 from transom.model.bag import Element, Row, value_key
 from transom.model.rdf.terms import Term, boolean
 from transom.model.schema import Attribute, Schema
-from transom.model.types import Line, Point, Type, Value, read_text, tidy
-from transom.reference.functions import DECIMALS, IMPLEMENTATIONS, finite
+from transom.model.types import Line, Point, Type, Value, coerce_value, parse_value
+from transom.reference.functions import DECIMALS, IMPLEMENTATIONS, fit_number
 from transom.reference.space_functions import SPACE_IMPLEMENTATIONS
 
 
-class Scope:
-    """What an expression can see."""
+class EvaluationContext:
+    """What an expression can read: columns, tags, EXISTS patterns and functions of terms."""
 
     __slots__ = ()
 
     def cell(self, attribute: Attribute) -> Value:
-        """The value of an attribute."""
-        raise PlanError(f"no column {attribute} here")
+        """The value of the column `attribute` in the row at hand; a context without columns raises PlanError."""
+        raise PlanError(f"no column {attribute} in this expression")
 
     def tag(self, name: str) -> int:
-        """The tick or the index of a tuple."""
+        """The tick or the index, by `name`, of a tagged tuple; a context without tags raises PlanError."""
         raise PlanError("the tuples of a window carry no tags")
 
     def exists(self, exists: Exists) -> bool:
-        """Whether the pattern of an EXISTS has a solution at the same instant."""
-        raise PlanError("there is no pattern to be asked here")
+        """Whether the pattern of an EXISTS has a solution now; a context without patterns raises PlanError."""
+        raise PlanError("EXISTS is not available in this expression")
 
     def term_function(self, name: str) -> Callable[..., Any]:
-        """What a function of terms computes."""
+        """The Python implementation of a SPARQL function by its name."""
         from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 
         return TERM_IMPLEMENTATIONS[name]
 
 
 @dataclass(frozen=True, slots=True)
-class RowScope(Scope):
+class RowContext(EvaluationContext):
     """A tuple with its schema, and on a stream its tags."""
 
     schema: Schema
@@ -67,115 +67,118 @@ class RowScope(Scope):
     index: int | None = None
 
     @staticmethod
-    def of(schema: Schema, element: Element) -> RowScope:
-        """The scope of a tagged tuple."""
-        return RowScope(schema, element.row, element.tick, element.index)
+    def of(schema: Schema, element: Element) -> RowContext:
+        """The context in which expressions over a tagged tuple are evaluated, its tick and index included."""
+        return RowContext(schema, element.row, element.tick, element.index)
 
     def cell(self, attribute: Attribute) -> Value:
-        """The value of an attribute."""
+        """The value of the column `attribute` in the row of this context; PlanError if the schema lacks it."""
         return self.row[self.schema.position(attribute)]
 
     def tag(self, name: str) -> int:
-        """The tick or the index of a tuple on a stream."""
+        """The tick or the index, by `name`, of the tagged tuple; PlanError for a tuple of a window."""
         tag = self.tick if name == "tick" else self.index
         if tag is None:
             raise PlanError("the tuples of a window carry no tags")
         return tag
 
 
-Scopes: TypeAlias = Callable[[Schema], Callable[[Row], Scope]]
-"""What expressions see of the rows of a schema."""
+ContextFactory: TypeAlias = Callable[[Schema], Callable[[Row], EvaluationContext]]
+"""From a schema, a function that wraps a row as the context in which expressions are evaluated."""
 
 
-def of_tuples(schema: Schema) -> Callable[[Row], Scope]:
-    """Expressions that see a tuple and nothing else."""
-    return partial(RowScope, schema)
+def row_contexts(schema: Schema) -> Callable[[Row], EvaluationContext]:
+    """A function that wraps a row of the schema as the context of an expression, without tags and EXISTS."""
+    return partial(RowContext, schema)
 
 
-def constant(expression: Expression) -> Value:
-    """The value of an expression that reads nothing."""
-    return value(expression, Scope())
+def constant_value(expression: Expression) -> Value:
+    """The value of an expression that reads no columns."""
+    return evaluate_expression(expression, EvaluationContext())
 
 
-def value(expression: Expression, scope: Scope) -> Value:
-    """The value of an expression."""
+def evaluate_expression(expression: Expression, scope: EvaluationContext) -> Value:
+    """The value of an expression, whose columns, tags and EXISTS `scope` resolves; None is NULL."""
     match expression:
-        case Literal(value=written):
-            return written
+        case Constant(value=value):
+            return value
         case Column(attribute=attribute):
             return scope.cell(attribute)
         case Tag(name=name):
             return scope.tag(name)
         case Call(function=function, arguments=arguments):
-            values = [value(argument, scope) for argument in arguments]
+            values = [evaluate_expression(argument, scope) for argument in arguments]
             if function.strict:
-                for one in values:  # quicker than `None in values`, which compares terms
-                    if one is None:
+                for operand in values:  # quicker than `None in values`, which compares terms
+                    if operand is None:
                         return None
             result: Value = _implementation(function, scope)(*values)
             return result
         case Case(branches=branches, otherwise=otherwise):
             for condition, result_of_branch in branches:
-                if value(condition, scope) is True:
-                    return value(result_of_branch, scope)
-            return value(otherwise, scope)
+                if evaluate_expression(condition, scope) is True:
+                    return evaluate_expression(result_of_branch, scope)
+            return evaluate_expression(otherwise, scope)
         case Cast(operand=operand, type=kind):
-            return cast(value(operand, scope), kind)
-        case InRegion(place=place, region=region):
-            where = value(place, scope)
-            return region.covers(where.x, where.y) if isinstance(where, Point) else None
+            return cast(evaluate_expression(operand, scope), kind)
+        case InRegion(point=operand, region=region):
+            point = evaluate_expression(operand, scope)
+            return region.covers(point.x, point.y) if isinstance(point, Point) else None
         case Exists():
             return scope.exists(expression)
         case _:
             assert_never(expression)
 
 
-def _implementation(function: Function, scope: Scope) -> Callable[..., Any]:
+def _implementation(function: Function, scope: EvaluationContext) -> Callable[..., Any]:
+    """The Python function for an SQL, spatial or SPARQL function; `scope` resolves SPARQL's, such as NOW and BNODE."""
     if function.family == "terms":
         return scope.term_function(function.name)
     return (IMPLEMENTATIONS if function.family == "values" else SPACE_IMPLEMENTATIONS)[function.name]
 
 
-def holds(predicate: Expression, scope: Scope) -> bool:
-    """Whether a predicate is true; unknown is not true."""
-    return value(predicate, scope) is True
+def is_true(predicate: Expression, scope: EvaluationContext) -> bool:
+    """Whether a predicate is true for the row in `scope`; NULL counts as not true."""
+    return evaluate_expression(predicate, scope) is True
 
 
-def cast(given: Value, kind: Type) -> Value:
-    """A value as a value of another type; NULL where there is none. A term is its effective boolean value."""
-    if given is None:
+def cast(value: Value, kind: Type) -> Value:
+    """SQL CAST of a value to a type; NULL if not possible; an RDF term becomes its effective boolean value."""
+    if value is None:
         return None
-    if isinstance(given, Term):
-        from transom.model.rdf.compare import truth  # only SPARQL needs it
+    if isinstance(value, Term):
+        from transom.model.rdf.compare import effective_boolean_value  # only SPARQL needs it
 
-        return truth(given)
+        return effective_boolean_value(value)
     if kind is Type.TERM:
-        return boolean(bool(given))
+        return boolean(bool(value))
     try:
-        if isinstance(given, str):
-            return read_text(given, kind)
+        if isinstance(value, str):
+            return parse_value(value, kind)
         if kind is Type.STRING:
-            if isinstance(given, bool):
-                return "true" if given else "false"
-            return format(given, "f") if isinstance(given, Decimal) else str(given)
+            if isinstance(value, bool):
+                return "true" if value else "false"
+            return format(value, "f") if isinstance(value, Decimal) else str(value)
         if kind is Type.BOOLEAN:
-            return bool(given)
-        if kind in (Type.INTEGER, Type.TIME) and not isinstance(given, datetime | Point | Line):
-            return tidy(int(given), kind)
-        return tidy(given, kind)
+            return bool(value)
+        if kind in (Type.INTEGER, Type.TIME) and not isinstance(value, datetime | Point | Line):
+            return coerce_value(int(value), kind)
+        return coerce_value(value, kind)
     except (ValueError, OverflowError):
         return None
 
 
-def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: Scopes = of_tuples) -> Value:
-    """An aggregate over the tuples of a window or group."""
+def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: ContextFactory = row_contexts) -> Value:
+    """The value of an aggregate over the rows of a window or group; `scopes` wraps rows as evaluation contexts."""
     argument, scope = column.argument, scopes(schema)
-    return aggregated(column, rows if argument is None else [value(argument, scope(row)) for row in rows])
+    return aggregate_values(
+        column, rows if argument is None else [evaluate_expression(argument, scope(row)) for row in rows]
+    )
 
 
-def aggregated(column: Aggregate, given: Sequence[Any]) -> Value:
-    """An aggregate of the values of its argument, or of rows; NULLs do not count, and over nothing it is NULL or 0."""
-    members = list(dict.fromkeys(given)) if column.distinct else given
+def aggregate_values(column: Aggregate, members: Sequence[Any]) -> Value:
+    """Aggregate the argument's values, or for COUNT(*) the rows; NULLs are ignored; NULL (COUNT: 0) over none."""
+    members = list(dict.fromkeys(members)) if column.distinct else members
     if column.attribute.type is Type.TERM:
         from transom.reference.rdf.aggregates import term_aggregate
 
@@ -185,7 +188,7 @@ def aggregated(column: Aggregate, given: Sequence[Any]) -> Value:
         case AggregateFunction.COUNT:
             return len(values)
         case AggregateFunction.SUM:
-            return total(values, column.attribute.type)
+            return exact_sum(values, column.attribute.type)
         case AggregateFunction.AVG:
             return mean(values)
         case AggregateFunction.MIN:
@@ -198,33 +201,33 @@ def aggregated(column: Aggregate, given: Sequence[Any]) -> Value:
             assert_never(column.function)
 
 
-def exact(number: Value) -> Fraction:
-    """The number that a value means; a float means the decimal number it prints as."""
+def to_fraction(number: Value) -> Fraction:
+    """A number as an exact fraction; a float counts as the decimal number that it prints as."""
     if isinstance(number, float):
         return Fraction(repr(number))
     assert isinstance(number, int | Decimal)  # noqa: S101 - the planner lets only numbers in
     return Fraction(number)
 
 
-def total(values: Sequence[Value], kind: Type) -> Value:
-    """The exact sum, rounded once; NULL over nothing or where the type cannot hold it."""
+def exact_sum(values: Sequence[Value], kind: Type) -> Value:
+    """SUM: the exact sum of numbers, rounded once to `kind`; NULL over no values or if the type cannot hold it."""
     if not values:
         return None
-    result = sum(map(exact, values), Fraction(0))
+    result = sum(map(to_fraction, values), Fraction(0))
     if kind is Type.FLOAT:
-        return rounded(result)
+        return to_float(result)
     if kind is Type.DECIMAL:
-        return finite(DECIMALS.divide(Decimal(result.numerator), Decimal(result.denominator)))
-    return finite(result.numerator)
+        return fit_number(DECIMALS.divide(Decimal(result.numerator), Decimal(result.denominator)))
+    return fit_number(result.numerator)
 
 
 def mean(values: Sequence[Value]) -> Value:
-    """The exact sum divided by the count, rounded once to a float; NULL over nothing."""
-    return rounded(sum(map(exact, values), Fraction(0)) / len(values)) if values else None
+    """AVG: the exact sum divided by the count, rounded once to a float; NULL over no values."""
+    return to_float(sum(map(to_fraction, values), Fraction(0)) / len(values)) if values else None
 
 
-def rounded(number: Fraction) -> float | None:
-    """The nearest float, or NULL beyond the largest."""
+def to_float(number: Fraction) -> float | None:
+    """The float nearest to a fraction; NULL if it is too large."""
     try:
         return float(number)
     except OverflowError:

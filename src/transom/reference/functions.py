@@ -1,4 +1,4 @@
-"""What every scalar function computes; strict functions are never handed a NULL."""
+"""Implementations of the scalar functions; strict functions never receive NULL."""
 
 from __future__ import annotations
 
@@ -10,90 +10,101 @@ from typing import Any
 
 from transom.model.bag import value_key
 from transom.model.time import Calendar
-from transom.model.types import DIGITS, INTEGER_MAX, INTEGER_MIN, Type, Value, fits, one_form
+from transom.model.types import DIGITS, INTEGER_MAX, INTEGER_MIN, Type, Value, is_value_of, normalize_decimal
 
 Number = int | float | Decimal
 
 DECIMALS = Context(prec=DIGITS, traps=[])
-"""Decimals have 38 digits; what has no answer is not finite, and so NULL."""
+"""Decimals have 38 digits; an undefined result is not finite, and becomes NULL."""
 
 
-def whole(value: int) -> int | None:
-    """An integer if 64 bits hold it, else NULL."""
+def fit_integer(value: int) -> int | None:
+    """The integer itself, or NULL if 64 bits cannot hold it."""
     return value if INTEGER_MIN <= value <= INTEGER_MAX else None
 
 
-def finite(value: Number) -> Number | None:
-    """A number if its type holds it: integers of 64 bits, finite floats, decimals of 38 digits; else NULL."""
+def fit_number(value: Number) -> Number | None:
+    """The number itself, or NULL if its type cannot hold it: 64-bit integers, finite floats, decimals of 38 digits."""
     if isinstance(value, int):
-        return whole(value)
+        return fit_integer(value)
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None  # -0.0 is 0.0
     if not value.is_finite():
         return None
-    number = one_form(value)
-    return number if fits(number, Type.DECIMAL) else None
+    number = normalize_decimal(value)
+    return number if is_value_of(number, Type.DECIMAL) else None
 
 
 def _arithmetic(
     exact: Callable[[Any, Any], Any], decimal: Callable[[Decimal, Decimal], Decimal]
 ) -> Callable[..., Value]:
+    """Build a function of two numbers: `exact` for integers, floats, `decimal` for decimals; NULL if out of range."""
+
     def compute(left: Any, right: Any) -> Any:
-        return finite(decimal(left, right) if isinstance(left, Decimal) else exact(left, right))
+        """The result for two numbers of the same type; NULL if their type cannot hold it."""
+        return fit_number(decimal(left, right) if isinstance(left, Decimal) else exact(left, right))
 
     return compute
 
 
 def _subtract(left: Any, right: Any) -> Any:
+    """SQL `-`: the difference of two numbers or times, NULL if out of range; of two timestamps, seconds as a float."""
     if isinstance(left, datetime):
         return (left - right) / timedelta(seconds=1)
-    return finite(DECIMALS.subtract(left, right) if isinstance(left, Decimal) else left - right)
+    return fit_number(DECIMALS.subtract(left, right) if isinstance(left, Decimal) else left - right)
 
 
 def _divide(left: float, right: float) -> Value:
-    return finite(left / right) if right else None
+    """SQL `/`: the quotient as a float; NULL for a divisor of 0."""
+    return fit_number(left / right) if right else None
 
 
 def _remainder(left: int, right: int) -> int | None:
+    """SQL `%`: the remainder with the sign of the dividend; NULL for a divisor of 0."""
     return int(math.copysign(1, left)) * (abs(left) % abs(right)) if right else None
 
 
 def _quotient(left: int, right: int) -> int | None:
+    """SQL DIV: the integer quotient, truncated towards zero; NULL for a divisor of 0."""
     if not right:
         return None
-    size = abs(left) // abs(right)
-    return whole(size if (left < 0) == (right < 0) else -size)
+    magnitude = abs(left) // abs(right)
+    return fit_integer(magnitude if (left < 0) == (right < 0) else -magnitude)
 
 
-def _round(number: Number, places: int = 0) -> Value:
+def _round(number: Number, decimals: int = 0) -> Value:
+    """SQL ROUND: the number rounded to `decimals` places, halves away from zero; a float unless it is a decimal."""
     if isinstance(number, Decimal):
-        return _round_decimal(number, places)
+        return _round_decimal(number, decimals)
     number = float(number)
-    if places > 330 or not number:
+    if decimals > 330 or not number:
         return number
-    if places < -310:
+    if decimals < -310:
         return 0.0
-    nearest = Decimal(repr(number)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=700))
-    return finite(float(nearest))
+    nearest = Decimal(repr(number)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=700))
+    return fit_number(float(nearest))
 
 
-def _round_decimal(number: Decimal, places: int) -> Value:
-    if places >= DIGITS:
+def _round_decimal(number: Decimal, decimals: int) -> Value:
+    """The decimal rounded to `decimals` places, halves away from zero; NULL if it has too many digits."""
+    if decimals >= DIGITS:
         return number
-    if places < -2 * DIGITS:
+    if decimals < -2 * DIGITS:
         return Decimal(0)
-    return finite(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, Context(prec=700)))
+    return fit_number(number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=700)))
 
 
 def _power(base: float, exponent: float) -> Value:
+    """SQL POWER: the base to the power of the exponent; NULL if undefined or too large."""
     try:
         result = base**exponent
     except (OverflowError, ZeroDivisionError):
         return None
-    return finite(result) if isinstance(result, float) else None
+    return fit_number(result) if isinstance(result, float) else None
 
 
 def _exp(number: float) -> float | None:
+    """SQL EXP: e to the power of a number; NULL if too large."""
     try:
         return math.exp(number)
     except OverflowError:
@@ -101,6 +112,7 @@ def _exp(number: float) -> float | None:
 
 
 def _substring(text: str, start: int, length: int | None = None) -> str | None:
+    """SQL SUBSTRING: `length` characters (None: all) from `start`, counted from 1; NULL if `length` is negative."""
     if length is not None and length < 0:
         return None
     end = len(text) + 1 if length is None else start + length
@@ -108,23 +120,24 @@ def _substring(text: str, start: int, length: int | None = None) -> str | None:
 
 
 def _like(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern: the last % seen takes one character more whenever the rest does not fit."""
-    at, place, star, resume = 0, 0, -1, -1
-    while place < len(text):
-        if at < len(pattern) and pattern[at] == "%":
-            star, resume = at, place
-            at += 1
-        elif at < len(pattern) and pattern[at] in ("_", text[place]):
-            at, place = at + 1, place + 1
+    """SQL LIKE: whether a text matches a pattern with `%` (any characters) and `_` (one character)."""
+    p, t, star, resume = 0, 0, -1, -1  # indexes in pattern and text, of the last % and of the text after its match
+    while t < len(text):
+        if p < len(pattern) and pattern[p] == "%":
+            star, resume = p, t
+            p += 1
+        elif p < len(pattern) and pattern[p] in ("_", text[t]):
+            p, t = p + 1, t + 1
         elif star >= 0:
             resume += 1
-            at, place = star + 1, resume
+            p, t = star + 1, resume
         else:
             return False
-    return set(pattern[at:]) <= {"%"}
+    return set(pattern[p:]) <= {"%"}
 
 
 def _instant(tick: int, length: int, epoch: datetime) -> datetime | None:
+    """INSTANT: when a tick begins, with ticks of `length` microseconds from `epoch`; NULL outside years 1 to 9999."""
     try:
         return Calendar(length, epoch).instant_of(tick)
     except OverflowError:
@@ -132,26 +145,31 @@ def _instant(tick: int, length: int, epoch: datetime) -> datetime | None:
 
 
 def _and(*values: bool | None) -> bool | None:
+    """SQL AND of any number of values, where NULL is unknown."""
     if False in values:
         return False
     return None if None in values else True
 
 
 def _or(*values: bool | None) -> bool | None:
+    """SQL OR of any number of values, where NULL is unknown."""
     if True in values:
         return True
     return None if None in values else False
 
 
 def _in(needle: Value, *options: Value) -> bool | None:
+    """SQL IN: whether `needle` equals one of the options; NULL if it is NULL, or no option is equal and one is NULL."""
     return None if needle is None else _or(*(None if o is None else needle == o for o in options))
 
 
-def _present(values: tuple[Value, ...]) -> list[Value]:
+def _non_null(values: tuple[Value, ...]) -> list[Value]:
+    """The arguments that are not NULL, for functions such as COALESCE and GREATEST."""
     return [value for value in values if value is not None]
 
 
-def _blank(text: str) -> str:
+def _trim_spaces(text: str) -> str:
+    """SQL TRIM: the text without spaces at both ends."""
     return text.strip(" ")
 
 
@@ -173,11 +191,11 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "*": _arithmetic(lambda left, right: left * right, DECIMALS.multiply),
     "/": _divide,
     "%": _remainder,
-    "NEG": lambda value: finite(DECIMALS.minus(value) if isinstance(value, Decimal) else -value),
-    "ABS": lambda value: finite(DECIMALS.abs(value) if isinstance(value, Decimal) else abs(value)),
+    "NEG": lambda value: fit_number(DECIMALS.minus(value) if isinstance(value, Decimal) else -value),
+    "ABS": lambda value: fit_number(DECIMALS.abs(value) if isinstance(value, Decimal) else abs(value)),
     "SIGN": lambda value: (value > 0) - (value < 0),
-    "FLOOR": lambda value: whole(math.floor(value)),
-    "CEIL": lambda value: whole(math.ceil(value)),
+    "FLOOR": lambda value: fit_integer(math.floor(value)),
+    "CEIL": lambda value: fit_integer(math.ceil(value)),
     "ROUND": _round,
     "DIV": _quotient,
     "SQRT": lambda value: math.sqrt(value) if value >= 0 else None,
@@ -185,16 +203,16 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "EXP": _exp,
     "LN": lambda value: math.log(value) if value > 0 else None,
     "LOG10": lambda value: math.log10(value) if value > 0 else None,
-    "GREATEST": lambda *values: max(_present(values), key=value_key, default=None),
-    "LEAST": lambda *values: min(_present(values), key=value_key, default=None),
-    "COALESCE": lambda *values: next(iter(_present(values)), None),
+    "GREATEST": lambda *values: max(_non_null(values), key=value_key, default=None),
+    "LEAST": lambda *values: min(_non_null(values), key=value_key, default=None),
+    "COALESCE": lambda *values: next(iter(_non_null(values)), None),
     "NULLIF": lambda left, right: None if right is not None and left == right else left,
     "||": lambda left, right: left + right,
     "CONCAT": lambda *values: "".join(values),
     "UPPER": str.upper,
     "LOWER": str.lower,
     "LENGTH": len,
-    "TRIM": _blank,
+    "TRIM": _trim_spaces,
     "LTRIM": lambda text: text.lstrip(" "),
     "RTRIM": lambda text: text.rstrip(" "),
     "SUBSTRING": _substring,
@@ -213,4 +231,4 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "MINUTE": lambda instant: instant.minute,
     "SECOND": lambda instant: instant.second,
 }
-"""By the name of the function; a test checks that every function has one."""
+"""Implementations by function name; a test checks that every function has one."""

@@ -1,4 +1,4 @@
-"""How many windows the reference engine makes in one run."""
+"""The limit on the number of windows in a run of the reference engine."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from transom.algebra.tree import walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.errors import DataError
 
-MOST_WINDOWS = 1_000_000
-"""Windows that one operator makes in a simulation."""
+MAX_WINDOWS = 1_000_000
+"""The most windows of one operator in a run."""
 
 
 def check_windows(plan: Plan, start: int, until: int) -> None:
-    """Refuse a run of more windows than anyone means, for example over rows of today with an epoch long ago."""
+    """Raise DataError if a time window of a plan would create over a million windows from tick `start` to `until`.
+
+    A run has too many, for example, if the epoch is long before the rows.
+    """
     for op in walk(plan):
         slide = op.slide if isinstance(op, Window) else None
         if isinstance(slide, Every) and slide.coordinate is Coordinate.TICK:
             windows = (until - start) // slide.step
-            if windows > MOST_WINDOWS:
+            if windows > MAX_WINDOWS:
                 raise DataError(
                     f"a run from tick {start} to {until} has {windows:,} windows",
                     detail="an integer in a row counts ticks from the epoch; an instant is written in ISO 8601",

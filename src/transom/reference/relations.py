@@ -10,44 +10,52 @@ from dataclasses import replace
 from operator import add
 from typing import TypeAlias, assert_never
 
-from transom.algebra.expressions import TRUE, Column, Expression, Item
+from transom.algebra.expressions.expression import TRUE, Column, Expression, NamedExpression
+from transom.algebra.expressions.tracks import TrackAggregate
 from transom.algebra.relations import (
     JoinType,
     RelationExcept,
     RelationIntersect,
     RelationJoin,
     RelationUnion,
+    SuppressUnchanged,
     TrackAggregation,
     WindowAggregation,
     WindowCrossProduct,
     WindowDistinct,
-    WindowFirst,
-    WindowGrown,
     WindowJoin,
     WindowMerge,
     WindowProject,
     WindowSelect,
+    WindowTopK,
 )
 from transom.algebra.sequences import OrderBy, Slice
-from transom.algebra.tracks import Track
-from transom.algebra.tree import OneWindow, Relations
+from transom.algebra.tree import RelationOperator, WindowwiseOperator
 from transom.errors import PlanError
 from transom.model.bag import Bag, Row, difference, row_identity, row_key, value_key
 from transom.model.rdf.compare import sort_key
-from transom.model.rdf.terms import Term, in_order
+from transom.model.rdf.terms import Term, term_order_key
 from transom.model.schema import Schema
 from transom.model.types import Value
-from transom.reference.expressions import Scope, Scopes, aggregate, holds, of_tuples, value
-from transom.reference.tracks import follow
+from transom.reference.expressions import (
+    ContextFactory,
+    EvaluationContext,
+    aggregate,
+    evaluate_expression,
+    is_true,
+    row_contexts,
+)
+from transom.reference.tracks import evaluate_track
 
 Rows: TypeAlias = tuple[Row, ...]
 Pairing: TypeAlias = Callable[[Row, Row], Row | None]
-Snapshot: TypeAlias = OneWindow | Relations
-"""Operators that look at one instant only."""
+"""A function that merges a left and a right row; None if they do not match."""
+Snapshot: TypeAlias = WindowwiseOperator | RelationOperator
+"""Operators whose output at an instant depends only on their input at that instant."""
 
 
-def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: Scopes = of_tuples) -> Rows:
-    """What an operator makes of one window, or of two relations at one instant; `scopes` says what expressions see."""
+def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: ContextFactory = row_contexts) -> Rows:
+    """An operator's output rows at a tick; `sides`: each input's rows then; `scopes` makes contexts for expressions."""
     match op:
         case WindowSelect():
             return window_select(op, sides[0], scopes)
@@ -59,8 +67,8 @@ def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: Scopes = of_tuples) ->
             return track_aggregation(op, sides[0], scopes)
         case WindowDistinct():
             return window_distinct(op, sides[0])
-        case WindowFirst():
-            return window_first(op, sides[0], scopes)
+        case WindowTopK():
+            return window_top_k(op, sides[0], scopes)
         case OrderBy():
             return order_by(op, sides[0], scopes)
         case Slice():
@@ -77,54 +85,57 @@ def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: Scopes = of_tuples) ->
             assert_never(op)
 
 
-def window_select(op: WindowSelect, rows: Rows, scopes: Scopes) -> Rows:
-    """The tuples for which the predicate is true."""
+def window_select(op: WindowSelect, rows: Rows, scopes: ContextFactory) -> Rows:
+    """The rows of a window for which the predicate is true; `scopes` wraps rows as evaluation contexts."""
     return select(op.predicate, rows, scopes(op.input.schema))
 
 
-def select(predicate: Expression, rows: Iterable[Row], scope: Callable[[Row], Scope]) -> Rows:
-    """The rows for which a predicate is true."""
-    return tuple(rows if predicate == TRUE else (row for row in rows if holds(predicate, scope(row))))
+def select(predicate: Expression, rows: Iterable[Row], scope: Callable[[Row], EvaluationContext]) -> Rows:
+    """The rows for which a predicate is true; `scope` wraps a row as the context in which it is evaluated."""
+    return tuple(rows if predicate == TRUE else (row for row in rows if is_true(predicate, scope(row))))
 
 
-def window_project(op: WindowProject, rows: Rows, scopes: Scopes) -> Rows:
-    """Each tuple made into another; columns that stay are copied."""
+def window_project(op: WindowProject, rows: Rows, scopes: ContextFactory) -> Rows:
+    """Map each row of a window by the projection's expressions; `scopes` wraps rows as evaluation contexts."""
     scope = scopes(op.input.schema)
-    there = {attribute: place for place, attribute in enumerate(op.input.schema)}
-    kept = [there.get(i.attribute) if i.expression == Column(i.attribute) else None for i in op.items]
-    made = [item for item, place in zip(op.items, kept) if place is None]
-    found: list[Row] = []
+    available = {attribute: column for column, attribute in enumerate(op.input.schema)}
+    copied = [available.get(i.attribute) if i.expression == Column(i.attribute) else None for i in op.items]
+    computed = [item for item, column in zip(op.items, copied) if column is None]
+    projected: list[Row] = []
     for row in rows:
-        computed = iter(project(made, scope(row)) if made else ())
-        found.append(tuple(next(computed) if place is None else row[place] for place in kept))
-    return tuple(found)
+        cells = iter(project(computed, scope(row)) if computed else ())
+        projected.append(tuple(next(cells) if column is None else row[column] for column in copied))
+    return tuple(projected)
 
 
-def project(items: Sequence[Item], scope: Scope) -> Row:
-    """The values of a list of expressions."""
-    return tuple(value(item.expression, scope) for item in items)
+def project(items: Sequence[NamedExpression], scope: EvaluationContext) -> Row:
+    """The row that a projection's expressions compute from the row in `scope`."""
+    return tuple(evaluate_expression(item.expression, scope) for item in items)
 
 
-def window_aggregation(op: WindowAggregation, rows: Rows, scopes: Scopes) -> Rows:
-    """Aggregates over a window as if it were a relation (S14, S16)."""
+def window_aggregation(op: WindowAggregation, rows: Rows, scopes: ContextFactory) -> Rows:
+    """One window's aggregates: one row, or one per group (S14, S16); `scopes` makes contexts for expressions."""
     return aggregate_over_window(op, rows, scopes)
 
 
-def track_aggregation(op: TrackAggregation, rows: Rows, scopes: Scopes) -> Rows:
-    """Aggregates over a window, some along the places of its tuples (C7)."""
+def track_aggregation(op: TrackAggregation, rows: Rows, scopes: ContextFactory) -> Rows:
+    """One window's aggregates, some over its rows' trajectory (C7); `scopes` makes contexts for expressions."""
     return aggregate_over_window(op, rows, scopes)
 
 
 def aggregate_over_window(
-    op: WindowAggregation | TrackAggregation, rows: Sequence[Row], scopes: Scopes = of_tuples
+    op: WindowAggregation | TrackAggregation, rows: Sequence[Row], scopes: ContextFactory = row_contexts
 ) -> Rows:
-    """One tuple, or one per group; groups come in the order of their values."""
+    """One window's aggregates: a row, or one per group by group values; `scopes` makes contexts for expressions."""
     schema = op.input.schema
     scope = scopes(schema)
 
     def over(members: Sequence[Row]) -> Row:
+        """The values of all aggregates over the rows of the window or of one group."""
         return tuple(
-            follow(a, schema, members) if isinstance(a, Track) else aggregate(a, schema, members, scopes)
+            evaluate_track(a, schema, members)
+            if isinstance(a, TrackAggregate)
+            else aggregate(a, schema, members, scopes)
             for a in op.aggregates
         )
 
@@ -138,187 +149,194 @@ def aggregate_over_window(
 
 
 def window_distinct(op: WindowDistinct, rows: Rows) -> Rows:
-    """The first of equal rows (R16)."""
+    """Each distinct row of a window once, where it occurs first (R16)."""
     first: dict[tuple[object, ...], Row] = {}
     for row in rows:
         first.setdefault(row_identity(row), row)
     return tuple(first.values())
 
 
-def window_first(op: WindowFirst, rows: Rows, scopes: Scopes) -> Rows:
-    """The groups in order, of each the tuples with the smallest values."""
+def window_top_k(op: WindowTopK, rows: Rows, scopes: ContextFactory) -> Rows:
+    """The `op.count` rows of each group with the smallest values, by group; `scopes` makes contexts for expressions."""
     scope = scopes(op.input.schema)
 
-    def of(expression: Expression, row: Row) -> Value:
-        return value(expression, scope(row))
+    def value_of(expression: Expression, row: Row) -> Value:
+        """The value of a grouping or ranking expression for a row."""
+        return evaluate_expression(expression, scope(row))
 
     groups: dict[tuple[object, ...], list[Row]] = {}
-    ranked = [row for row in rows if of(op.by, row) is not None]
-    ranked.sort(key=lambda row: (value_key(of(op.by, row)), row_key(row)))
-    ranked.sort(key=lambda row: row_key(tuple(of(e, row) for e in op.per)))
+    ranked = [row for row in rows if value_of(op.by, row) is not None]
+    ranked.sort(key=lambda row: (value_key(value_of(op.by, row)), row_key(row)))
+    ranked.sort(key=lambda row: row_key(tuple(value_of(e, row) for e in op.per)))
     for row in ranked:
-        groups.setdefault(row_identity(tuple(of(e, row) for e in op.per)), []).append(row)
+        groups.setdefault(row_identity(tuple(value_of(e, row) for e in op.per)), []).append(row)
     return tuple(row for members in groups.values() for row in members[: op.count])
 
 
-def order_by(op: OrderBy, rows: Rows, scopes: Scopes) -> Rows:
-    """W3C 15.1: by the keys, then by the terms of some columns (R16); sorting keeps the order of equals."""
-    scope = scopes(op.input.schema)
-    places = [op.input.schema.position(tie.attribute) for tie in op.ties if tie.attribute in op.input.schema.attributes]
-    sequence = sorted(rows, key=lambda row: [in_order(term_in(row[place])) for place in places])
+def order_by(op: OrderBy, rows: Rows, scopes: ContextFactory) -> Rows:
+    """ORDER BY (W3C 15.1): rows sorted by `op`'s expressions, then its tie columns (R16); `scopes`: row contexts."""
+    schema = op.input.schema
+    scope = scopes(schema)
+    ties = [schema.position(tie.attribute) for tie in op.ties if tie.attribute in schema.attributes]
+    sequence = sorted(rows, key=lambda row: [term_order_key(as_term(row[column])) for column in ties])
     for key in reversed(op.keys):
-        sequence.sort(key=lambda row: sort_key(term_in(value(key.expression, scope(row)))), reverse=key.descending)
+        sequence.sort(
+            key=lambda row: sort_key(as_term(evaluate_expression(key.expression, scope(row)))), reverse=key.descending
+        )
     return tuple(sequence)
 
 
-def term_in(found: Value) -> Term | None:
-    """A value that is a term, or NULL."""
-    if found is not None and not isinstance(found, Term):
+def as_term(value: Value) -> Term | None:
+    """The value itself, for the type checker, if it is an RDF term or NULL; PlanError for any other value."""
+    if value is not None and not isinstance(value, Term):
         raise PlanError("only terms have SPARQL's order")
-    return found
+    return value
 
 
 def slice(op: Slice, rows: Rows) -> Rows:
-    """Without the first ones, and not more than a number (R16)."""
+    """OFFSET and LIMIT: skip `op.offset` rows and keep at most `op.limit`, all if that is None (R16)."""
     return rows[op.offset :][: op.limit]
 
 
-def window_grown(op: WindowGrown, windows: Sequence[Bag]) -> list[Bag]:
-    """Only the windows to which a tuple was added since the one of their key before them (C5)."""
-    return [w for before, w in consecutive(windows) if w.over or difference(w.rows, before)]
+def suppress_unchanged(op: SuppressUnchanged, windows: Sequence[Bag]) -> list[Bag]:
+    """The windows, in order, with a row that their key's previous window lacks, and those that end a key (C5)."""
+    return [w for before, w in with_previous_window(windows) if w.is_final or difference(w.rows, before)]
 
 
-def consecutive(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
-    """Each window with the tuples of the one of its key before it in the list, several of one tick included."""
+def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
+    """Each window paired with the rows of its key's previous window, of which there are none at first."""
     previous: dict[tuple[object, ...], Rows] = {}
     pairs: list[tuple[Rows, Bag]] = []
     for window in windows:
-        lineage = row_identity(window.key)
-        pairs.append((previous.get(lineage, ()), window))
-        previous[lineage] = window.rows
+        key = row_identity(window.key)
+        pairs.append((previous.get(key, ()), window))
+        previous[key] = window.rows
     return pairs
 
 
 def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
-    """The last windows of all keys as one, at every tick with a new one (3.4)."""
-    return [Bag(tick, relation(tick, windows)) for tick in tick_union(windows, [])]
+    """A window, in tick order, whenever some key has a new one: the rows of the last windows of all keys (3.4)."""
+    return [Bag(tick, relation_at(tick, windows)) for tick in tick_union(windows, [])]
 
 
-def relation(tick: int, windows: Sequence[Bag]) -> Rows:
-    """R(t): the tuples of the last window of every key, in the order of the keys; none before the first (C16)."""
+def relation_at(tick: int, windows: Sequence[Bag]) -> Rows:
+    """R(t): the rows of each key's last window up to a tick, in the order of the keys; none before the first (C16)."""
     last = {row_identity(w.key): w for w in windows if w.tick <= tick}
     return tuple(row for w in sorted(last.values(), key=lambda w: row_key(w.key)) for row in w.rows)
 
 
-def at_every_instant(op: Relations, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """What two relations give together at the union of their instants (C16)."""
+def at_every_instant(op: RelationOperator, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
+    """In tick order, a window when either input has one: the join or set operation on the last rows of both (C16)."""
     ticks = tick_union(left, right)
-    return [Bag(tick, snapshot(op, (relation(tick, left), relation(tick, right)))) for tick in ticks]
+    return [Bag(tick, snapshot(op, (relation_at(tick, left), relation_at(tick, right)))) for tick in ticks]
 
 
-def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: Scopes) -> Rows:
-    """The pairs that make the predicate true, or the tuples of the left that have one or have none (R14, R26)."""
+def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactory) -> Rows:
+    """A join's rows: pairs, in LEFT also NULL-padded left rows; in SEMI, ANTI left rows; `scopes`: row contexts."""
     left, right = sides
-    schema = op.pair
+    schema = op.pair_schema
     pair: Pairing = add
-    nothing = (None,) * (len(schema) - len(op.left.schema))
+    nulls = (None,) * (len(schema) - len(op.left.schema))
     if op.natural:
-        pair = compatible(op.left.schema, op.right.schema, overlap=op.join_type is JoinType.ANTI)
-    tried = ((one, [both for other in right if (both := pair(one, other)) is not None]) for one in left)
-    found = [(one, select(op.predicate, pairs, scopes(schema))) for one, pairs in tried]
+        pair = compatible_pairing(op.left.schema, op.right.schema, overlap=op.join_type is JoinType.ANTI)
+    candidates = ((row, [both for other in right if (both := pair(row, other)) is not None]) for row in left)
+    matches = [(row, select(op.predicate, pairs, scopes(schema))) for row, pairs in candidates]
     match op.join_type:
         case JoinType.INNER:
-            return tuple(pair for _, pairs in found for pair in pairs)
+            return tuple(pair for _, pairs in matches for pair in pairs)
         case JoinType.LEFT:
-            return tuple(row for one, pairs in found for row in (pairs or (one + nothing,)))
+            return tuple(result for row, pairs in matches for result in (pairs or (row + nulls,)))
         case _:
-            return tuple(one for one, pairs in found if bool(pairs) is (op.join_type is JoinType.SEMI))
+            return tuple(row for row, pairs in matches if bool(pairs) is (op.join_type is JoinType.SEMI))
 
 
-def compatible(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
-    """How rows pair whose common columns have no two different values (R7, R22).
+def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
+    """A function that merges rows agreeing in common columns, else gives None; `overlap`: one is non-NULL in both.
 
-    With `overlap` both must have a value in one of them (W3C 18.5).
+    NULL agrees with any value. With `overlap`, both rows must have a value in some common column (W3C 18.5).
     """
-    there = {attribute: place for place, attribute in enumerate(left)}
-    common = [(there[attribute], place) for place, attribute in enumerate(right) if attribute in there]
-    more = [place for place, attribute in enumerate(right) if attribute not in there]
+    left_columns = {attribute: column for column, attribute in enumerate(left)}
+    common = [(left_columns[attribute], column) for column, attribute in enumerate(right) if attribute in left_columns]
+    right_only = [column for column, attribute in enumerate(right) if attribute not in left_columns]
 
-    def pair(one: Row, other: Row) -> Row | None:
-        meets, filled = False, list(one)
-        for mine, yours in common:
-            if one[mine] is None:
-                filled[mine] = other[yours]
-            elif other[yours] is not None:
-                if one[mine] is not other[yours] and one[mine] != other[yours]:
+    def pair(first: Row, second: Row) -> Row | None:
+        """The merged row of a left and a right row; None if they disagree in a common column."""
+        overlaps, merged = False, list(first)
+        for left_column, right_column in common:
+            cell, other = first[left_column], second[right_column]
+            if cell is None:
+                merged[left_column] = other
+            elif other is not None:
+                if cell is not other and cell != other:
                     return None
-                meets = True
-        return (*filled, *(other[place] for place in more)) if meets or not overlap else None
+                overlaps = True
+        return (*merged, *(second[column] for column in right_only)) if overlaps or not overlap else None
 
     return pair
 
 
 def relation_union(op: RelationUnion, sides: Sequence[Rows]) -> Rows:
-    """The tuples of both: multiplicities add up (R7)."""
+    """UNION ALL at an instant: the rows of both inputs; `op.by_name` matches columns by name, else by order (R7)."""
     left, right = sides
     if not op.by_name:
         return left + right
-    wanted = op.schema
-    return aligned(left, op.left.schema, wanted) + aligned(right, op.right.schema, wanted)
+    schema = op.schema
+    return align_columns(left, op.left.schema, schema) + align_columns(right, op.right.schema, schema)
 
 
-def aligned(rows: Rows, given: Schema, wanted: Schema) -> Rows:
-    """Rows with other columns, NULL in those that they lack."""
-    if given == wanted:
+def align_columns(rows: Rows, source: Schema, target: Schema) -> Rows:
+    """Rows of schema `source` rearranged to the columns of `target`; NULL where `source` lacks a column."""
+    if source == target:
         return rows
-    there = {attribute: place for place, attribute in enumerate(given)}
-    places = [there.get(attribute) for attribute in wanted]
-    return tuple(tuple(None if place is None else row[place] for place in places) for row in rows)
+    available = {attribute: column for column, attribute in enumerate(source)}
+    columns = [available.get(attribute) for attribute in target]
+    return tuple(tuple(None if column is None else row[column] for column in columns) for row in rows)
 
 
 def relation_except(op: RelationExcept, sides: Sequence[Rows]) -> Rows:
-    """The tuples of the left, each without as many as the right has of it."""
+    """EXCEPT ALL at an instant: left rows, of which each right row removes an equal one."""
     return difference(*sides)
 
 
 def relation_intersect(op: RelationIntersect, sides: Sequence[Rows]) -> Rows:
-    """The tuples that both have, each as often as both have it."""
+    """INTERSECT ALL at an instant: each row as often as in the input where it is rarer."""
     left, right = sides
     return difference(left, difference(left, right))
 
 
 def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """Figure 7: at every tick with a new window, the current windows of both sides, paired."""
+    """In tick order, if either input has a new window: per pair of current windows one of all row pairs (Figure 7)."""
     return [pair for tick in tick_union(left, right) for pair in tick_cross_product(tick, left, right)]
 
 
 def window_join(op: WindowJoin, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """The selection of a cross product."""
+    """The windows of the cross product, in order, each with only the rows for which the predicate is true."""
     pairs = window_cross_product(WindowCrossProduct(op.left, op.right), left, right)
-    return [replace(w, rows=select(op.predicate, w.rows, of_tuples(op.schema))) for w in pairs]
+    return [replace(w, rows=select(op.predicate, w.rows, row_contexts(op.schema))) for w in pairs]
 
 
 def tick_union(left: Sequence[Bag], right: Sequence[Bag]) -> list[int]:
-    """getTickUnion: the ticks of both sides, each once, in order (S9)."""
+    """The ticks at which `left` or `right` has a window, each once, in order (getTickUnion; S9)."""
     return sorted({w.tick for w in left} | {w.tick for w in right})
 
 
 def tick_cross_product(tick: int, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """All pairs of the most recent windows at or before a tick, left-major (S10)."""
-    return [concat_windows(one, other) for one in current(tick, left) for other in current(tick, right)]
+    """The products of all pairs of windows current at a tick, in the order of the left ones (S10)."""
+    lefts, rights = current_windows(tick, left), current_windows(tick, right)
+    return [concat_windows(first, second) for first in lefts for second in rights]
 
 
-def current(tick: int, windows: Sequence[Bag]) -> list[Bag]:
-    """findLastTick and getWindowsAtTick: every window of the last tick that has any; none before the first (S8).
+def current_windows(tick: int, windows: Sequence[Bag]) -> list[Bag]:
+    """The windows current at `tick`: all of the last tick so far with a window; per key if keyed (S8).
 
-    With several keys, every window of the last tick of its key; that a key is over is told once.
+    With several keys, every window of the last tick of its key; the final bag of a key counts only at its own tick.
     """
     last = {row_identity(w.key): w.tick for w in windows if w.tick <= tick}
-    told = [w for w in windows if not w.over or w.tick == tick]
-    return [w for w in told if w.tick == last.get(row_identity(w.key))]
+    candidates = [w for w in windows if not w.is_final or w.tick == tick]
+    return [w for w in candidates if w.tick == last.get(row_identity(w.key))]
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
-    """windowCrossProduct: every tuple of one with every tuple of the other, at the later tick."""
-    rows = tuple(one + other for one in left.rows for other in right.rows)
-    return Bag(max(left.tick, right.tick), rows, left.key + right.key, left.over or right.over)
+    """The product of two windows: every left row joined to every right row, at the later of their ticks."""
+    rows = tuple(first + second for first in left.rows for second in right.rows)
+    return Bag(max(left.tick, right.tick), rows, left.key + right.key, left.is_final or right.is_final)

@@ -1,4 +1,4 @@
-"""Figures 2 and 5: what the sources give. Inputs are simulated: lists of tagged tuples, lists of table versions."""
+"""Figures 2 and 5: sources over simulated inputs, which are lists of tagged tuples and of table versions."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from dataclasses import dataclass, field
 
 from transom.algebra.operator import Operator
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
-from transom.model.bag import Element, Row, Version
-from transom.model.rdf.answer import Aside
+from transom.model.bag import Element, Row, TableVersion
+from transom.model.rdf.answer import RejectedMessage
 from transom.model.rdf.terms import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What every extent delivers, from the first to the last tick.
+    """The input of every extent, from the first to the last tick.
 
-    `watch` is told which operator comes next, and `reject` which rows an operator does not let through. Statements are
-    rows of terms; those after `until` count, since they say when what is valid then ends. `ends` says whether nothing
-    happens after `until`: not where all that is read are statements. `aside` are the messages that gave none, by
-    stream, `now` is when a query over stored graphs is asked (R28).
+    `on_operator` is called with each operator before its evaluation, `on_rejected` with the rows that an operator
+    rejects. Statements are rows of terms; those after `until` count too, since they can end the validity of earlier
+    ones. `ends` says whether the input ends at `until`; it is false if only statements are read. `rejected` has the
+    messages that gave no statements, by stream. `now` is the result of NOW in a query over stored graphs (R28).
     """
 
     until: int
     streams: Mapping[str, Sequence[Element]] = field(default_factory=dict)
-    tables: Mapping[str, Sequence[Version]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[TableVersion]] = field(default_factory=dict)
     start: int = 0
-    watch: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
-    reject: Callable[[Operator, Sequence[Element]], None] = field(default=lambda _, __: None, compare=False)
+    on_operator: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
+    on_rejected: Callable[[Operator, Sequence[Element]], None] = field(default=lambda _, __: None, compare=False)
     ends: bool = True
     now: Literal | None = None
-    aside: Mapping[str, tuple[Aside, ...]] = field(default_factory=dict)
+    rejected: Mapping[str, tuple[RejectedMessage, ...]] = field(default_factory=dict)
 
-    def delivered(self, extent: str) -> list[Element]:
-        """The elements of an extent between start and until, numbered from 1."""
-        seen = [e for e in self.streams.get(extent, ()) if self.start <= e.tick <= self.until]
-        return [Element(e.tick, place, e.row) for place, e in enumerate(seen, start=1)]
+    def elements_of(self, extent: str) -> list[Element]:
+        """The recorded elements of an extent between the run's start and end, numbered from 1."""
+        elements = [e for e in self.streams.get(extent, ()) if self.start <= e.tick <= self.until]
+        return [Element(e.tick, index, e.row) for index, e in enumerate(elements, start=1)]
 
 
 def stream_acquire(op: StreamAcquire, inputs: Inputs) -> list[Element]:
-    """Figure 2: the readings at 0, every, 2*every, ... that there are; a missing one takes no number (S37)."""
-    return inputs.delivered(op.extent)
+    """Figure 2 acquire: a sensed extent's readings, recorded at ticks 0, every, 2*every, ... (S37)."""
+    return inputs.elements_of(op.extent)
 
 
 def stream_receive(op: StreamReceive, inputs: Inputs) -> list[Element]:
-    """Section 6.1: the tuples in order of arrival."""
-    return inputs.delivered(op.extent)
+    """Section 6.1 receive: a pushed extent's recorded tuples in order of arrival."""
+    return inputs.elements_of(op.extent)
 
 
 def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
-    """Figure 5: the content of the table at the end of a tick (S11)."""
+    """Figure 5 scanTable: the rows of a stored table at the end of tick `now` (S11)."""
     content: tuple[Row, ...] = ()
     for version in inputs.tables.get(op.extent, ()):
         if version.tick <= now:
@@ -58,5 +58,5 @@ def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
 
 
 def values(op: Values) -> tuple[Row, ...]:
-    """The rows that the query says, at every tick."""
+    """The rows of SPARQL's VALUES clause, the same at every tick."""
     return op.rows

@@ -1,4 +1,4 @@
-"""What the functions on places compute; they are never handed a NULL."""
+"""Implementations of the spatial functions; they never receive NULL."""
 
 from __future__ import annotations
 
@@ -6,69 +6,76 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from transom.model.geodesy import azimuth
-from transom.model.space import Position, step
+from transom.model.geometry.geodesy import azimuth
+from transom.model.geometry.space import Position, step_length
 from transom.model.types import Line, Point, wkb
 
 
-def measured(measure: int) -> Position:
-    """How far places are apart by a measure: the micrometres of a unit of the plane, or 0 on the globe."""
+def position_of_measure(measure: int) -> Position:
+    """The geometry for distances: the globe if `measure` is 0, else a plane with that many micrometres per unit."""
     return Position("x", "y", geodesic=measure == 0, unit=measure or 1)
 
 
-def apart(one: Point, other: Point, measure: int) -> int | None:
-    """The micrometres between two places; NULL where a point is none, such as a latitude beyond a pole."""
-    position = measured(measure)
-    here, there = position.place(*one), position.place(*other)
-    return None if here is None or there is None else step(position, here, there)
+def distance_between(first: Point, second: Point, measure: int) -> int | None:
+    """Distance in micrometres, None if a point is invalid; `measure`: 0 globe, else micrometres per planar unit."""
+    position = position_of_measure(measure)
+    start, end = position.point(*first), position.point(*second)
+    return None if start is None or end is None else step_length(position, start, end)
 
 
 def kilometres_per_hour(micrometres: int, ticks: int, tick_length: int) -> float:
-    """A way in some ticks as a speed: both numbers as floats, divided once."""
+    """The speed in km/h over a distance in a number of ticks of `tick_length` microseconds."""
     return float(micrometres * 18) / float(ticks * tick_length * 5)
 
 
 def _point(x: float, y: float = 0.0, measure: int = 1) -> Point | None:
-    return None if measured(measure).place(x, y) is None else Point(x, y)
+    """POINT: the point with two coordinates; NULL if invalid; `measure` 0 is the globe, else the plane."""
+    return None if position_of_measure(measure).point(x, y) is None else Point(x, y)
 
 
-def _distance(one: Point, other: Point, measure: int) -> float | None:
-    way = apart(one, other, measure)
-    return None if way is None else way / 1e6
+def _distance(first: Point, second: Point, measure: int) -> float | None:
+    """DISTANCE: the distance of two points in metres, on the globe if `measure` is 0; NULL if a point is invalid."""
+    distance = distance_between(first, second, measure)
+    return None if distance is None else distance / 1e6
 
 
-def _within(one: Point, other: Point, most: int, measure: int) -> bool | None:
-    way = apart(one, other, measure)
-    return None if way is None else way <= most
+def _within(first: Point, second: Point, limit: int, measure: int) -> bool | None:
+    """WITHIN: whether two points are at most `limit` micrometres apart; `measure` 0: globe; NULL if one is invalid."""
+    distance = distance_between(first, second, measure)
+    return None if distance is None else distance <= limit
 
 
-def _speed(one: Point, since: int, other: Point, until: int, measure: int, tick_length: int) -> float | None:
-    way = apart(one, other, measure)
-    if since == until or way is None:
+def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure: int, tick_length: int) -> float | None:
+    """SPEED in km/h, ticks of `tick_length` microseconds; `measure` 0: globe; NULL for equal ticks or a bad point."""
+    distance = distance_between(first, second, measure)
+    if start_tick == end_tick or distance is None:
         return None
-    return kilometres_per_hour(way, abs(until - since), tick_length)
+    return kilometres_per_hour(distance, abs(end_tick - start_tick), tick_length)
 
 
-def _heading(one: Point, other: Point, measure: int) -> float | None:
-    if one == other or apart(one, other, measure) is None:
+def _heading(first: Point, second: Point, measure: int) -> float | None:
+    """HEADING: the direction between two points in degrees from north, `measure` 0: globe; NULL if equal or invalid."""
+    if first == second or distance_between(first, second, measure) is None:
         return None
     if measure == 0:
-        return azimuth(one.x, one.y, other.x, other.y)
-    return math.degrees(math.atan2(other.x - one.x, other.y - one.y)) % 360.0
+        return azimuth(first.x, first.y, second.x, second.y)
+    return math.degrees(math.atan2(second.x - first.x, second.y - first.y)) % 360.0
 
 
 def _text(geometry: Point | Line) -> str:
+    """WKT: the well-known text of a point or line."""
     return str(geometry)
 
 
 def _binary(geometry: Point | Line) -> str:
+    """WKB: the well-known binary of a point or line, as hexadecimal digits."""
     return wkb([geometry] if isinstance(geometry, Point) else geometry)
 
 
 SPACE_IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "POINT": _point,
-    "X": lambda place: place.x,
-    "Y": lambda place: place.y,
+    "X": lambda point: point.x,
+    "Y": lambda point: point.y,
     "DISTANCE": _distance,
     "WITHIN": _within,
     "SPEED": _speed,
@@ -76,4 +83,4 @@ SPACE_IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "WKT": _text,
     "WKB": _binary,
 }
-"""By the name of the function; a test checks that every function on places has one."""
+"""Implementations by function name; a test checks that every spatial function has one."""

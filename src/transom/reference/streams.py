@@ -4,75 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transom.algebra.streams import StreamProject, StreamSelect, WithoutJumps
+from transom.algebra.streams import SpeedLimit, StreamProject, StreamSelect
 from transom.model.bag import Bag, Element, Row, difference, row_identity
-from transom.model.space import step
-from transom.reference.expressions import RowScope, holds
-from transom.reference.relations import consecutive, project
+from transom.model.geometry.space import step_length
+from transom.reference.expressions import RowContext, is_true
+from transom.reference.relations import project, with_previous_window
 
 
 def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
-    """Figure 1: filter; tick and index are kept."""
+    """Figure 1: the tuples of a stream for which a predicate is true, with their tick and index."""
     schema = op.input.schema
-    return [e for e in elements if holds(op.predicate, RowScope.of(schema, e))]
+    return [e for e in elements if is_true(op.predicate, RowContext.of(schema, e))]
 
 
 def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Element]:
-    """Figure 3 projectOnTaggedTuple: tick and index are kept."""
+    """Figure 3: map each tuple of a stream by a list of expressions; tick and index are kept."""
     schema = op.input.schema
-    return [Element(e.tick, e.index, project(op.items, RowScope.of(schema, e))) for e in elements]
+    return [Element(e.tick, e.index, project(op.items, RowContext.of(schema, e))) for e in elements]
 
 
 def stream_union(parts: Sequence[Sequence[Element]]) -> list[Element]:
-    """All parts in order of tick; sorting keeps the order of the parts where ticks are equal (R10, R24)."""
+    """Merge streams in order of tick; the stable sort keeps the order of the parts within a tick (R10, R24)."""
     return renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))
 
 
 def renumber(elements: Sequence[Element]) -> list[Element]:
-    """The same elements, numbered from 1 (S15)."""
-    return [Element(e.tick, place, e.row) for place, e in enumerate(elements, start=1)]
+    """The elements with their index replaced by their number in this stream, from 1 (S15)."""
+    return [Element(e.tick, index, e.row) for index, e in enumerate(elements, start=1)]
 
 
-def without_jumps(op: WithoutJumps, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
-    """The rows that their objects can have reached since the last one kept, and those that are rejected."""
+def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
+    """Split a stream into accepted rows, and rows that their object could reach only above the speed limit."""
     schema = op.input.schema
-    kept: list[Element] = []
+    accepted: list[Element] = []
     rejected: list[Element] = []
     last: dict[tuple[object, ...], tuple[int, tuple[float, float]]] = {}
-    seen: dict[tuple[object, ...], int] = {}
+    last_tick: dict[tuple[object, ...], int] = {}
     for e in elements:
         key = row_identity(tuple(e.row[schema.position(a)] for a in op.key))
-        if op.forget_after is not None and key in seen and e.tick - seen[key] - 1 > op.forget_after:
+        if op.forget_after is not None and key in last_tick and e.tick - last_tick[key] - 1 > op.forget_after:
             last.pop(key, None)
-        place = op.position.place(*(e.row[schema.position(a)] for a in op.place))
-        if place is not None and key in last:
-            since, before = last[key]
-            if not op.speed.allows(step(op.position, before, place), e.tick - since):
+        position = op.position.point(*(e.row[schema.position(a)] for a in op.position_columns))
+        if position is not None and key in last:
+            previous_tick, previous = last[key]
+            if not op.speed.allows(step_length(op.position, previous, position), e.tick - previous_tick):
                 rejected.append(e)
                 continue
-        if place is not None:
-            last[key] = (e.tick, place)
-        seen[key] = e.tick
-        kept.append(e)
-    return kept, rejected
+        if position is not None:
+            last[key] = (e.tick, position)
+        last_tick[key] = e.tick
+        accepted.append(e)
+    return accepted, rejected
 
 
 def r_stream(windows: Sequence[Bag]) -> list[Element]:
-    """Figure 8 rStream: all tuples of every window."""
-    return append([(w.tick, w.rows) for w in windows])
+    """RSTREAM (Figure 8): the tuples of every window, in order of windows, with its tick and indexes from 1."""
+    return stream_of_batches([(w.tick, w.rows) for w in windows])
 
 
 def i_stream(windows: Sequence[Bag]) -> list[Element]:
-    """Figure 8 iStream: what was not in the window before; the first is compared with nothing."""
-    return append([(w.tick, difference(w.rows, before)) for before, w in consecutive(windows)])
+    """ISTREAM (Figure 8): the tuples of each window, at its tick, that the previous window of its key lacked."""
+    return stream_of_batches([(w.tick, difference(w.rows, before)) for before, w in with_previous_window(windows)])
 
 
 def d_stream(windows: Sequence[Bag]) -> list[Element]:
-    """Section 6.3 dStream: what is gone since the window before, with the tick of the present one (S13)."""
-    return append([(w.tick, difference(before, w.rows)) for before, w in consecutive(windows)])
+    """DSTREAM (Sec. 6.3): the tuples that the previous window of the key had and a window lacks, at its tick (S13)."""
+    return stream_of_batches([(w.tick, difference(before, w.rows)) for before, w in with_previous_window(windows)])
 
 
-def append(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:
-    """Figure 8 append: tuples with the tick of their window and a running index from 1."""
+def stream_of_batches(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:
+    """Concatenate rows by tick to a stream of tuples, whose index runs from 1 (Figure 8 append)."""
     tagged = [(tick, row) for tick, rows in batches for row in rows]
     return [Element(tick, index, row) for index, (tick, row) in enumerate(tagged, start=1)]

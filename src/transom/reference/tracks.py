@@ -1,4 +1,4 @@
-"""Aggregates along the places of tuples: what Section 2 of the CQL document calls the path of the monitored car."""
+"""Trajectory aggregates, over the path of a moving object (Section 2 of the CQL document)."""
 
 from __future__ import annotations
 
@@ -6,50 +6,53 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import assert_never
 
-from transom.algebra.tracks import Track, TrackFunction
+from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction
 from transom.model.bag import Row
+from transom.model.geometry.space import step_length
 from transom.model.schema import Schema
-from transom.model.space import step
 from transom.model.types import Line, Point, Value
-from transom.reference.expressions import RowScope, value
+from transom.reference.expressions import RowContext, evaluate_expression
 from transom.reference.space_functions import kilometres_per_hour
 
 
-def follow(track: Track, schema: Schema, rows: Sequence[Row]) -> Value:
-    """A track over the tuples of a window or group, by tick, ties in their order (C24)."""
+def evaluate_track(track: TrackAggregate, schema: Schema, rows: Sequence[Row]) -> Value:
+    """The value of a trajectory aggregate over a window's or group's rows in tick order, ties in row order (C24)."""
     ticks: list[int] = []
-    places: list[Point] = []
-    for tick, place in sorted(((_tick(track, schema, r), _place(track, schema, r)) for r in rows), key=lambda x: x[0]):
+    points: list[Point] = []
+    timed = ((_tick_of(track, schema, row), _point_of(track, schema, row)) for row in rows)
+    for tick, point in sorted(timed, key=lambda pair: pair[0]):
         ticks.append(tick)
-        if place is not None:
-            places.append(place)
+        if point is not None:
+            points.append(point)
     match track.function:
         case TrackFunction.AVGSPD:
             duration = track.span if track.span is not None else (ticks[-1] - ticks[0] if ticks else 0)
             if not rows or not duration:
                 return None
-            return kilometres_per_hour(way(track, places), duration, track.tick_length)
+            return kilometres_per_hour(path_length(track, points), duration, track.tick_length)
         case TrackFunction.PATHLENGTH:
-            return way(track, places) / 1e6 if rows else None
+            return path_length(track, points) / 1e6 if rows else None
         case TrackFunction.TRAJECTORY:
-            return Line(places) if places else None
+            return Line(points) if points else None
         case TrackFunction.PLACE:
-            return places[-1] if places else None
+            return points[-1] if points else None
         case _:
             assert_never(track.function)
 
 
-def way(track: Track, places: Sequence[Point]) -> int:
-    """The sum of the distances of consecutive places, in micrometres."""
-    return sum(step(track.position, before, now) for before, now in pairwise(places))
+def path_length(track: TrackAggregate, points: Sequence[Point]) -> int:
+    """The length of the path through `points`, in micrometres, in the geometry of the aggregate's position."""
+    return sum(step_length(track.position, start, end) for start, end in pairwise(points))
 
 
-def _tick(track: Track, schema: Schema, row: Row) -> int:
-    tick = value(track.tick, RowScope(schema, row))
+def _tick_of(track: TrackAggregate, schema: Schema, row: Row) -> int:
+    """The tick of a row, which the trajectory aggregate's tick expression computes."""
+    tick = evaluate_expression(track.tick, RowContext(schema, row))
     assert isinstance(tick, int)  # noqa: S101 - a tick is never NULL
     return tick
 
 
-def _place(track: Track, schema: Schema, row: Row) -> Point | None:
-    place = value(track.place, RowScope(schema, row))
-    return place if isinstance(place, Point) and track.position.place(*place) is not None else None
+def _point_of(track: TrackAggregate, schema: Schema, row: Row) -> Point | None:
+    """The position of a row, which the trajectory aggregate's point expression computes; None if NULL or invalid."""
+    point = evaluate_expression(track.point, RowContext(schema, row))
+    return point if isinstance(point, Point) and track.position.point(*point) is not None else None

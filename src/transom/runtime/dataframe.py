@@ -1,4 +1,4 @@
-"""The DataFrame of a query: sources opened or taken as given, the plan lowered onto them."""
+"""Build the DataFrame of a job: open its sources or take the caller's, then lower the plan onto them."""
 
 from __future__ import annotations
 
@@ -10,214 +10,234 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.servers import Kafka
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
-from transom.physical.node import Physical
-from transom.physical.plan import Read, ReadScans
-from transom.physical.rdf_plan import messages
-from transom.physical.walk import walk
-from transom.runtime.heartbeats import delay_ms, heartbeats
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.rdf import message_extent
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import ReadScans, ReadStream
+from transom.runtime.heartbeats import heartbeats, watermark_delay_ms
 from transom.runtime.job import Job, lateness_of
-from transom.runtime.results import last_tick
-from transom.spark.balance import CountRead, RowCounts, uncounted
+from transom.runtime.results.results import last_tick
+from transom.spark.columns import REJECT_REASON
 from transom.spark.frames import LoweringContext
-from transom.spark.given import stream_frame, table_frame, with_ties
-from transom.spark.lower import lower
-from transom.spark.rejected import Rejected
-from transom.spark.session import allow_depth, check_session
-from transom.spark.statements import (
-    DEAD,
-    each_message,
-    each_statement,
-    given_graph,
-    given_statements,
+from transom.spark.input.balance import CountRead, RowCounts, uncounted
+from transom.spark.input.rejected import RejectedRows
+from transom.spark.input.statements import (
+    explode_statements,
+    graph_frame,
+    message_frame,
     statement_count,
+    statement_frame,
 )
+from transom.spark.input.user_frames import stream_frame, table_frame, with_order
+from transom.spark.lower import lower
+from transom.spark.session import allow_deep_expressions, check_session
 
 
 def dataframe(
     job: Job,
     spark: SparkSession,
-    given: Mapping[str, Any] | None = None,
+    user_frames: Mapping[str, Any] | None = None,
     *,
     live: bool,
-    rejected: Rejected | None = None,
+    rejected: RejectedRows | None = None,
     counts: RowCounts | None = None,
 ) -> DataFrame:
-    """One DataFrame with the answer: streaming if `live`, else batch.
+    """Build a job's answer, streaming if `live`; `user_frames`: the caller's sources; fills `rejected` and `counts`.
 
-    `given` are the sources that the caller has opened; the others are opened as the catalog says. `rejected` counts
-    what a batch rejects, `counts` the rows of all live sources.
+    `user_frames` maps extents to DataFrames of the caller; other sources are opened from the catalog. `rejected`
+    collects the rejected rows of a batch, `counts` the row counts of live sources.
     """
     counts = counts or RowCounts()
-    catalog, options, frames = job.catalog, job.options, dict(given or {})
-    known = catalog.sources
+    catalog, options, frames = job.catalog, job.options, dict(user_frames or {})
+    declared = catalog.sources
     for name in frames:
-        if name not in known:
-            raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(known)}")
-    opening = Opening(job, spark, frames, counts, rejected, live)
-    streams, tables = _opened(opening)
-    of_statements = [extent.name for extent in job.sources if extent.holds_statements]
-    of_rows = [extent for extent in job.sources if not extent.holds_statements]
-    timed = {**streams, **{name: frame for name, frame in tables.items() if name not in of_statements}}
-    if of_statements:
-        allow_depth(spark)
-    streamed = [e for e in job.sources if e.kind is not Kind.STORED or e.name in _followed(job.plan)]
-    source_of = {messages(name): name for name in of_statements}
-    beats = heartbeats(job, spark, streamed, frames) if live else {}
-    delays = {extent.name: delay_ms(extent, catalog.calendar) for extent in streamed}
-    run = LoweringContext(
+        if name not in declared:
+            raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(declared)}")
+    opener = SourceOpener(job, spark, frames, counts, rejected, live)
+    streams, tables = _open_sources(opener)
+    statement_sources = [extent.name for extent in job.sources if extent.holds_statements]
+    row_sources = [extent for extent in job.sources if not extent.holds_statements]
+    timed_frames = {**streams, **{name: frame for name, frame in tables.items() if name not in statement_sources}}
+    if statement_sources:
+        allow_deep_expressions(spark)
+    streamed = [
+        extent
+        for extent in job.sources
+        if extent.kind is not ExtentKind.STORED or extent.name in _followed_tables(job.plan)
+    ]
+    source_of = {message_extent(name): name for name in statement_sources}
+    heartbeat_frames = heartbeats(job, spark, streamed, frames) if live else {}
+    delays = {extent.name: watermark_delay_ms(extent, catalog.calendar) for extent in streamed}
+    context = LoweringContext(
         spark,
         catalog.calendar,
         streams,
         tables,
         live,
         options.start,
-        options.until if live else job.results.last_tick(options, timed),
+        options.until if live else job.results.last_tick(options, timed_frames),
         delays | {name: delays[source] for name, source in source_of.items() if source in delays},
-        beats | {name: beats[source] for name, source in source_of.items() if source in beats},
+        heartbeat_frames
+        | {name: heartbeat_frames[source] for name, source in source_of.items() if source in heartbeat_frames},
         options.approximate_sums,
         job.kernel.used,
-        rejected or Rejected(),
-        shared=dict.fromkeys(_several(job.plan, {*of_statements, *source_of})) if live else {},
+        rejected or RejectedRows(),
+        shared_scans=dict.fromkeys(_shared_streams(job.plan, {*statement_sources, *source_of})) if live else {},
         counts=counts,
         lateness=lateness_of(job, live=live),
-        settled=frozenset(e.name for e in of_rows if e.name not in frames and _keeps_dead_letters(e)),
+        lateness_checked=frozenset(
+            extent.name for extent in row_sources if extent.name not in frames and _keeps_dead_letters(extent)
+        ),
         source_of=source_of,
-        rows_until=None if live or not of_rows else last_tick(options, timed),
+        rows_until=None if live or not row_sources else last_tick(options, timed_frames),
     )
     check_session(spark, job.plan, catalog.calendar, live)
-    return job.results.result(lower(job.plan, run))
+    return job.results.result(lower(job.plan, context))
 
 
 def replay(
-    job: Job, spark: SparkSession, given: Mapping[str, Any] | None = None, *, rejected: Rejected | None = None
+    job: Job, spark: SparkSession, user_frames: Mapping[str, Any] | None = None, *, rejected: RejectedRows | None = None
 ) -> DataFrame:
-    """The answer of a job over sources that are no streams, in the order of its ticks."""
-    if any(frame.isStreaming for frame in (given or {}).values()):
+    """A job's answer over batch sources, ordered by tick; `user_frames`: the caller's sources; fills `rejected`."""
+    if any(frame.isStreaming for frame in (user_frames or {}).values()):
         raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
-    frame = dataframe(job, spark, given, live=False, rejected=rejected)
-    return job.results.replayed(frame, job.options.start, job.options.until)
+    frame = dataframe(job, spark, user_frames, live=False, rejected=rejected)
+    return job.results.replay_frame(frame, job.options.start, job.options.until)
 
 
 @dataclass(frozen=True)
-class Opening:
-    """What it takes to open the sources of a job; `given` are DataFrames of the caller."""
+class SourceOpener:
+    """The context for opening the sources of a job; `user_frames` are DataFrames of the caller."""
 
     job: Job
     spark: SparkSession
-    given: Mapping[str, DataFrame]
+    user_frames: Mapping[str, DataFrame]
     counts: RowCounts
-    rejected: Rejected | None
+    rejected: RejectedRows | None
     live: bool
 
-    def count(self, extent: Extent) -> CountRead:
-        """What counts the rows that a scan of a source gives; a batch counts none."""
+    def row_counter(self, extent: Extent) -> CountRead:
+        """The function that makes Spark count the rows read from a source; in a batch it leaves the frame as it is."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
-    def own(self, extent: Extent) -> DataFrame | None:
-        """The DataFrame that the caller gave for a stream."""
-        own = self.given.get(extent.name)
-        if own is not None and own.isStreaming != self.live:
+    def user_stream(self, extent: Extent) -> DataFrame | None:
+        """The caller's DataFrame for a stream, or None; UsageError if it is batch in a live run, or the reverse."""
+        frame = self.user_frames.get(extent.name)
+        if frame is not None and frame.isStreaming != self.live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
-        return own
+        return frame
 
 
-def _opened(opening: Opening) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
-    """The streams and the tables of a job as source frames."""
-    followed = _followed(opening.job.plan)
+def _open_sources(opener: SourceOpener) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """Open all sources of a job: the streams by name, and the tables by name."""
+    followed = _followed_tables(opener.job.plan)
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
-    for extent in opening.job.sources:
-        if extent.kind is Kind.STORED:
-            tables[extent.name] = _table(opening, extent, followed=extent.name in followed)
+    for extent in opener.job.sources:
+        if extent.kind is ExtentKind.STORED:
+            tables[extent.name] = _open_table(opener, extent, followed=extent.name in followed)
         elif extent.holds_statements:
-            streams |= _statements(opening, extent)
+            streams |= _open_statements(opener, extent)
         else:
-            streams[extent.name] = _stream(opening, extent)
+            streams[extent.name] = _open_row_stream(opener, extent)
     return streams, tables
 
 
-def _table(opening: Opening, extent: Extent, *, followed: bool) -> DataFrame:
-    """A table or a stored graph as it was given, or as the catalog has it; the log of one that is `followed`."""
-    spark, catalog, own = opening.spark, opening.job.catalog, opening.given.get(extent.name)
+def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> DataFrame:
+    """Open a table or stored graph: its log of scans if `followed`, else the caller's DataFrame or its source."""
+    spark, catalog, user_frame = opener.spark, opener.job.catalog, opener.user_frames.get(extent.name)
     if followed:
-        return connectors.open_scans(spark, extent, catalog.folder, count=opening.count(extent))
-    if own is not None:
-        return given_graph(extent, own) if extent.holds_statements else table_frame(extent, own, catalog.calendar)
-    found = connectors.open_table(spark, extent, catalog.calendar, catalog.folder, position=True)
-    return found if extent.holds_statements else with_ties(found, extent)
+        return connectors.open_scans(spark, extent, catalog.folder, count=opener.row_counter(extent))
+    if user_frame is not None:
+        return (
+            graph_frame(extent, user_frame)
+            if extent.holds_statements
+            else table_frame(extent, user_frame, catalog.calendar)
+        )
+    table = connectors.open_table(spark, extent, catalog.calendar, catalog.folder, with_order=True)
+    return table if extent.holds_statements else with_order(table, extent)
 
 
-def _statements(opening: Opening, extent: Extent) -> dict[str, DataFrame]:
-    """A stream of statements; one that the plan matches by messages is there as messages, too.
+def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFrame]:
+    """Open an RDF stream as statements and, if the plan matches patterns within messages, also as messages, by name.
 
-    Of a batch, `rejected` keeps the messages that gave none.
+    In a batch, `rejected` collects the messages that could not be read.
     """
-    calendar, live, own = opening.job.catalog.calendar, opening.live, opening.own(extent)
-    if own is not None:
-        found = given_statements(extent, opening.count(extent)(own, statement_count(own)), calendar)
+    calendar, live, user_frame = opener.job.catalog.calendar, opener.live, opener.user_stream(extent)
+    if user_frame is not None:
+        messages = statement_frame(
+            extent, opener.row_counter(extent)(user_frame, statement_count(user_frame)), calendar
+        )
     else:
-        found = _open(opening, extent)
-        if not live and opening.rejected is not None:
-            found = opening.rejected.keep(found, extent.name)
-    if DEAD in found.columns and not live:
-        found = found.where(F.col(DEAD).isNull()).drop(DEAD)
-    streams = {extent.name: each_statement(extent, found)}
-    if any(isinstance(node, Read) and node.extent == messages(extent.name) for node in walk(opening.job.plan)):
-        streams[messages(extent.name)] = each_message(extent, found, live=live)
+        messages = _open_from_catalog(opener, extent)
+        if not live and opener.rejected is not None:
+            messages = opener.rejected.cache_messages(messages, extent.name)
+    if REJECT_REASON in messages.columns and not live:
+        messages = messages.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON)
+    streams = {extent.name: explode_statements(extent, messages)}
+    if any(
+        isinstance(node, ReadStream) and node.extent == message_extent(extent.name) for node in walk(opener.job.plan)
+    ):
+        streams[message_extent(extent.name)] = message_frame(extent, messages, live=live)
     return streams
 
 
-def _several(plan: Physical, names: Collection[str]) -> list[str]:
-    """Which of some streams are read by several nodes."""
-    found = Counter(node.extent for node in walk(plan) if isinstance(node, Read) and node.extent in names)
-    return [name for name, count in found.items() if count > 1]
+def _shared_streams(plan: PhysicalNode, names: Collection[str]) -> list[str]:
+    """The streams among `names` that several nodes of the plan read, so that their reader is shared."""
+    readers = Counter(node.extent for node in walk(plan) if isinstance(node, ReadStream) and node.extent in names)
+    return [name for name, count in readers.items() if count > 1]
 
 
-def _followed(plan: Physical) -> set[str]:
-    """The tables whose logs the plan follows."""
+def _followed_tables(plan: PhysicalNode) -> set[str]:
+    """The names of the tables that the plan reads as logs of scans, so that new versions reach a live run."""
     return {node.extent for node in walk(plan) if isinstance(node, ReadScans)}
 
 
 def _keeps_dead_letters(extent: Extent) -> bool:
-    """Whether the reader of a source tells its late rows itself, and keeps them."""
+    """Whether the reader of a source detects late rows itself and writes them to dead letters."""
     return isinstance(extent.source, Kafka) and extent.source.dead is not None
 
 
-def _stream(opening: Opening, extent: Extent) -> DataFrame:
-    """A stream of rows as it was given, or as the catalog has it."""
-    own, count = opening.own(extent), opening.count(extent)
-    if own is not None:
-        return stream_frame(extent, count(own, F.lit(1)), opening.job.catalog.calendar)
-    return with_ties(_open(opening, extent), extent)
+def _open_row_stream(opener: SourceOpener, extent: Extent) -> DataFrame:
+    """Open a stream of rows: the caller's DataFrame, or the catalog's source."""
+    user_frame, row_counter = opener.user_stream(extent), opener.row_counter(extent)
+    if user_frame is not None:
+        return stream_frame(extent, row_counter(user_frame, F.lit(1)), opener.job.catalog.calendar)
+    return with_order(_open_from_catalog(opener, extent), extent)
 
 
-def _open(opening: Opening, extent: Extent) -> DataFrame:
-    """A stream as the catalog has it."""
-    job = opening.job
+def _open_from_catalog(opener: SourceOpener, extent: Extent) -> DataFrame:
+    """Open a stream of rows or messages from the source that the catalog declares."""
+    job = opener.job
     return connectors.open_stream(
-        opening.spark,
+        opener.spark,
         extent,
         job.catalog.calendar,
         job.catalog.folder,
-        live=opening.live,
-        position=_needs_position(job.plan, extent.name),
+        live=opener.live,
+        with_order=_needs_position(job.plan, extent.name),
         until=job.options.until,
         checkpoint=job.options.checkpoint,
-        waits=job.waits,
-        may_lose=job.options.may_lose,
-        count=opening.count(extent),
+        reject_late=job.has_state,
+        allow_data_loss=job.options.allow_data_loss,
+        count=opener.row_counter(extent),
     )
 
 
-def is_live(frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
-    """Whether an answer over given sources is a stream: where one of them is."""
-    own = [frames[e.name] for e in sources if e.kind is not Kind.STORED and e.name in frames]
-    return any(frame.isStreaming for frame in own)
+def is_live(user_frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
+    """Whether the answer is streaming: one of `sources` that is a stream has a streaming DataFrame in `user_frames`."""
+    stream_frames = [
+        user_frames[extent.name]
+        for extent in sources
+        if extent.kind is not ExtentKind.STORED and extent.name in user_frames
+    ]
+    return any(frame.isStreaming for frame in stream_frames)
 
 
-def _needs_position(plan: Physical, extent: str) -> bool:
-    return any(isinstance(node, Read) and node.extent == extent and node.ordered for node in walk(plan))
+def _needs_position(plan: PhysicalNode, extent: str) -> bool:
+    """Whether the plan numbers the rows of a stream, so that its reader must return the number of each row."""
+    return any(isinstance(node, ReadStream) and node.extent == extent and node.ordered for node in walk(plan))

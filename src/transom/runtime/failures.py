@@ -1,4 +1,4 @@
-"""Errors of a query that Spark reports in its own words, in ours where the cause is known."""
+"""Translate Spark's errors into Transom's where the cause is known."""
 
 from __future__ import annotations
 
@@ -7,74 +7,76 @@ import re
 from transom import errors
 from transom.errors import CheckpointError, DataError, EngineError, TransomError, Unavailable
 
-_OWN = re.compile(r"transom\.errors\.(\w+): (.+)")
+_WRAPPED_ERROR = re.compile(r"transom\.errors\.(\w+): (.+)")
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
-_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
-_STATE = re.compile(r"CANNOT_LOAD_STATE_STORE|CHECKSUM|StateStoreSnapshot|STATE_STORE_\w+")
-_FULL = re.compile(r"No space left on device|Disk quota exceeded")
-_AWAY = re.compile(
+_DATA_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
+_STATE_DAMAGED = re.compile(r"CANNOT_LOAD_STATE_STORE|CHECKSUM|StateStoreSnapshot|STATE_STORE_\w+")
+_DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_SERVER_UNAVAILABLE = re.compile(
     r"Connection refused|Connection reset|UnknownHostException|NoRouteToHost|kafka\.common\.errors\.TimeoutException"
     r"|Failed to construct kafka consumer|Timeout of \d+ms expired|Broken pipe"
 )
-_PLAN = re.compile(r"=== Streaming Query ===.*?(?=JVM stacktrace|\Z)", re.DOTALL)
-"""The offsets and the plan of a query in its error, which may hold any words."""
-_TRACE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)")
+_QUERY_DUMP = re.compile(r"=== Streaming Query ===.*?(?=JVM stacktrace|\Z)", re.DOTALL)
+"""The part of Spark's error with the offsets and the plan of the query; it can contain any text."""
+_TRACE_LINE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)")
 
 
-def in_words(error: BaseException) -> TransomError | None:
-    """The error of Transom that an error of Spark stands for; None if the cause is not known."""
+def translate_error(error: BaseException) -> TransomError | None:
+    """Translate an error that Spark raised to a TransomError; None if the cause is not known."""
     if isinstance(error, TransomError):
         return error
-    text = _PLAN.sub("", str(error))
-    own = _own(text)
-    if own is not None:
-        return own
-    if found := _RAISED.search(text):
-        return DataError(found[1])
-    if _LOSS.search(text):
+    text = _QUERY_DUMP.sub("", str(error))
+    wrapped = _wrapped_error(text)
+    if wrapped is not None:
+        return wrapped
+    if raised := _RAISED.search(text):
+        return DataError(raised[1])
+    if _DATA_LOSS.search(text):
         return CheckpointError(
             "messages of a topic were deleted before the query had read them",
-            detail=first_line(text),
+            detail=first_cause(text),
             hint="go on without them with --on-data-loss continue, or start with a new checkpoint",
         )
-    if _FULL.search(text):
-        return Unavailable("a disk is full", detail=first_line(text), hint="make room and start the query again")
-    if _STATE.search(text):
+    if _DISK_FULL.search(text):
+        return Unavailable("a disk is full", detail=first_cause(text), hint="make room and start the query again")
+    if _STATE_DAMAGED.search(text):
         return CheckpointError(
             "the state in the checkpoint is damaged",
-            detail=first_line(text),
+            detail=first_cause(text),
             hint="put back a copy of the whole checkpoint, and of its sink from the same time, or start with a new one",
         )
-    if _AWAY.search(text):
-        return Unavailable("a server is not available", detail=first_line(text))
+    if _SERVER_UNAVAILABLE.search(text):
+        return Unavailable("a server is not available", detail=first_cause(text))
     return None
 
 
-def _own(text: str) -> TransomError | None:
-    """An error of ours that Spark has wrapped, as it was."""
-    found = list(_OWN.finditer(text))
-    if not found:
+def _wrapped_error(text: str) -> TransomError | None:
+    """Restore a Transom error from the text of the Spark error that wraps it; None if there is none."""
+    matches = list(_WRAPPED_ERROR.finditer(text))
+    if not matches:
         return None
-    kind = getattr(errors, found[-1][1], DataError)
+    kind = getattr(errors, matches[-1][1], DataError)
     if not (isinstance(kind, type) and issubclass(kind, TransomError)) or kind is errors.Unsupported:
         kind = TransomError
-    more = text[found[-1].end() :].lstrip("\r\n").splitlines()[:4]
-    parts = {name: words for name, _, words in (line.strip().partition(": ") for line in more if line.startswith("  "))}
-    return kind(found[-1][2].strip(), detail=parts.get("detail"), hint=parts.get("hint"))
+    following = text[matches[-1].end() :].lstrip("\r\n").splitlines()[:4]
+    fields = {
+        name: value for name, _, value in (line.strip().partition(": ") for line in following if line.startswith("  "))
+    }
+    return kind(matches[-1][2].strip(), detail=fields.get("detail"), hint=fields.get("hint"))
 
 
-def unknown(error: BaseException) -> EngineError:
-    """An error of Spark whose cause is not known, as one line and where to find more."""
+def unknown_error(error: BaseException) -> EngineError:
+    """EngineError for an error of Spark whose cause is not known, with the first cause in one line."""
     return EngineError(
         "Spark stopped the query",
-        detail=first_line(str(error)) or type(error).__name__,
+        detail=first_cause(str(error)) or type(error).__name__,
         hint="set TRANSOM_SPARK_LOG=ERROR for the traces of Spark, and start the query again",
     )
 
 
-def first_line(text: str, longest: int = 600) -> str:
-    """What an error of Spark says before its traces: the last cause that is named, else the first line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not _TRACE.match(line)]
+def first_cause(text: str, longest: int = 600) -> str:
+    """The last exception named in an error of Spark, else its first line; cut to `longest` characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _TRACE_LINE.match(line)]
     named = [line for line in lines if re.match(r"(Caused by: )?[\w.$]+(Exception|Error): ", line)]
     line = named[-1] if named else (lines[0] if lines else "")
     return line if len(line) <= longest else f"{line[:longest]}..."

@@ -1,4 +1,4 @@
-"""Watermarks of sources: how far they stay behind, and heartbeats, rows that only move them."""
+"""Watermark delays of sources, and heartbeats: rows that only advance a watermark."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.connectors import spark as connectors
 from transom.model.time import Calendar
 from transom.runtime.job import Job
-from transom.spark import clock
+from transom.spark.input import clock
 
 
-def delay_ms(extent: Extent, calendar: Calendar) -> int:
-    """How far the watermark of a source stays behind its latest tick: its lateness in whole ticks."""
+def watermark_delay_ms(extent: Extent, calendar: Calendar) -> int:
+    """The watermark delay of a source: its lateness in milliseconds, rounded up."""
     return -(-extent.lateness * calendar.length // 1000)
 
 
 def heartbeats(
-    job: Job, spark: SparkSession, streamed: Sequence[Extent], given: Collection[str]
+    job: Job, spark: SparkSession, streamed: Sequence[Extent], user_sources: Collection[str]
 ) -> dict[str, DataFrame]:
-    """Heartbeats of sources that may fall silent (E12), and of sources that come to an end."""
+    """Heartbeat streams by extent, for `streamed` extents that idle, end or grow; the caller opens `user_sources`."""
     options = job.options
-    found: dict[str, DataFrame] = {}
+    streams: dict[str, DataFrame] = {}
     for extent in streamed:
-        if options.once and options.until is not None and extent.name not in given:
-            found[extent.name] = _shown(job, spark, options.until + 1 + extent.lateness)
+        if options.once and options.until is not None and extent.name not in user_sources:
+            streams[extent.name] = _heartbeat_at(job, spark, options.until + 1 + extent.lateness)
         elif extent.grows:
-            found[extent.name] = _shown(job, spark, connectors.scanned_up_to(extent, job.catalog.folder))
+            streams[extent.name] = _heartbeat_at(job, spark, connectors.scanned_up_to(extent, job.catalog.folder))
         elif extent.idle_after is not None:
-            found[extent.name] = clock.beats(
+            streams[extent.name] = clock.heartbeats(
                 spark,
                 behind=extent.idle_after,
                 calendar=job.catalog.calendar,
@@ -38,14 +38,14 @@ def heartbeats(
                 first=options.start,
                 kernel=job.kernel.used,
             )
-    return found
+    return streams
 
 
-def _shown(job: Job, spark: SparkSession, tick: int) -> DataFrame:
-    """A tick and the one after it, shown at every start.
+def _heartbeat_at(job: Job, spark: SparkSession, tick: int) -> DataFrame:
+    """A stream of two heartbeats, at `tick` and the next, emitted at every start to advance the watermark.
 
-    After a restart Spark knows the watermark of a source only from rows that come again, and the next scan of a table
-    may be hours away. All segments of its log that are there now will be in the first micro-batch.
+    After a restart Spark knows the watermark of a source only from new rows, and the next scan of a table may be hours
+    away. The first micro-batch reads all segments of the log that exist now.
     """
     calendar = job.catalog.calendar
     return clock.ticks(spark, first=tick, periods=(), until=tick, live=True, calendar=calendar, kernel=job.kernel.used)

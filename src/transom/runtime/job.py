@@ -1,4 +1,4 @@
-"""A query that is planned and ready to run: all that the runtime knows about it."""
+"""Job: a query that is planned and ready to run, as the runtime sees it."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
-from transom.algebra.state import NOTHING
-from transom.algebra.state_bound import StateBound
+from transom.algebra.state.bound import StateBound
+from transom.algebra.state.formula import ZERO
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent
-from transom.physical.node import Physical
-from transom.physical.walk import walk
-from transom.runtime.answers import RowResults
+from transom.catalog.extent import Extent
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
 from transom.runtime.kernel import KernelChoice
 from transom.runtime.options import RunOptions
-from transom.runtime.rdf_answers import RdfResults
-from transom.spark.lateness import Lateness
+from transom.runtime.results.rdf import RdfResults
+from transom.runtime.results.rows import RowResults
+from transom.spark.input.lateness import Lateness
 
 
 @dataclass(frozen=True)
 class Job:
-    """One planned run of a query. The plan holds for these options and this session, and is made once."""
+    """One planned run of a query. The plan is made once and fits only these options and this session."""
 
     text: str = field(repr=False)
     name: str | None
     catalog: Catalog = field(repr=False)
     sources: tuple[Extent, ...]
-    plan: Physical = field(repr=False)
+    plan: PhysicalNode = field(repr=False)
     results: RowResults | RdfResults
     bound: StateBound
     kernel: KernelChoice
     options: RunOptions
 
     @property
-    def waits(self) -> bool:
-        """Whether an operator waits for ticks to close."""
-        return any(node.choice.state != NOTHING for node in walk(self.plan))
+    def has_state(self) -> bool:
+        """Whether an operator keeps state, so that answers wait for ticks to close."""
+        return any(node.decision.state != ZERO for node in walk(self.plan))
 
 
 def lateness_of(job: Job, *, live: bool) -> Lateness | None:
-    """How a run tells late rows; None where nothing is late: in a replay, and where no operator waits for ticks.
+    """How a run's readers reject late rows; None in a replay (not `live`), without state, or without a checkpoint.
 
     Without a checkpoint, as in a DataFrame that its caller starts, Spark drops late rows itself.
     """
-    if not live or job.options.checkpoint is None or not job.waits:
+    if not live or job.options.checkpoint is None or not job.has_state:
         return None
     return Lateness(job.options.checkpoint, job.catalog.calendar, job.kernel.used)
 
 
 class Plannable(Protocol):
-    """A compiled query, as the runtime sees it: what it reads, and how it is planned."""
+    """A compiled query, as the runtime sees it: its sources, and how it is planned and evaluated."""
 
     @property
-    def reads(self) -> tuple[Extent, ...]:
-        """The sources, each once."""
+    def sources(self) -> tuple[Extent, ...]:
+        """The sources of the query, each once."""
         ...
 
     @property
@@ -64,14 +64,16 @@ class Plannable(Protocol):
         """The catalog that the query was compiled against."""
         ...
 
-    def job(self, spark: SparkSession, options: RunOptions, given: Collection[str] = (), *, live: bool = True) -> Job:
-        """The query, planned for a session; `given` names the sources that the caller opens."""
+    def job(
+        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+    ) -> Job:
+        """Plan the query for a session and a run, for a replay unless `live`; the caller opens `user_sources`."""
         ...
 
     def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Any:
-        """What the reference engine evaluates over: the contents of the catalog's sources."""
+        """The reference engine's inputs, from the catalog's sources, for a run over ticks `start` to `until`."""
         ...
 
     def evaluate(self, inputs: Any) -> Any:
-        """The whole answer of the reference engine to some inputs."""
+        """The complete answer of the reference engine over inputs from the method `inputs`."""
         ...

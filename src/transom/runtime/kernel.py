@@ -1,8 +1,8 @@
-"""Whether a query uses the Java kernel, and how the user learns of it.
+"""Choose whether a query uses the Java kernel, and report the choice to the user.
 
-The command line prints the line of the choice. The Python API issues a KernelWarning when `auto` falls back
-to a slower path for a reason that the user can fix. It is silent when the kernel is used, switched off or impossible
-(Spark Connect).
+The command line prints `KernelChoice.line`. The Python API issues a KernelWarning when `auto` falls back to a slower
+executor for a reason that the user can fix. It is silent when the kernel is used, switched off or impossible (Spark
+Connect).
 """
 
 from __future__ import annotations
@@ -16,90 +16,96 @@ from dataclasses import dataclass, replace
 from pyspark.sql import SparkSession
 
 from transom.errors import KernelWarning, UsageError
-from transom.physical.node import Physical
-from transom.physical.plan import Kernel, Path
-from transom.physical.walk import walk
-from transom.spark.kernel import VERSION, has_jvm, refusal
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import Executor, KernelMode
+from transom.spark.stateful.kernel import VERSION, has_jvm, load_kernel
 
-WAYS = ("auto", "on", "off")
-VARIABLE = "TRANSOM_KERNEL"
+KERNEL_MODES = ("auto", "on", "off")
+KERNEL_VARIABLE = "TRANSOM_KERNEL"
 
 
 @dataclass(frozen=True)
 class KernelChoice:
     """Whether the kernel is used; if not, the reason, and whether the user can fix it.
 
-    `needed` says whether the kernel would run an operator of the plan, `instead` where that operator runs without it.
+    `would_run` says whether the kernel would run an operator of the plan, `fallback` where that operator runs instead.
     """
 
     used: bool
     reason: str = ""
     avoidable: bool = False
-    needed: bool = True
-    instead: str = ""
+    would_run: bool = True
+    fallback: str = ""
 
     @property
     def line(self) -> str:
-        """One line for the user: where the stateful operators of a plan run, and if not in the kernel, why."""
-        if not self.needed:
+        """One line for the user: where stateful operators run and, if not in the kernel, the reason."""
+        if not self.would_run:
             return "kernel: not needed, Spark's own operators run the whole plan"
         if self.used:
             return f"kernel: stateful operators run in Java (transom-kernel {VERSION})"
-        return f"kernel: off, {self.instead}: {self.reason}"
+        return f"kernel: off, {self.fallback}: {self.reason}"
 
     def warn(self) -> None:
-        """Warn the caller of this package if the kernel would run the plan and could be enabled."""
-        if self.avoidable and self.needed:
-            message = f"{self.reason}; {self.instead}. Write kernel='off' to accept it"
-            warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller())
+        """Issue a KernelWarning if the kernel would run an operator of the plan and the user could enable it."""
+        if self.avoidable and self.would_run:
+            message = f"{self.reason}; {self.fallback}. Write kernel='off' to accept it"
+            warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller_stacklevel())
 
 
-def choose_kernel(spark: SparkSession, kernel: Kernel) -> KernelChoice:
-    """Decide for a session: `auto` uses the kernel where the session takes the jar, `on` insists.
+def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
+    """Choose whether a session uses the Java kernel: `auto` if it accepts the jar; `on` raises UsageError if not.
 
     The environment variable TRANSOM_KERNEL replaces `auto`.
     """
     reason = "kernel='off' was requested"
-    if kernel == "auto" and VARIABLE in os.environ:
-        kernel = os.environ[VARIABLE]  # type: ignore[assignment]
-        reason = f"{VARIABLE}=off is set"
-    if kernel not in WAYS:
-        raise UsageError(f"kernel is one of {', '.join(WAYS)}, not {kernel!r}")
+    if kernel == "auto" and KERNEL_VARIABLE in os.environ:
+        kernel = os.environ[KERNEL_VARIABLE]  # type: ignore[assignment]
+        reason = f"{KERNEL_VARIABLE}=off is set"
+    if kernel not in KERNEL_MODES:
+        raise UsageError(f"kernel is one of {', '.join(KERNEL_MODES)}, not {kernel!r}")
     if kernel == "off":
         return KernelChoice(False, reason)
-    why = refusal(spark)
-    if why is None:
+    reason_not_loaded = load_kernel(spark)
+    if reason_not_loaded is None:
         return KernelChoice(True)
     if kernel == "on":
-        raise UsageError("the kernel cannot be used", detail=why, hint="leave it out, or write kernel='auto'")
-    return KernelChoice(False, why, avoidable=has_jvm(spark))
+        raise UsageError(
+            "the kernel cannot be used", detail=reason_not_loaded, hint="leave it out, or write kernel='auto'"
+        )
+    return KernelChoice(False, reason_not_loaded, avoidable=has_jvm(spark))
 
 
-def planned(spark: SparkSession, kernel: Kernel, plan: Callable[[bool], Physical]) -> tuple[KernelChoice, Physical]:
-    """The choice for a session, and the plan for it, made once.
+def plan_for_session(
+    spark: SparkSession, kernel: KernelMode, make_plan: Callable[[bool], PhysicalNode]
+) -> tuple[KernelChoice, PhysicalNode]:
+    """Choose whether a session uses the kernel, and plan for it: `make_plan` is called with True if it uses the kernel.
 
-    Without the kernel a second plan is made, only to tell the user what the kernel would change.
+    Without the kernel a second plan is made, only to find out whether the kernel would run any operator.
     """
     choice = choose_kernel(spark, kernel)
-    made = plan(choice.used)
+    plan = make_plan(choice.used)
     if choice.used:
-        return replace(choice, needed=has_path(made, Path.KERNEL)), made
-    return replace(choice, needed=has_path(plan(True), Path.KERNEL), instead=_instead(made)), made
+        return replace(choice, would_run=has_executor(plan, Executor.KERNEL)), plan
+    return replace(
+        choice, would_run=has_executor(make_plan(True), Executor.KERNEL), fallback=_fallback_description(plan)
+    ), plan
 
 
-def has_path(plan: Physical, path: Path) -> bool:
-    """Whether an operator of a plan takes a path."""
-    return any(node.choice.path is path for node in walk(plan))
+def has_executor(plan: PhysicalNode, executor: Executor) -> bool:
+    """Whether any operator of the plan runs on an executor: Spark's operators, Python or the kernel."""
+    return any(node.decision.executor is executor for node in walk(plan))
 
 
-def _instead(plan: Physical) -> str:
-    """Where the stateful operators of a plan without the kernel run."""
-    where = "in Python" if has_path(plan, Path.MACHINE) else "as Spark's own operators"
+def _fallback_description(plan: PhysicalNode) -> str:
+    """Text that says where the stateful operators of a plan run without the kernel."""
+    where = "in Python" if has_executor(plan, Executor.MACHINE) else "as Spark's own operators"
     return f"stateful operators run {where}"
 
 
-def _caller() -> int:
-    """The stack level, for a warning of the function that asks, of the first caller outside this package."""
+def _caller_stacklevel() -> int:
+    """The `stacklevel` with which a warning points to the first caller outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == "transom":
         level, frame = level + 1, frame.f_back

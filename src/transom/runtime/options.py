@@ -1,4 +1,4 @@
-"""How a query is run: every option of a run, in one place."""
+"""RunOptions: every option of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from transom.physical.plan import Kernel
+from transom.physical.nodes.windows import KernelMode
 
 OnDataLoss = Literal["refuse", "continue"]
 
@@ -23,7 +23,7 @@ class RunOptions:
     until: int | None = None
     index: bool = False
     approximate_sums: bool = False
-    kernel: Kernel = "auto"
+    kernel: KernelMode = "auto"
     sink: str = "console"
     checkpoint: Path | None = None
     once: bool = False
@@ -31,13 +31,13 @@ class RunOptions:
     on_data_loss: OnDataLoss = "refuse"
 
     @property
-    def may_lose(self) -> bool:
-        """Whether the run continues where a broker has deleted messages before they were read."""
+    def allow_data_loss(self) -> bool:
+        """Whether the run continues although a broker has deleted messages that it had not read."""
         return self.on_data_loss == "continue"
 
     @property
     def folder(self) -> Path:
-        """The checkpoint of a live run."""
+        """The checkpoint folder of a live run; ValueError in a replay, which has none."""
         if self.checkpoint is None:
             raise ValueError("a live run has a checkpoint")
         return self.checkpoint

@@ -1,4 +1,4 @@
-"""What a running query did, from Spark's reports."""
+"""Progress of a running query: totals and row balances from Spark's progress reports."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 
 from transom.errors import LostRows
 from transom.model.balance import Balance
-from transom.model.reasons import Reason
-from transom.spark.balance import RowCounts
+from transom.model.reject_reason import RejectReason
+from transom.spark.input.balance import RowCounts
 
-_NEW = "this is a fault of Transom: report it, and start with a new checkpoint"
+_LOST_ROWS_HINT = "this is a fault of Transom: report it, and start with a new checkpoint"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """So far: micro-batches, the balance of each source, rows out, how fast, how far event time got, rows in state.
+    """Totals of a run so far; the rates and the rows in state are those of the last micro-batch.
 
-    `refused` are rows that the sink refused, which are in its dead letters.
+    `refused` counts the rows that the sink refused and that are in its dead letters.
     """
 
     batch: int = -1
@@ -33,22 +33,22 @@ class Progress:
     state_rows: int = 0
     refused: Mapping[str, int] = field(default_factory=dict)
     unread: Mapping[str, int] = field(default_factory=dict)
-    """Offsets of topics that held no message: the broker had deleted it, or it was a marker of a transaction."""
+    """By topic, the offsets without a message: deleted by the broker, or transaction markers."""
 
     @property
     def rows_in(self) -> int:
-        """Rows that were read, of all sources."""
+        """The number of rows read from all sources since the start."""
         return sum(balance.read for balance in self.sources.values())
 
     @property
     def late_rows(self) -> int:
-        """Rows that were late, of all sources."""
+        """The number of late rows of all sources since the start."""
         return sum(balance.late for balance in self.sources.values())
 
-    def after(self, report: Mapping[str, Any], counts: RowCounts) -> Progress:
-        """Totals after one more progress report; duplicate and idle reports are ignored.
+    def with_report(self, report: Mapping[str, Any], counts: RowCounts) -> Progress:
+        """The totals after one more progress report; `counts` names its metrics; duplicate or idle ones add nothing.
 
-        While nothing is to be done, Spark reports under the number of the micro-batch that comes next.
+        While a query is idle, Spark reports under the number of the next micro-batch.
         """
         if report["batchId"] <= self.batch or "addBatch" not in report["durationMs"]:
             return self
@@ -61,69 +61,71 @@ class Progress:
             self.rows_out + rows_out,
             sum(balance.read for balance in new.values()) / seconds,
             rows_out / seconds,
-            _moment(report.get("eventTime", {}).get("watermark")) or self.watermark,
+            _parse_instant(report.get("eventTime", {}).get("watermark")) or self.watermark,
             sum(operator["numRowsTotal"] for operator in report["stateOperators"]),
             self.refused,
-            _summed(self.unread, _unread(report)),
+            _add_counts(self.unread, _unread_offsets(report)),
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
-        """How many seconds the watermark is behind the wall clock."""
+        """Seconds from the watermark to `now` (None: the present time); None before the first watermark."""
         if self.watermark is None:
             return None
         return ((now or datetime.now(UTC)) - self.watermark).total_seconds()
 
 
 def batch_balances(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Balance]:
-    """The balance of each source in one micro-batch; a row beyond a speed limit is rejected instead of used.
+    """Rows read, used, late and rejected by source in a micro-batch, from Spark's `report`; `counts` names its metrics.
 
-    A source that several operators read is counted once, by the reader whose balance does not close if there is one.
+    A source with several readers counts once: the reader with the most missing rows represents it.
     """
     observed = report.get("observedMetrics") or {}
-    found = {
-        name: max(readers, key=lambda one: abs(one.missing)) for name, readers in counts.balances(observed).items()
+    balances = {
+        name: max(readers, key=lambda balance: abs(balance.missing))
+        for name, readers in counts.balances(observed).items()
     }
-    for name, rows in counts.too_fast(observed).items():
-        found[name] = found.get(name, Balance()) + Balance(used=-rows, rejected={Reason.SPEED.value: rows})
-    return found
+    for name, rows in counts.speed_limit_counts(observed).items():
+        balances[name] = balances.get(name, Balance()) + Balance(used=-rows, rejected={RejectReason.SPEED.value: rows})
+    return balances
 
 
-def lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | None:
-    """The error of a micro-batch in which rows of a source are accounted for nowhere, or dropped inside the plan."""
+def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | None:
+    """LostRows if a micro-batch's `report` has rows uncounted or dropped, else None; `counts` names its metrics."""
     for name, readers in counts.balances(report.get("observedMetrics") or {}).items():
         for balance in readers:
             if balance.missing:
                 return LostRows(
                     f"the rows of {name} in micro-batch {report['batchId']} do not add up: {balance}",
                     detail=f"rows missing: {balance.missing:,}",
-                    hint=_NEW,
+                    hint=_LOST_ROWS_HINT,
                 )
     dropped = sum(operator["numRowsDroppedByWatermark"] for operator in report["stateOperators"])
     if dropped:
         return LostRows(
             f"Spark dropped {dropped:,} rows in micro-batch {report['batchId']} that were not late when they were read",
-            hint=_NEW,
+            hint=_LOST_ROWS_HINT,
         )
     return None
 
 
-def described(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]:
-    """One micro-batch for a log: its number, when it began, its watermark, the balance of each source, and rows out."""
-    one = Progress(report["batchId"] - 1).after(report, counts)
+def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]:
+    """A micro-batch's progress `report` as an entry of the run's log; `counts` names the metrics with row counts."""
+    totals = Progress(report["batchId"] - 1).with_report(report, counts)
     return {
-        "batch": one.batch,
+        "batch": totals.batch,
         "began": report["timestamp"],
         "seconds": report.get("batchDuration", 0) / 1000,
-        "watermark": None if one.watermark is None else one.watermark.isoformat(),
-        "sources": {name: asdict(balance) for name, balance in one.sources.items()},
-        "rows_out": one.rows_out,
-        "late_rows": one.late_rows,
-        "state_rows": one.state_rows,
-        "unread": dict(one.unread),
+        "watermark": None if totals.watermark is None else totals.watermark.isoformat(),
+        "sources": {name: asdict(balance) for name, balance in totals.sources.items()},
+        "rows_out": totals.rows_out,
+        "late_rows": totals.late_rows,
+        "state_rows": totals.state_rows,
+        "unread": dict(totals.unread),
     }
 
 
 def _rows_out(report: Mapping[str, Any]) -> int:
+    """The number of answer rows in a progress report; 0 if the report does not have the metric."""
     answer = (report.get("observedMetrics") or {}).get("transom_answer")
     if answer is None:
         return 0
@@ -131,34 +133,40 @@ def _rows_out(report: Mapping[str, Any]) -> int:
     return int(rows or 0)
 
 
-def _unread(report: Mapping[str, Any]) -> Counter[str]:
-    """By topic the offsets of a micro-batch that gave no message."""
-    found: Counter[str] = Counter()
+def _unread_offsets(report: Mapping[str, Any]) -> Counter[str]:
+    """The number of offsets by topic that a micro-batch passed without a message, for example deleted ones."""
+    unread: Counter[str] = Counter()
     for source in report["sources"]:
-        begin, end = _offsets(source.get("startOffset")), _offsets(source.get("endOffset"))
-        for topic, ends in end.items():
-            count = sum(to - begin.get(topic, {}).get(partition, to) for partition, to in ends.items())
+        begin, end = _topic_offsets(source.get("startOffset")), _topic_offsets(source.get("endOffset"))
+        for topic, end_offsets in end.items():
+            count = sum(
+                end_offset - begin.get(topic, {}).get(partition, end_offset)
+                for partition, end_offset in end_offsets.items()
+            )
             if len(end) == 1 and count > source["numInputRows"]:
-                found[topic] = max(found[topic], count - source["numInputRows"])
-    return found
+                unread[topic] = max(unread[topic], count - source["numInputRows"])
+    return unread
 
 
-def _offsets(value: Any) -> dict[str, dict[str, int]]:
-    """The offsets of a source that reads topics, by topic and partition; nothing for other sources."""
+def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
+    """The offsets in a progress report of a Kafka source, by topic and partition; empty for other sources."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
             return {}
-    whole = isinstance(value, dict) and all(isinstance(parts, dict) for parts in value.values())
-    return {t: p for t, p in value.items() if all(isinstance(n, int) for n in p.values())} if whole else {}
+    if not isinstance(value, dict) or not all(isinstance(offsets, dict) for offsets in value.values()):
+        return {}
+    return {topic: offsets for topic, offsets in value.items() if all(isinstance(o, int) for o in offsets.values())}
 
 
-def _summed(one: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
-    return dict(Counter(one) + more) if more else one
+def _add_counts(counts: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
+    """Add the offsets without a message of one micro-batch, by topic, to the total counts."""
+    return dict(Counter(counts) + more) if more else counts
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_instant(text: str | None) -> datetime | None:
+    """Parse the watermark of a progress report; None if there is none, which Spark may write as the Unix epoch."""
     if not text:
         return None
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -1,4 +1,4 @@
-"""A running query: what it did so far, and its end between two micro-batches."""
+"""A running query: its progress, and how it stops between two micro-batches."""
 
 from __future__ import annotations
 
@@ -16,61 +16,63 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from transom.errors import LostRows
-from transom.runtime.checkpoint import Checkpoint
-from transom.runtime.failures import in_words
-from transom.runtime.files_read import changed_files
+from transom.runtime.checkpoint.checkpoint import Checkpoint
+from transom.runtime.checkpoint.lock import CheckpointLock
+from transom.runtime.checkpoint.source_files import changed_files
+from transom.runtime.failures import translate_error
 from transom.runtime.job import Job
-from transom.runtime.lock import Lock
-from transom.runtime.progress import Progress, lost_rows
-from transom.runtime.sink_dead_letters import SinkDeadLetters
-from transom.spark.balance import RowCounts
-from transom.spark.marks import EPOCH, TickTime
+from transom.runtime.progress import Progress, find_lost_rows
+from transom.runtime.sinks.dead_letters import SinkDeadLetters
+from transom.spark.event_time import EPOCH, TickTime
+from transom.spark.input.balance import RowCounts
 
-BETWEEN_REPORTS = 2.0
-"""Seconds between two looks at what a query did."""
-PATIENCE = 20.0
+REPORT_INTERVAL = 2.0
+"""Seconds between two reads of Spark's progress reports."""
+STOP_TIMEOUT = 20.0
 """Seconds that a micro-batch has to end before it is interrupted; it is then repeated at the next start."""
-REPORTS = 1000
-"""The most reports that wait for whoever logs them."""
+MAX_PENDING_REPORTS = 1000
+"""The most progress reports that wait to be logged; older ones are dropped."""
 
 
-class Gate:
-    """What a micro-batch passes before it is delivered, until somebody closes it."""
+class BatchGate:
+    """Gate before the delivery of each micro-batch; once closed, it blocks the next one."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
+        """A gate for micro-batches, open at first, that records digests of Spark's logs in `checkpoint`."""
         self._checkpoint = checkpoint
         self._closed = threading.Event()
-        self.reached = threading.Event()
+        self.batch_waiting = threading.Event()
         """Set when a micro-batch waits at the closed gate: the one before it is committed."""
 
-    def guarded(self, deliver: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
-        """A delivery behind the gate; it also notes what Spark has written so far."""
+    def wrap(self, deliver: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
+        """Make a `foreachBatch` callback wait while the gate is closed; else digests of logs are recorded first."""
 
         def pass_through(frame: DataFrame, batch: int) -> None:
+            """Deliver a micro-batch, or if the gate is closed wait until Spark interrupts the query."""
             if self._closed.is_set():
-                self.reached.set()
+                self.batch_waiting.set()
                 _wait_for_interrupt(frame)
-            self._checkpoint.note()
+            self._checkpoint.record_digests()
             deliver(frame, batch)
 
         return pass_through
 
     def close(self) -> None:
-        """Let no further micro-batch through."""
+        """Close the gate: block the delivery of all further micro-batches, so that the query can stop between two."""
         self._closed.set()
 
 
 def _wait_for_interrupt(frame: DataFrame) -> None:
-    """Wait in the thread of the query until Spark interrupts it, which ends the query without an error."""
+    """Wait in the query's thread until Spark interrupts it, which ends the query without an error."""
     jvm: Any = frame.sparkSession._jvm
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + STOP_TIMEOUT
     while time.monotonic() < end:
         jvm.java.lang.Thread.sleep(100)
     raise InterruptedError("the query is stopped, and Spark did not interrupt it")
 
 
 class Running:
-    """A query that runs. `stop` ends it between two micro-batches; started again on its checkpoint, it goes on."""
+    """A running query. `stop` ends it between two micro-batches; a restart on its checkpoint resumes it."""
 
     def __init__(
         self,
@@ -78,100 +80,105 @@ class Running:
         job: Job,
         resumed: bool,
         checkpoint: Checkpoint,
-        gate: Gate,
-        lock: Lock,
+        gate: BatchGate,
+        lock: CheckpointLock,
         counts: RowCounts,
-        letters: SinkDeadLetters | None = None,
+        dead_letters: SinkDeadLetters | None = None,
     ) -> None:
+        """A run of `job` as Spark's query `stream`; a new thread polls its progress. `resumed`: from a checkpoint."""
         self.stream = stream
         self.job = job
         self.resumed = resumed
-        self.reports: deque[Mapping[str, Any]] = deque(maxlen=REPORTS)
-        """Spark's reports of micro-batches that nobody has taken yet."""
-        self.seen = Progress()
-        """What `progress` gave last."""
+        self.reports: deque[Mapping[str, Any]] = deque(maxlen=MAX_PENDING_REPORTS)
+        """Spark's reports of micro-batches that have not been logged yet."""
+        self.last_progress = Progress()
+        """The last result of `progress`, without the refused rows."""
         self.counts = counts
         """Which metrics of the reports count the rows of which source."""
         self._lost: LostRows | None = None
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._checkpoint = checkpoint
         self._gate = gate
         self._lock = lock
-        self._one_at_a_time = threading.Lock()
-        lock.in_use = self._in_use
-        threading.Thread(target=self._follow, name="transom progress", daemon=True).start()
+        self._progress_lock = threading.Lock()
+        lock.in_use = self._is_running
+        threading.Thread(target=self._poll_progress, name="transom progress", daemon=True).start()
 
-    def _follow(self) -> None:
-        """Take note of reports before Spark forgets them; it keeps the last hundred."""
+    def _poll_progress(self) -> None:
+        """Poll progress reports until the query ends; Spark keeps only the last hundred."""
         while True:
             try:
                 if not self.is_active:
                     break
                 self.progress()
-            except Exception:  # the session is gone; whoever waits for the query is told why
+            except Exception:  # the session is gone; `wait` raises the reason
                 break
             with contextlib.suppress(OSError):  # a full disk stops the query itself
-                self._lock.while_held(self._checkpoint.note)
-            time.sleep(BETWEEN_REPORTS)
-        self._ended()
+                self._lock.while_held(self._checkpoint.record_digests)
+            time.sleep(REPORT_INTERVAL)
+        self._release_lock()
 
-    def _in_use(self) -> bool:
+    def _is_running(self) -> bool:
+        """Whether the query is still running; False if its Spark session is gone."""
         try:
             return self.is_active
         except Exception:  # the session is gone
             return False
 
-    def _ended(self) -> None:
-        """Note what was written last, and let others have the checkpoint."""
+    def _release_lock(self) -> None:
+        """Record the digests of the last log files, then release the checkpoint's lock."""
         with contextlib.suppress(Exception):
-            self._lock.while_held(self._checkpoint.note)
-        self._lock.free()
+            self._lock.while_held(self._checkpoint.record_digests)
+        self._lock.release()
 
     @property
     def is_active(self) -> bool:
-        """Whether it still runs."""
+        """Whether the query is still running."""
         return bool(self.stream.isActive)
 
     def progress(self) -> Progress:
-        """What it did so far: the balance of each source, rows out, watermark, state.
+        """Totals so far: row counts of each source, rows out, watermark, rows in state.
 
-        A run whose balance does not close is stopped; `wait` raises LostRows.
+        Stops a run whose balance does not add up; `wait` then raises LostRows.
         """
-        with self._one_at_a_time:
+        with self._progress_lock:
             for report in self.stream.recentProgress:
-                entries = _entries(report)
-                before, self.seen = self.seen, self.seen.after(entries, self.counts)
-                if self.seen is not before:
+                entries = _report_fields(report)
+                before, self.last_progress = self.last_progress, self.last_progress.with_report(entries, self.counts)
+                if self.last_progress is not before:
                     self.reports.append(entries)
-                    self._check(entries)
-            refused = self._letters.counts() if self._letters else {}
-            return replace(self.seen, refused=refused) if refused else self.seen
+                    self._stop_on_lost_rows(entries)
+            refused = self._dead_letters.counts() if self._dead_letters else {}
+            return replace(self.last_progress, refused=refused) if refused else self.last_progress
 
-    def _check(self, report: Mapping[str, Any]) -> None:
-        """Stop if rows are missing in a micro-batch, and let nobody continue the checkpoint."""
-        lost = lost_rows(report, self.counts)
+    def _stop_on_lost_rows(self, report: Mapping[str, Any]) -> None:
+        """If a micro-batch lost rows, stop the query and mark the checkpoint so that no run continues it."""
+        lost = find_lost_rows(report, self.counts)
         if lost is not None and self._lost is None:
             self._lost = lost
-            self._checkpoint.spoil(str(lost))
+            self._checkpoint.mark_lost_rows(str(lost))
             self.stream.stop()
 
     def changed_files(self) -> list[Path]:
-        """The files of its sources that were changed after they were read; what was added to them is not read."""
+        """Source files that were modified after they were read; the run does not read them again."""
         return changed_files(self.job.options.folder)
 
     def closed_tick(self) -> int | None:
-        """The last closed tick: the sink has the answers of this tick and all before it.
+        """The last closed tick: the sink has all answers up to it.
 
-        None while the watermark has not moved, as in a query that keeps no state and answers every row at once.
+        None without a watermark, as in a query that keeps no state and answers every row at once.
         """
         watermark = self.progress().watermark
         if watermark is None:
             return None
-        closed = TickTime(self.job.catalog.calendar).closed((watermark - EPOCH) // timedelta(milliseconds=1))
+        closed = TickTime(self.job.catalog.calendar).last_closed_tick((watermark - EPOCH) // timedelta(milliseconds=1))
         return closed if self.job.options.until is None else min(closed, self.job.options.until)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it ends, or so long; whether it ended. An error of the run is raised here, in words if known."""
+        """Wait until the query ends or the timeout expires; True if it ended.
+
+        Raises the error of the run, translated to a TransomError if its cause is known.
+        """
         try:
             if seconds is None:
                 self.stream.awaitTermination()
@@ -179,42 +186,44 @@ class Running:
             else:
                 ended = bool(self.stream.awaitTermination(seconds))
         except Exception as error:
-            self._ended()
-            known = in_words(error)
-            if known is None:
+            self._release_lock()
+            translated = translate_error(error)
+            if translated is None:
                 raise
-            raise known from error
+            raise translated from error
         if ended:
             self.progress()
-            self._ended()
+            self._release_lock()
         if self._lost is not None:
             raise self._lost
         return ended
 
-    def stop(self, patience: float = PATIENCE) -> None:
-        """Stop between two micro-batches, keeping all that is needed to go on.
+    def stop(self, patience: float = STOP_TIMEOUT) -> None:
+        """Stop between two micro-batches, so that a restart can resume.
 
-        A micro-batch that takes longer than `patience` seconds is interrupted, and repeated at the next start.
+        A micro-batch that takes longer than `patience` seconds is interrupted and repeated at the next start.
         """
         self.progress()
         self._gate.close()
-        batch, end = self._batch(), time.monotonic() + patience
-        while self._busy(batch) and time.monotonic() < end:
-            if self._gate.reached.wait(0.1):
+        batch, end = self._last_batch(), time.monotonic() + patience
+        while self._is_processing(batch) and time.monotonic() < end:
+            if self._gate.batch_waiting.wait(0.1):
                 break
         self.stream.stop()
-        self._ended()
+        self._release_lock()
 
-    def _busy(self, batch: int | None) -> bool:
-        return self.is_active and bool(self.stream.status["isTriggerActive"]) and self._batch() == batch
+    def _is_processing(self, batch: int | None) -> bool:
+        """Whether the micro-batch with the number `batch` is still being processed."""
+        return self.is_active and bool(self.stream.status["isTriggerActive"]) and self._last_batch() == batch
 
-    def _batch(self) -> int | None:
+    def _last_batch(self) -> int | None:
+        """The number of the last reported micro-batch; None before the first report."""
         last = self.stream.lastProgress
-        return None if last is None else int(_entries(last)["batchId"])
+        return None if last is None else int(_report_fields(last)["batchId"])
 
 
-def _entries(report: Any) -> Mapping[str, Any]:
-    """A report of progress as a dictionary, whatever Spark hands out."""
+def _report_fields(report: Any) -> Mapping[str, Any]:
+    """A progress report as a dictionary; Spark returns either a dictionary or an object with JSON."""
     if isinstance(report, dict):
         return report
     entries: Mapping[str, Any] = json.loads(report.json)

@@ -1,4 +1,4 @@
-"""A session for the command line: the one that is there, or a local one with the settings that queries need."""
+"""The Spark session of the command line: the active one, or a new one with the settings that queries need."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from pyspark.sql import SparkSession
 from transom.spark.session import SETTINGS
 
 
-def session(master: str | None = None, partitions: int | None = None) -> SparkSession:
-    """The active session, or a new one; quiet, without a web page, on this machine unless told otherwise."""
+def get_session(master: str | None = None, partitions: int | None = None) -> SparkSession:
+    """The active Spark session or a new one at `master`; None: spark-submit's, or local with these `partitions`.
+
+    `master` or spark-submit change where a new session runs. TRANSOM_SPARK_LOG sets Spark's log level; the default is
+    OFF. Under spark-submit the level is left alone.
+    """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -39,9 +43,10 @@ def session(master: str | None = None, partitions: int | None = None) -> SparkSe
 
 
 def silence_py4j() -> None:
-    """Drop the traces that py4j logs when a signal comes, or the JVM goes away, while it waits for an answer."""
-    logging.getLogger().addFilter(_is_not_of_py4j)
+    """Suppress the stack traces that py4j logs when a signal or the end of the JVM interrupts a call."""
+    logging.getLogger().addFilter(_not_from_py4j)
 
 
-def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+def _not_from_py4j(record: logging.LogRecord) -> bool:
+    """Logging filter that drops py4j's records: whether a record comes from elsewhere."""
     return "py4j" not in Path(record.pathname).parts

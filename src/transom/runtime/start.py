@@ -1,4 +1,4 @@
-"""A running query: started on a sink and a checkpoint, watched, stopped."""
+"""Start a job as a Spark streaming query with a sink and a checkpoint; Spark's plan for `explain`."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
-from transom.physical.node import Clock
-from transom.physical.walk import walk
-from transom.runtime.checkpoint import SPARK, Checkpoint
+from transom.physical.nodes.node import ReadClock
+from transom.physical.nodes.walk import walk
+from transom.runtime.checkpoint.checkpoint import SPARK_FOLDER, Checkpoint
+from transom.runtime.checkpoint.fingerprint import check_fingerprint, fingerprint
+from transom.runtime.checkpoint.lock import CheckpointLock
 from transom.runtime.dataframe import dataframe
-from transom.runtime.deliver import check_ledger, delivery
-from transom.runtime.fingerprint import check, fingerprint
-from transom.runtime.folder import Folder, is_sparks
 from transom.runtime.job import Job
-from transom.runtime.lock import Lock
-from transom.runtime.running import Gate, Running
-from transom.runtime.sink_dead_letters import SinkDeadLetters
-from transom.runtime.sinks import Sink
-from transom.runtime.topics import check_topics, topics_of
-from transom.spark.balance import RowCounts
-from transom.spark.clock import completed
-from transom.spark.file_order import warn_of_file_order
+from transom.runtime.running import BatchGate, Running
+from transom.runtime.sinks.dead_letters import SinkDeadLetters
+from transom.runtime.sinks.delivery import batch_delivery, check_ledger
+from transom.runtime.sinks.folder import FolderWriter, uses_spark_sink
+from transom.runtime.sinks.sink import Sink
+from transom.runtime.topics import check_topics, source_topics
+from transom.spark.input.balance import RowCounts
+from transom.spark.input.clock import last_completed_tick
+from transom.spark.input.file_order import warn_of_file_order
 from transom.spark.printable import printable
 
-ANSWER = "transom_answer"
-MOST_WINDOWS = 1_000_000
-"""Windows that a live run may have to make up for before it has caught up with the clock."""
+ANSWER_METRIC = "transom_answer"
+MAX_BACKLOG_WINDOWS = 1_000_000
+"""The most windows between the first tick of a live run and the present that it may have to catch up on."""
 
 
-def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | None = None) -> Running:
-    """Start a job; a checkpoint of another one, and state without a bound, are refused."""
-    sink, options, given = Sink.read(job.options.sink), job.options, given or {}
+def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFrame] | None = None) -> Running:
+    """Start a live run of a job, with the caller's DataFrames by extent; raises for another query's checkpoint."""
+    sink, options, user_frames = Sink.read(job.options.sink), job.options, user_frames or {}
     if not any(source.runs_live for source in job.sources):
         raise UsageError("nothing streams in this query", hint="replay it: its answer holds for ever")
     if not job.bound.bounded and not options.allow_unbounded:
@@ -49,80 +49,80 @@ def start_query(job: Job, spark: SparkSession, given: Mapping[str, DataFrame] | 
             hint="; ".join((*job.bound.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
         )
     if options.until is None:
-        _check_span(job)
+        _check_backlog(job)
     elif options.once:
-        _check_whole([e for e in job.sources if e.name not in given])
+        _check_single_batch([source for source in job.sources if source.name not in user_frames])
     counts = RowCounts()
-    frame = dataframe(job, spark, given, live=True, counts=counts)
-    print_now = fingerprint(job, given)
-    own = sink.folder is not None and is_sparks(spark, sink, options.folder)
-    lock = Lock(options.folder).take()
+    frame = dataframe(job, spark, user_frames, live=True, counts=counts)
+    current = fingerprint(job, user_frames)
+    spark_sink = sink.folder is not None and uses_spark_sink(spark, sink, options.folder)
+    lock = CheckpointLock(options.folder).acquire()
     try:
         checkpoint = Checkpoint.open(spark, options.folder)
-        resumed = check(options.folder, print_now, job.text, begun=checkpoint.begun)
+        resumed = check_fingerprint(options.folder, current, job.text, spark_started=checkpoint.started)
         checkpoint.check()
-        warn_of_file_order(given)
-        check_topics(checkpoint, topics_of(job.sources, given), may_lose=options.may_lose)
-        gate = Gate(checkpoint)
+        warn_of_file_order(user_frames)
+        check_topics(checkpoint, source_topics(job.sources, user_frames), allow_data_loss=options.allow_data_loss)
+        gate = BatchGate(checkpoint)
         writer = (
             (printable(frame) if sink.kind == "console" else frame)
-            .observe(ANSWER, F.count(F.lit(1)).alias("rows"))
+            .observe(ANSWER_METRIC, F.count(F.lit(1)).alias("rows"))
             .writeStream.outputMode("append")
-            .option("checkpointLocation", str(options.folder / SPARK))
+            .option("checkpointLocation", str(options.folder / SPARK_FOLDER))
             .queryName(f"transom_{uuid4().hex}")
         )
         if options.once:
             writer = writer.trigger(availableNow=True)
-        letters = SinkDeadLetters(options.folder, sink.kind)
-        writer = _attached(writer, sink, spark, checkpoint, gate, own, letters)
-        checkpoint.note()
+        dead_letters = SinkDeadLetters(options.folder, sink.kind)
+        writer = _attach_sink(writer, sink, spark, checkpoint, gate, spark_sink, dead_letters)
+        checkpoint.record_digests()
         stream = writer.start()
     except BaseException:
-        lock.free()
+        lock.release()
         raise
-    return Running(stream, job, resumed, checkpoint, gate, lock, counts, letters)
+    return Running(stream, job, resumed, checkpoint, gate, lock, counts, dead_letters)
 
 
-def _attached(
+def _attach_sink(
     writer: Any,
     sink: Sink,
     spark: SparkSession,
     checkpoint: Checkpoint,
-    gate: Gate,
-    own: bool,
-    letters: SinkDeadLetters,
+    gate: BatchGate,
+    spark_sink: bool,
+    dead_letters: SinkDeadLetters,
 ) -> Any:
-    """A writer of a stream that writes to a sink; into a folder of files by Spark's own sink only if told so."""
-    if sink.address is None and (sink.folder is None or own):
+    """Attach a sink to a stream writer; for a folder, `spark_sink` uses Spark's file sink instead of FolderWriter."""
+    if sink.address is None and (sink.folder is None or spark_sink):
         return sink.attach(writer)
     run = checkpoint.run_id()
     if sink.folder is not None:
-        folder = Folder(spark, sink, run)
+        folder = FolderWriter(spark, sink, run)
         folder.check_not_ahead(checkpoint.logs.planned)
-        folder.shown = checkpoint.count_files(str(sink.folder), len(folder.batches()))
-        return writer.foreachBatch(gate.guarded(folder))
-    if checkpoint.begun:
+        folder.on_files_added = checkpoint.file_counter(str(sink.folder), len(folder.batches()))
+        return writer.foreachBatch(gate.wrap(folder))
+    if checkpoint.started:
         check_ledger(sink, run, checkpoint.logs.planned)
-    deliver = delivery(sink, run, letters)
-    return writer.foreachBatch(deliver if getattr(spark, "_jvm", None) is None else gate.guarded(deliver))
+    deliver = batch_delivery(sink, run, dead_letters)
+    return writer.foreachBatch(deliver if getattr(spark, "_jvm", None) is None else gate.wrap(deliver))
 
 
-def _check_span(job: Job) -> None:
-    """Refuse a run whose clock would first have to go through more windows than anybody meant."""
-    now = completed(job.catalog.calendar)
+def _check_backlog(job: Job) -> None:
+    """Raise UsageError for a run that would first have to catch up on more than MAX_BACKLOG_WINDOWS windows."""
+    now = last_completed_tick(job.catalog.calendar)
     for node in walk(job.plan):
-        if isinstance(node, Clock) and node.schedule.periods:
+        if isinstance(node, ReadClock) and node.schedule.periods:
             windows = (now - node.schedule.first) // min(node.schedule.periods)
-            if windows > MOST_WINDOWS:
+            if windows > MAX_BACKLOG_WINDOWS:
                 raise UsageError(
                     f"a live run from tick {node.schedule.first} has {windows:,} windows behind it already",
                     hint="start later, for example --start now, or set a later `epoch` in the catalog",
                 )
 
 
-def _check_whole(reads: Sequence[Extent]) -> None:
-    """Refuse to read a topic in parts where the end of the run closes all ticks with the first part."""
-    for extent in reads:
+def _check_single_batch(sources: Sequence[Extent]) -> None:
+    """Raise UsageError for `maxOffsetsPerTrigger` with `once` and `until`: the first micro-batch closes all ticks."""
+    for extent in sources:
         if isinstance(extent.source, Kafka) and "maxOffsetsPerTrigger" in dict(extent.source.options):
             raise UsageError(
                 f"a run once and until a tick reads {extent.name} in one micro-batch, maxOffsetsPerTrigger in several",
@@ -131,30 +131,30 @@ def _check_whole(reads: Sequence[Extent]) -> None:
 
 
 def spark_plan(job: Job, spark: SparkSession) -> str:
-    """Spark's own plan for a live run over the catalog's sources, and how many of its operators cost most."""
+    """Spark's plan for a live run, as text, after a count of its stateful operators and shuffles."""
     frame = dataframe(job, spark, live=True)
-    words = io.StringIO()
-    with contextlib.redirect_stdout(words):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         frame.explain("formatted")
-    return f"{plan_costs(words.getvalue())}\n{words.getvalue()}"
+    return f"{plan_costs(output.getvalue())}\n{output.getvalue()}"
 
 
 def plan_costs(plan: str) -> str:
-    """The stateful operators and the shuffles of a plan in Spark's format "formatted", counted.
+    """Count the stateful operators and the shuffles in Spark's text of a plan (format "formatted").
 
     >>> plan_costs("* Project (3)\\n+- StateStoreSave (2)\\n   +- Exchange (1)")
     'stateful operators: 1, shuffles: 1'
     """
     operators = re.findall(r"^[ :*+|-]*([A-Za-z]+) \(\d+\)$", plan, re.MULTILINE)
-    stateful = sum(name.startswith(_STATEFUL) for name in operators)
+    stateful = sum(name.startswith(_STATEFUL_OPERATORS) for name in operators)
     return f"stateful operators: {stateful}, shuffles: {operators.count('Exchange')}"
 
 
-_STATEFUL = (
+_STATEFUL_OPERATORS = (
     "StateStoreSave",
     "SessionWindowStateStoreSave",
     "StreamingSymmetricHashJoin",
     "StreamingDeduplicate",
     "TransformWithState",
 )
-"""How the names of Spark's operators with state begin."""
+"""Prefixes of the names of Spark's stateful operators."""

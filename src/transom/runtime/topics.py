@@ -1,4 +1,4 @@
-"""The topics of a run at its start: still the same ones, and with all messages that the checkpoint has not read."""
+"""Check the Kafka topics of a run at its start: not recreated, and no unread message deleted."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from transom.catalog.servers import Collected, Kafka, Topic
+from transom.catalog.servers import CollectedSource, Kafka, KafkaTopic
 from transom.errors import CheckpointError, RunWarning
 
 if TYPE_CHECKING:
-    from transom.catalog.extents import Extent
-    from transom.runtime.checkpoint import Checkpoint
+    from transom.catalog.extent import Extent
+    from transom.runtime.checkpoint.checkpoint import Checkpoint
 
 
-def topics_of(reads: Sequence[Extent], given: Mapping[str, Any]) -> list[Kafka | Topic]:
-    """The topics that extents without a given DataFrame are read from, each once."""
-    found: dict[str, Kafka | Topic] = {}
-    for extent in reads:
-        if extent.name in given:
+def source_topics(extents: Sequence[Extent], user_sources: Mapping[str, Any]) -> list[Kafka | KafkaTopic]:
+    """The distinct Kafka topics that the extents read, except extents in `user_sources`, which the caller opens."""
+    topics: dict[str, Kafka | KafkaTopic] = {}
+    for extent in extents:
+        if extent.name in user_sources:
             continue
         source = extent.source
-        place = source.log if isinstance(source, Collected) else source
-        if isinstance(place, Kafka | Topic):
-            found[place.topic] = place
-    return list(found.values())
+        location = source.log if isinstance(source, CollectedSource) else source
+        if isinstance(location, Kafka | KafkaTopic):
+            topics[location.topic] = location
+    return list(topics.values())
 
 
-def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | Topic], *, may_lose: bool) -> None:
-    """Refuse a topic that was made again, and one that has lost messages unless the run `may_lose` them."""
+def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | KafkaTopic], *, allow_data_loss: bool) -> None:
+    """Raise CheckpointError for a topic that was created anew or, unless allowed, for unread messages now deleted.
+
+    Without confluent-kafka nothing is checked; a warning says so.
+    """
     if topics and importlib.util.find_spec("confluent_kafka") is None:
         names = ", ".join(topic.topic for topic in topics)
         warnings.warn(
@@ -39,35 +42,40 @@ def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | Topic], *, may
         )
         return
     for source in topics:
-        from transom.connectors.kafka.positions import positions
+        from transom.connectors.kafka.positions import topic_positions
 
-        found = positions(source)
-        known = checkpoint.topics.setdefault(source.topic, found.id)
-        if known != found.id:
+        current = topic_positions(source)
+        recorded_id = checkpoint.topics.setdefault(source.topic, current.id)
+        if recorded_id != current.id:
             raise CheckpointError(
                 f"the topic {source.topic} was deleted and made again since the checkpoint was made",
-                detail=f"its id was {known}, and is {found.id}: the offsets in the checkpoint mean other messages",
+                detail=(
+                    f"its id was {recorded_id}, and is {current.id}: the offsets in the checkpoint mean other messages"
+                ),
                 hint="start with a new checkpoint",
             )
-        lost = list(_lost(checkpoint.logs.ends, source.topic, found.first))
-        if lost:
-            _report(source.topic, lost, may_lose=may_lose and isinstance(source, Kafka))
+        lost_ranges = list(_deleted_offsets(checkpoint.logs.ends, source.topic, current.first))
+        if lost_ranges:
+            _report_data_loss(source.topic, lost_ranges, allow_data_loss=allow_data_loss and isinstance(source, Kafka))
 
 
-def _lost(ends: Sequence[Any], topic: str, first: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Partition, next offset to be read, and the first one that is left, where there is a gap between the two."""
+def _deleted_offsets(ends: Sequence[Any], topic: str, first: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
+    """Partitions whose unread messages were deleted, as (partition, next offset to read, first offset that exists)."""
     positions: dict[str, int] = next((end[topic] for end in ends if isinstance(end, dict) and topic in end), {})
     for partition, position in sorted((int(name), position) for name, position in positions.items()):
         if first.get(partition, 0) > position:
             yield partition, position, first[partition]
 
 
-def _report(topic: str, lost: Sequence[tuple[int, int, int]], *, may_lose: bool) -> None:
-    count = sum(first - position for _, position, first in lost)
-    where = ", ".join(f"{position} to {first - 1} of partition {partition}" for partition, position, first in lost)
-    if may_lose:
-        words = f"{count:,} offsets of {topic} are lost, as the broker has deleted them: {where}"
-        warnings.warn(words, RunWarning, stacklevel=2)
+def _report_data_loss(topic: str, lost_ranges: Sequence[tuple[int, int, int]], *, allow_data_loss: bool) -> None:
+    """Raise CheckpointError for messages deleted before they were read; if `allow_data_loss`, issue a RunWarning."""
+    count = sum(first - position for _, position, first in lost_ranges)
+    where = ", ".join(
+        f"{position} to {first - 1} of partition {partition}" for partition, position, first in lost_ranges
+    )
+    if allow_data_loss:
+        message = f"{count:,} offsets of {topic} are lost, as the broker has deleted them: {where}"
+        warnings.warn(message, RunWarning, stacklevel=2)
         return
     raise CheckpointError(
         f"the broker has deleted messages of {topic} before the query had read them: {count:,} offsets",

@@ -1,38 +1,87 @@
-"""Names of columns: a spelling that no user can write, references to any name, and the names of answers.
+"""Column names: reserved names that users cannot write, quoting, and unique names.
 
-Users write letters, digits and underscores. A column of an answer may also have the text of an expression as its name,
-and no expression begins with `$`. So a name that begins with `$` is ours wherever columns of a user are beside it.
+Users write letters, digits and underscores. A result column may also be named by the text of an expression, and no
+expression begins with `$`. So a name that begins with `$` cannot clash with a user's column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+# Columns of the frames between operators. Values are in the columns `c0`, `c1`, ... of `frames.value_names`.
+TICK = "tick"
+"""Event time: the instant at which a row's tick ends."""
 
-def reserved(word: str) -> str:
-    """The name of a column of ours among columns of a user."""
-    return f"${word}"
+TICK_NUMBER = "tick_number"
+"""The tick of a row as a number."""
+
+WINDOW = "window"
+"""The number of a row's window among the windows of its tick, from 1."""
+
+WINDOW_KEY = "window_key"
+"""The key of a keyed window."""
+
+IS_ROW = "is_row"
+"""True in rows, false in the markers that say that a window exists."""
+
+COUNT = "count"
+"""Copies inserted (positive) or retracted (negative); in rows of a machine without changes, the position of the row."""
+
+ORDER = "row_order"
+"""The sort key of rows within a tick or window."""
+
+INDEX = "row_index"
+"""The number of a row in its stream, from 1."""
+
+VALID_FROM = "valid_from"
+"""The first tick at which a row is valid."""
+
+VALID_TO = "valid_to"
+"""The first tick at which a row is no longer valid."""
+
+VERSION = "version"
+"""The tick at which a version of a stored table begins."""
+
+IS_VERSION = "is_version"
+"""True in records that say that a version of a table exists, also an empty one; false in rows."""
+
+IS_HEARTBEAT = "is_heartbeat"
+"""True in records without a row, which advance event time."""
+
+REJECT_REASON = "reject_reason"
+"""Why a row is rejected; NULL if it is valid."""
+
+SIDE = "side"
+"""The input of a machine that a row belongs to, from 0."""
+
+BUCKET = "bucket"
+"""The number of the machine among those that share the keys of an operator."""
+
+
+def reserved(name: str) -> str:
+    """A column name that users cannot write: the name with the prefix `$`."""
+    return f"${name}"
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a column is one of ours."""
+    """Whether a column name begins with `$`, the mark of names for internal use."""
     return name.startswith("$")
 
 
 def quoted(name: str) -> str:
-    """A name as `F.col` takes it, whatever characters it has."""
+    """Quote a name with backticks for `F.col`."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def told_apart(names: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """Names that differ from each other and from those that are taken, by underscores at their ends.
+def unique_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Make names differ from each other and from `taken`, ignoring case, by appending underscores.
 
-    To Spark, `a` and `A` are the same name.
+    The comparison ignores case, as Spark does.
     """
-    known, found = {name.lower() for name in taken}, []
+    seen, unique = {name.lower() for name in taken}, []
     for name in names:
-        while name.lower() in known:
+        while name.lower() in seen:
             name += "_"
-        known.add(name.lower())
-        found.append(name)
-    return found
+        seen.add(name.lower())
+        unique.append(name)
+    return unique

@@ -1,8 +1,6 @@
-"""What the frames between operators look like, and what a run is told.
+"""Columns of the frames between operators, and the context of a lowering.
 
-Columns of a frame: `tick` (marked), `c0`, `c1`, ... the values; `g` the tick at which a stay is over; `w` and `p` the
-window of a row and whether it is more than the word that the window exists; `o` what puts rows of one tick or window in
-order; `i` the index; `n` the sign of a change; `line` keeps the windows of keys apart.
+`columns.py` says what each column is; values are in `c0`, `c1`, ...
 """
 
 from __future__ import annotations
@@ -14,31 +12,33 @@ from itertools import count
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import Expression, parts
+from transom.algebra.expressions.expression import Expression, subexpressions
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.spark import expressions, terms
-from transom.spark.balance import RowCounts
-from transom.spark.lateness import Lateness
-from transom.spark.marks import TICK, TickTime
-from transom.spark.rejected import Rejected
+from transom.spark.columns import INDEX, IS_ROW, TICK, WINDOW_KEY
+from transom.spark.event_time import TickTime
+from transom.spark.expressions import lower
+from transom.spark.input.balance import RowCounts
+from transom.spark.input.lateness import Lateness
+from transom.spark.input.rejected import RejectedRows
+from transom.spark.rdf import expressions as terms
 
 FOREVER = 1 << 60
-"""The tick at which what has no known end is gone."""
+"""The end of a validity interval whose end is unknown."""
 
 _NUMBERS = count()
-"""Numbers for the names of metrics: Spark refuses a query that has a name twice, for example a union of two answers."""
+"""Suffixes that make metric names unique: Spark rejects a query with a repeated name, e.g. a union of two results."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweringContext:
-    """What a lowering is told: the session, time, the frames of the sources, and whether they are live.
+    """Context of a lowering: the session, the calendar, the source frames, and whether the run is live.
 
-    `shared` has the streams that are read once for several nodes; None until the first of them asks. `counts` counts
-    the rows of sources. `lateness` tells late rows, except in `settled` sources, whose readers have told them already.
-    `source_of` has the extent of a stream that goes by another name. `rows_until` is the last tick of rows of which
-    statements are made, where the statements themselves have no end.
+    `shared_scans` holds the streams that several nodes read from one scan; the value is None until the first node reads
+    it. `counts` counts the rows of sources. `lateness` detects late rows, except in `lateness_checked` sources, whose
+    readers have done so. `source_of` maps a renamed stream to its extent. `rows_until` is the last tick of rows that
+    are converted to statements, used where `until` is None.
     """
 
     spark: SparkSession
@@ -49,100 +49,102 @@ class LoweringContext:
     start: int = 0
     until: int | None = None
     delays: Mapping[str, int] = field(default_factory=dict)
-    beats: Mapping[str, DataFrame] = field(default_factory=dict)
+    heartbeats: Mapping[str, DataFrame] = field(default_factory=dict)
     approximate: bool = False
     kernel: bool = False
-    rejected: Rejected = field(default_factory=Rejected)
-    counter: Iterator[int] = _NUMBERS
-    shared: dict[str, DataFrame | None] = field(default_factory=dict)
+    rejected: RejectedRows = field(default_factory=RejectedRows)
+    metric_numbers: Iterator[int] = _NUMBERS
+    shared_scans: dict[str, DataFrame | None] = field(default_factory=dict)
     counts: RowCounts = field(default_factory=RowCounts)
     lateness: Lateness | None = None
-    settled: frozenset[str] = frozenset()
+    lateness_checked: frozenset[str] = frozenset()
     source_of: Mapping[str, str] = field(default_factory=dict)
     rows_until: int | None = None
 
-    def for_rows(self) -> LoweringContext:
-        """The same for rows of which statements are made: they come to an end in every replay."""
+    def until_last_row(self) -> LoweringContext:
+        """This context for typed rows that become RDF statements: `rows_until` replaces `until` if None."""
         return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
     def time(self) -> TickTime:
-        """Ticks as columns."""
+        """Conversions between ticks and timestamp columns."""
         return TickTime(self.calendar)
 
-    def at_most(self, gone: Column) -> Column:
-        """The tick at which a row is gone, or the one after `until`: nobody asks for later windows."""
-        return gone if self.until is None else F.least(gone, F.lit(self.until + 1))
+    def end_within_run(self, end: Column) -> Column:
+        """The tick `end` of a row, limited to `until + 1`: the run has no later windows."""
+        return end if self.until is None else F.least(end, F.lit(self.until + 1))
 
-    def in_time(self, frame: DataFrame) -> DataFrame:
-        """The rows between start and until."""
-        return frame.where(self.is_in_time())
+    def within_run(self, frame: DataFrame) -> DataFrame:
+        """Keep the rows whose tick is between `start` and `until`, both inclusive."""
+        return frame.where(self.is_within_run())
 
-    def is_in_time(self) -> Column:
-        """Whether the tick of a row lies between start and until."""
-        tick = self.time.number()
-        begun = tick >= F.lit(self.start)
-        return begun if self.until is None else begun & (tick <= F.lit(self.until))
-
-
-def names(schema: Schema) -> list[str]:
-    """The columns that hold the values of a schema."""
-    return [f"c{place}" for place in range(len(schema))]
+    def is_within_run(self) -> Column:
+        """Whether the tick of a row is between `start` and `until`, both inclusive."""
+        tick = self.time.tick_number()
+        has_started = tick >= F.lit(self.start)
+        return has_started if self.until is None else has_started & (tick <= F.lit(self.until))
 
 
-def values(schema: Schema) -> list[Column]:
-    """Those columns."""
-    return [F.col(name) for name in names(schema)]
+def value_names(schema: Schema) -> list[str]:
+    """The names of the value columns of a schema: `c0`, `c1`, ..."""
+    return [f"c{n}" for n in range(len(schema))]
 
 
-def columns_of(schema: Schema) -> dict[str, Column]:
-    """Those columns by the names of the attributes."""
-    return {attribute.name: F.col(f"c{place}") for place, attribute in enumerate(schema)}
+def value_columns(schema: Schema) -> list[Column]:
+    """The value columns `c0`, `c1`, ... of a frame, one per attribute of the schema."""
+    return [F.col(name) for name in value_names(schema)]
 
 
-def reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
-    """The column of each attribute."""
+def columns_by_name(schema: Schema) -> dict[str, Column]:
+    """The value columns `c0`, `c1`, ... of a frame, by the names of the schema's attributes."""
+    return {attribute.name: F.col(f"c{n}") for n, attribute in enumerate(schema)}
+
+
+def column_reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
+    """A function from an attribute to its value column: `prefix` and its column number in the schema, such as `c0`."""
     return lambda attribute: F.col(f"{prefix}{schema.position(attribute)}")
 
 
-def value(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
-    """An expression over a frame; one over terms is computed by the functions of terms."""
+def lower_expression(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
+    """A Spark column for an expression over a frame's attributes; RDF terms use the SPARQL term functions."""
     if _reads_terms(expression):
-        return terms.value(expression, columns_of(schema))
-    return expressions.lower(expression, reader(schema), lambda tag: _tag(tag, run))
+        return terms.lower_to_column(expression, columns_by_name(schema))
+    return lower.lower(expression, column_reader(schema), lambda tag: _tag_column(tag, run))
 
 
 def holds(predicate: Expression, schema: Schema, run: LoweringContext) -> Column:
-    """Whether a predicate is true of a row of a frame."""
+    """Whether a predicate is true for a row of a frame; NULL counts as false."""
     if _reads_terms(predicate):
-        return terms.holds(predicate, columns_of(schema))
-    return F.coalesce(value(predicate, schema, run), F.lit(False))
+        return terms.holds(predicate, columns_by_name(schema))
+    return F.coalesce(lower_expression(predicate, schema, run), F.lit(False))
 
 
 def _reads_terms(expression: Expression) -> bool:
-    return any(part.type is Type.TERM for part in parts(expression))
+    """Whether an expression, or a part of one, has an RDF term as its value and needs the SPARQL term functions."""
+    return any(part.type is Type.TERM for part in subexpressions(expression))
 
 
-def _tag(tag: str, run: LoweringContext) -> Column:
-    return run.time.number() if tag == "tick" else F.col("i")
+def _tag_column(tag: str, run: LoweringContext) -> Column:
+    """The column for a tag of a row, `tick` or `index`."""
+    return run.time.tick_number() if tag == "tick" else F.col(INDEX)
 
 
-def carried(frame: DataFrame, *more: str) -> list[Column]:
-    """The columns that travel with the values: tick, line, and those of some names that the frame has."""
-    kept = [TICK, "line", *more]
-    return [F.col(name) for name in kept if name in frame.columns]
+def carried_columns(frame: DataFrame, *more: str) -> list[Column]:
+    """The columns that an operator passes through: `tick`, `window_key` and those in `more`, if the frame has them."""
+    names = [TICK, WINDOW_KEY, *more]
+    return [F.col(name) for name in names if name in frame.columns]
 
 
 def without_markers(frame: DataFrame) -> DataFrame:
-    """Rows without window markers."""
-    return frame.where("p").drop("p") if "p" in frame.columns else frame
+    """Drop window markers (`is_row` is false) and the column `is_row`, if the frame has it."""
+    return frame.where(IS_ROW).drop(IS_ROW) if IS_ROW in frame.columns else frame
 
 
-def select_new(frame: DataFrame, kept: Sequence[Column], made: Mapping[str, Column]) -> DataFrame:
-    """Some columns of a frame, then new ones, which may take the names of columns that they are computed from.
+def select_computed(frame: DataFrame, carried: Sequence[Column], computed: Mapping[str, Column]) -> DataFrame:
+    """Select `carried` columns and named `computed` ones; a computed column may have the name of one of its inputs.
 
     The new columns get their names in a second projection. In one projection Spark would resolve a column in the body
     of a lambda to an earlier alias of that name, before it looks for it in the input (lateral column aliases).
     """
-    rows = frame.select(*kept, *(column.alias(f"new_{name}") for name, column in made.items()))
-    return rows.withColumnsRenamed({f"new_{name}": name for name in made})
+    rows = frame.select(*carried, *(column.alias(f"new_{name}") for name, column in computed.items()))
+    return rows.withColumnsRenamed({f"new_{name}": name for name in computed})

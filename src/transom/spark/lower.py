@@ -1,4 +1,4 @@
-"""From a plan to one DataFrame: one function per node, chosen by its class."""
+"""Lower a physical plan to one DataFrame: one function per node class."""
 
 from __future__ import annotations
 
@@ -6,190 +6,195 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
-from transom.physical.bridges import TermRows, TypedRows
-from transom.physical.change_aggregate import ChangeAggregate
-from transom.physical.change_join import ChangeJoin
-from transom.physical.lines import Come, Distinct, First, Follow, Grown, Lines, Net, Relate, Steady, Tally, Turn
-from transom.physical.node import Clock, Physical
-from transom.physical.plan import (
-    Changes,
-    Collect,
-    Compare,
-    Cut,
-    Emit,
-    Exist,
+from transom.physical.nodes.bridges import TermsToValues, ValuesToTerms
+from transom.physical.nodes.change_aggregate import ChangeAggregate
+from transom.physical.nodes.change_join import ChangeJoin
+from transom.physical.nodes.keyed_windows import (
+    ChangesToStream,
+    CombineRelations,
+    Distinct,
+    IntervalsToChanges,
+    KeyedWindow,
+    KeyedWindowAggregate,
+    SpeedLimitExec,
+    SuppressUnchangedExec,
+    TopN,
+    TrajectoryAggregate,
+    WindowsToChanges,
+)
+from transom.physical.nodes.node import PhysicalNode, ReadClock
+from transom.physical.nodes.rdf import (
+    BindBlankNodes,
+    ConstructExec,
+    MessageStarMatch,
+    MultiPatternScan,
+    PathClosure,
+    PatternMatch,
+    ReadGraph,
+    SequenceToChanges,
+    Sort,
+    TableToChanges,
+    TimeWindowChanges,
+    ValuesExec,
+)
+from transom.physical.nodes.tree import as_any_node
+from transom.physical.nodes.windows import (
+    CollectWindows,
+    ExpandWindows,
     Filter,
     Form,
-    Group,
-    Map,
-    Meet,
-    Meeting,
-    Number,
-    Product,
-    Read,
+    IntervalDiff,
+    IntervalJoin,
+    JoinStrategy,
+    Project,
     ReadScans,
+    ReadStream,
     ReadTable,
-    Slide,
-    Spread,
-    Stay,
+    RowNumber,
+    RowWindow,
+    SlidingWindowAggregate,
+    TimeWindow,
     UnionAll,
+    WindowAggregate,
+    WindowDiff,
+    WindowMarkers,
+    WindowProduct,
+    WindowsToStream,
 )
-from transom.physical.rdf_plan import (
-    BindNodes,
-    Fan,
-    Graph,
-    Last,
-    Make,
-    Match,
-    PathClosure,
-    Sequence,
-    Stand,
-    Unfold,
-    Within,
-    Written,
-)
-from transom.physical.tree import closed
-from transom.spark import (
-    bridges,
-    lines,
-    rdf_patterns,
-    rdf_sequences,
-    rdf_solutions,
-    relate,
-    relations,
-    scans,
-    sources,
-    streams,
-    windows,
-)
-from transom.spark.change_aggregate import change_aggregate
-from transom.spark.change_join import change_join
+from transom.spark import changes, relations, scans, sources, streams, windows
 from transom.spark.frames import LoweringContext, without_markers
-from transom.spark.pairs import pairs
-from transom.spark.rdf_closure import path_closure
-from transom.spark.rdf_messages import within
-from transom.spark.tally import tally
+from transom.spark.rdf import bridges, patterns, sequences, solutions
+from transom.spark.rdf.messages import message_star_match
+from transom.spark.stateful import keyed_windows
+from transom.spark.stateful.change_aggregate import change_aggregate
+from transom.spark.stateful.change_join import change_join
+from transom.spark.stateful.keyed_aggregates import keyed_window_aggregate
+from transom.spark.stateful.pairs import interval_join_pairs
+from transom.spark.stateful.path_closure import path_closure
 
 
-def lower(node: Physical, run: LoweringContext) -> DataFrame:
-    """The frame that a node gives; the columns are those of `frames`."""
-    match node := closed(node):
-        case Read():
-            return sources.read(node, run)
+def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
+    """Lower a node of a physical plan, with its inputs, to a Spark DataFrame; `spark.frames` describes the columns."""
+    match node := as_any_node(node):
+        case ReadStream():
+            return sources.read_stream(node, run)
         case ReadTable():
             return sources.read_table(node, run)
         case ReadScans():
             return sources.read_scans(node, run)
-        case Clock():
-            return sources.clock(node, run)
-        case Number():
-            return streams.number(node, lower(node.input, run), run)
+        case ReadClock():
+            return sources.read_clock(node, run)
+        case RowNumber():
+            return streams.row_number(node, lower(node.input, run), run)
         case Filter():
-            return relations.keep(node, lower(node.input, run), run)
-        case Map():
+            return relations.filter_rows(node, lower(node.input, run), run)
+        case Project():
             return relations.project(node, lower(node.input, run), run)
         case UnionAll():
-            return rdf_solutions.union_all(node, _rows(node.left, run), _rows(node.right, run))
-        case Stay():
-            return windows.stay(node, lower(node.input, run), run)
-        case Cut():
-            return windows.cut(node, lower(node.input, run), run)
-        case Spread(input=below, clock=Clock() as clock) if below.form is Form.SCANS:
-            return scans.spread(node, lower(below, run), lower(clock, run), run)
-        case Spread():
-            return windows.spread(node, lower(node.input, run), _clock(node.clock, run), run)
-        case Exist():
-            return windows.with_existence(lower(node.input, run), lower(node.clock, run), run)
-        case Group():
-            return relations.group(node, lower(node.input, run), _clock(node.clock, run), run)
-        case Slide():
-            return relations.slide(node, lower(node.input, run), run)
-        case Meet(how=Meeting.PAIRS):
-            return pairs(node, lower(node.left, run), lower(node.right, run), run)
-        case Meet(how=Meeting.SCANS):
-            return scans.meet(node, lower(node.left, run), lower(node.right, run), run)
-        case Meet():
-            return relations.meet(node, lower(node.left, run), lower(node.right, run), run)
-        case Product():
+            return solutions.union_all(node, _lower_rows(node.left, run), _lower_rows(node.right, run))
+        case TimeWindow():
+            return windows.time_window(node, lower(node.input, run), run)
+        case RowWindow():
+            return windows.row_window(node, lower(node.input, run), run)
+        case ExpandWindows(input=below, clock=ReadClock() as clock) if below.form is Form.SCANS:
+            return scans.expand_windows(node, lower(below, run), lower(clock, run), run)
+        case ExpandWindows():
+            return windows.expand_windows(node, lower(node.input, run), _lower_clock(node.clock, run), run)
+        case WindowMarkers():
+            return windows.window_markers(lower(node.input, run), lower(node.clock, run), run)
+        case WindowAggregate():
+            return relations.window_aggregate(node, lower(node.input, run), _lower_clock(node.clock, run), run)
+        case SlidingWindowAggregate():
+            return relations.sliding_window_aggregate(node, lower(node.input, run), run)
+        case IntervalJoin(how=JoinStrategy.PAIRS):
+            return interval_join_pairs(node, lower(node.left, run), lower(node.right, run), run)
+        case IntervalJoin(how=JoinStrategy.SCANS):
+            return scans.interval_join(node, lower(node.left, run), lower(node.right, run), run)
+        case IntervalJoin():
+            return relations.interval_join(node, lower(node.left, run), lower(node.right, run), run)
+        case WindowProduct():
             sides = (lower(node.left, run), lower(node.right, run))
-            return relations.product(node, sides, (_clock(node.left_clock, run), _clock(node.right_clock, run)), run)
-        case Emit():
-            return streams.emit(node, lower(node.input, run), run)
-        case Changes():
-            return streams.changes(node, lower(node.input, run), run)
-        case Compare():
-            return streams.compare(node, lower(node.input, run), run)
-        case Collect():
-            return windows.collect(node, lower(node.input, run), _clock(node.clock, run), run)
-        case Lines():
-            return lines.lines(node, lower(node.input, run), _clock(node.clock, run), run)
-        case Steady():
-            return lines.steady(node, lower(node.input, run), run)
-        case Follow():
-            return lines.follow(node, lower(node.input, run), _clock(node.clock, run), run)
-        case Tally():
-            return tally(node, lower(node.input, run), run)
-        case Come():
-            return relate.come(node, lower(node.input, run), lower(node.clock, run), run)
-        case Turn():
-            return relate.turn(node, lower(node.input, run), run)
-        case Grown():
-            return relate.grown(node, lower(node.input, run), run)
-        case Relate():
-            other = None if node.right is None else lower(node.right, run)
-            return relate.relate(node, lower(node.left, run), other, run)
+            return relations.window_product(
+                node, sides, (_lower_clock(node.left_clock, run), _lower_clock(node.right_clock, run)), run
+            )
+        case WindowsToStream():
+            return streams.windows_to_stream(node, lower(node.input, run), run)
+        case IntervalDiff():
+            return streams.interval_diff(node, lower(node.input, run), run)
+        case WindowDiff():
+            return streams.window_diff(node, lower(node.input, run), run)
+        case CollectWindows():
+            return windows.collect_windows(node, lower(node.input, run), _lower_clock(node.clock, run), run)
+        case KeyedWindow():
+            return keyed_windows.keyed_window(node, lower(node.input, run), _lower_clock(node.clock, run), run)
+        case SpeedLimitExec():
+            return keyed_windows.speed_limit(node, lower(node.input, run), run)
+        case TrajectoryAggregate():
+            return keyed_windows.trajectory_aggregate(node, lower(node.input, run), _lower_clock(node.clock, run), run)
+        case KeyedWindowAggregate():
+            return keyed_window_aggregate(node, lower(node.input, run), run)
+        case IntervalsToChanges():
+            return changes.intervals_to_changes(node, lower(node.input, run), lower(node.clock, run), run)
+        case WindowsToChanges():
+            return changes.windows_to_changes(node, lower(node.input, run), run)
+        case SuppressUnchangedExec():
+            return changes.suppress_unchanged(node, lower(node.input, run), run)
+        case CombineRelations():
+            right = None if node.right is None else lower(node.right, run)
+            return changes.combine_relations(node, lower(node.left, run), right, run)
         case Distinct(form=Form.TABLE | Form.CHANGES):
-            return rdf_solutions.distinct(node, _rows(node.input, run), run)
+            return solutions.distinct(node, _lower_rows(node.input, run), run)
         case Distinct():
-            return relate.distinct(node, lower(node.input, run), run)
-        case First():
-            return relate.first(node, lower(node.input, run), run)
+            return changes.distinct(node, lower(node.input, run), run)
+        case TopN():
+            return changes.top_n(node, lower(node.input, run), run)
         case ChangeAggregate():
             start = None if node.start is None else lower(node.start, run)
             return change_aggregate(node, lower(node.input, run), start, run)
         case ChangeJoin():
-            other = None if node.right is None else lower(node.right, run)
-            return change_join(node, lower(node.left, run), other, run)
-        case Net():
-            return relate.net(node, lower(node.input, run), run)
-        case TypedRows():
-            return bridges.typed_rows(node, _rows(node.input, run), run)
-        case TermRows():
-            return bridges.term_rows(node, lower(node.input, run.for_rows()))
-        case Graph():
-            return rdf_patterns.graph(node, run)
-        case Written():
-            return rdf_patterns.written(node, run)
-        case Stand():
-            at = lower(node.clock, run) if run.live else None
-            return rdf_patterns.stand(node, _rows(node.input, run), at, run)
-        case Last():
-            return rdf_patterns.last(node, lower(node.input, run), run)
-        case Match():
-            return rdf_patterns.match(node, _rows(node.input, run), run)
-        case Fan():
-            return rdf_patterns.fan(node, _rows(node.input, run), run)
-        case Within():
-            return within(node, run)
-        case BindNodes():
-            return rdf_solutions.bind_nodes(node, _rows(node.input, run), run)
+            right = None if node.right is None else lower(node.right, run)
+            return change_join(node, lower(node.left, run), right, run)
+        case ChangesToStream():
+            return changes.changes_to_stream(node, lower(node.input, run), run)
+        case TermsToValues():
+            return bridges.terms_to_values(node, _lower_rows(node.input, run), run)
+        case ValuesToTerms():
+            return bridges.values_to_terms(node, lower(node.input, run.until_last_row()))
+        case ReadGraph():
+            return patterns.read_graph(node, run)
+        case ValuesExec():
+            return patterns.inline_values(node, run)
+        case TableToChanges():
+            ticks = lower(node.clock, run) if run.live else None
+            return patterns.table_to_changes(node, _lower_rows(node.input, run), ticks, run)
+        case TimeWindowChanges():
+            return patterns.time_window_changes(node, lower(node.input, run), run)
+        case PatternMatch():
+            return patterns.pattern_match(node, _lower_rows(node.input, run), run)
+        case MultiPatternScan():
+            return patterns.multi_pattern_scan(node, _lower_rows(node.input, run), run)
+        case MessageStarMatch():
+            return message_star_match(node, run)
+        case BindBlankNodes():
+            return solutions.bind_blank_nodes(node, _lower_rows(node.input, run), run)
         case PathClosure():
-            nodes = None if node.nodes is None else _rows(node.nodes, run)
-            return path_closure(node, _rows(node.edges, run), nodes, run)
-        case Sequence():
-            return rdf_sequences.sequence(node, _rows(node.input, run), run)
-        case Unfold():
-            return rdf_sequences.unfold(node, lower(node.input, run), run)
-        case Make():
-            return rdf_solutions.make(node, _rows(node.input, run), run)
+            nodes = None if node.nodes is None else _lower_rows(node.nodes, run)
+            return path_closure(node, _lower_rows(node.edges, run), nodes, run)
+        case Sort():
+            return sequences.sort(node, _lower_rows(node.input, run), run)
+        case SequenceToChanges():
+            return sequences.sequence_to_changes(node, lower(node.input, run), run)
+        case ConstructExec():
+            return solutions.construct(node, _lower_rows(node.input, run), run)
         case _:
             assert_never(node)
 
 
-def _rows(node: Physical, run: LoweringContext) -> DataFrame:
-    """The frame of a node without the rows that say of a window that it exists."""
+def _lower_rows(node: PhysicalNode, run: LoweringContext) -> DataFrame:
+    """Lower a node to a DataFrame without its window markers, for operators that need rows only."""
     return without_markers(lower(node, run))
 
 
-def _clock(clock: Clock | None, run: LoweringContext) -> DataFrame | None:
+def _lower_clock(clock: ReadClock | None, run: LoweringContext) -> DataFrame | None:
+    """Lower a node's clock, which supplies ticks without rows, to a DataFrame; None if the node has no clock."""
     return None if clock is None else lower(clock, run)

@@ -1,4 +1,4 @@
-"""Data that Spark prints, in tables on the console and in messages of errors, without control characters."""
+"""Escape control characters in data that Spark prints on the console or in error messages."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
-from transom.printable import CONTROL, SHORT, escape
+from transom.printable import CONTROL_CHARACTERS, SHORT_ESCAPES, escape
 from transom.spark.columns import quoted
 
-_CONTROL = f"[{CONTROL}]"
+_CONTROL = f"[{CONTROL_CHARACTERS}]"
 
 
-def escaped(text: Column) -> Column:
-    """A column of strings as `transom.printable.escape` writes them."""
-    signs = F.transform(F.split(text, ""), _sign)
+def escape_column(text: Column) -> Column:
+    """Escape control characters in a string column, as `transom.printable.escape` does."""
+    signs = F.transform(F.split(text, ""), _escape_character)
     return F.when(text.rlike(_CONTROL), F.array_join(signs, "")).otherwise(text)
 
 
-def _sign(sign: Column) -> Column:
+def _escape_character(sign: Column) -> Column:
+    """Replace one character, if it is a control character, by its short or hexadecimal escape."""
     code = F.ascii(sign)
     short = F.lit(None).cast("string")
-    for control, written in SHORT.items():
+    for control, written in SHORT_ESCAPES.items():
         short = F.when(sign == F.lit(control), F.lit(written)).otherwise(short)
     hexadecimal = F.lower(F.hex(code))
     long = F.when(code < 256, F.concat(F.lit("\\x"), F.lpad(hexadecimal, 2, "0"))).otherwise(
@@ -31,10 +32,10 @@ def _sign(sign: Column) -> Column:
 
 
 def printable(frame: DataFrame) -> DataFrame:
-    """A frame whose strings and column names can be shown on a terminal."""
-    shown = []
+    """Escape control characters in the string columns and the column names of a frame."""
+    columns = []
     for field in frame.schema.fields:
         column = F.col(quoted(field.name))
         is_text = isinstance(field.dataType, StringType)
-        shown.append((escaped(column) if is_text else column).alias(escape(field.name)))
-    return frame.select(*shown)
+        columns.append((escape_column(column) if is_text else column).alias(escape(field.name)))
+    return frame.select(*columns)

@@ -1,4 +1,4 @@
-"""Relations on Spark: selections, projections, groups, joins of stays, products of windows."""
+"""Relations on Spark: filters, projections, aggregates, interval joins, window products."""
 
 from __future__ import annotations
 
@@ -8,252 +8,307 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
-from transom.algebra.expressions import TRUE, Expression, Literal
-from transom.algebra.expressions import Column as AlgebraColumn
+from transom.algebra.expressions.expression import TRUE, Constant, Expression
+from transom.algebra.expressions.expression import Column as AlgebraColumn
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.node import Physical
-from transom.physical.plan import Filter, Form, Group, Map, Meet, Meeting, Product, Slide
-from transom.spark import aggregates, expressions, kernel
-from transom.spark.frames import LoweringContext, carried, holds, names, reader, select_new, value, values
-from transom.spark.marks import TICK, div, with_table
-from transom.spark.stateful import crossed, crossing, crossing_columns, crossing_type, machine_input, run_machine
-from transom.spark.windows import between, comings_and_goings, with_existence
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.windows import (
+    Filter,
+    Form,
+    IntervalJoin,
+    JoinStrategy,
+    Project,
+    SlidingWindowAggregate,
+    WindowAggregate,
+    WindowProduct,
+)
+from transom.spark.columns import COUNT, INDEX, IS_ROW, ORDER, TICK, TICK_NUMBER, VALID_FROM, VALID_TO, WINDOW
+from transom.spark.event_time import div, join_table
+from transom.spark.expressions import aggregates, lower
+from transom.spark.frames import (
+    LoweringContext,
+    carried_columns,
+    column_reader,
+    holds,
+    lower_expression,
+    select_computed,
+    value_columns,
+    value_names,
+)
+from transom.spark.stateful import kernel
+from transom.spark.stateful.operator import (
+    from_machine,
+    machine_columns,
+    machine_input,
+    machine_type,
+    run_machine,
+    to_machine,
+)
+from transom.spark.windows import inserts_and_deletes, ticks_in_range, window_markers
 
-TRAVEL = ("f", "g", "w", "p", "n", "o", "i")
-"""Columns that go with a row, where a frame has them."""
+CARRIED = (VALID_FROM, VALID_TO, WINDOW, IS_ROW, COUNT, ORDER, INDEX)
+"""Columns other than values that a projection passes on, if the frame has them."""
 
 
-def keep(node: Filter, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The rows for which a predicate is true; the word that a window exists stays."""
+def filter_rows(node: Filter, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Keep the rows for which the predicate is true; window markers always pass."""
     true = holds(node.predicate, node.input.schema, run)
-    return frame.where(~F.col("p") | true) if "p" in frame.columns else frame.where(true)
+    return frame.where(~F.col(IS_ROW) | true) if IS_ROW in frame.columns else frame.where(true)
 
 
-def project(node: Map, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Each row made into another."""
-    made = {f"c{n}": value(item.expression, node.input.schema, run) for n, item in enumerate(node.items)}
-    travel = carried(frame, *TRAVEL)
-    if all(isinstance(item.expression, AlgebraColumn | Literal) for item in node.items):
-        return frame.select(*travel, *(column.alias(name) for name, column in made.items()))
-    return select_new(frame, travel, made)
+def project(node: Project, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Compute the output columns of each row; columns such as tick, window and `is_row` pass through."""
+    computed = {f"c{n}": lower_expression(item.expression, node.input.schema, run) for n, item in enumerate(node.items)}
+    carried = carried_columns(frame, *CARRIED)
+    if all(isinstance(item.expression, AlgebraColumn | Constant) for item in node.items):
+        return frame.select(*carried, *(column.alias(name) for name, column in computed.items()))
+    return select_computed(frame, carried, computed)
 
 
-def group(node: Group, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Aggregates per window, in one level or by panes; the clock brings the windows that hold nothing."""
-    keys = [f"k{place}" for place in range(len(node.groups))]
+def window_aggregate(
+    node: WindowAggregate, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
+) -> DataFrame:
+    """Aggregates per window and group, directly or merged from panes; ticks of `clock` add empty windows."""
+    keys = [f"k{n}" for n in range(len(node.groups))]
     schema = node.input.schema
-    window = ["w", *(["p"] if node.groups else [])] if node.form is Form.WINDOWS else []
-    present = F.col("p") if node.form is Form.WINDOWS else None
-    read = [value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)]
-    read += [value(a.argument, schema, run).alias(f"a{place}") for place, a in enumerate(node.aggregates) if a.argument]
-    rows = frame.select(*carried(frame, "g", "w", "p"), *read)
+    window = [WINDOW, *([IS_ROW] if node.groups else [])] if node.form is Form.WINDOWS else []
+    present = F.col(IS_ROW) if node.form is Form.WINDOWS else None
+    inputs = [lower_expression(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)]
+    inputs += [
+        lower_expression(a.argument, schema, run).alias(f"a{n}") for n, a in enumerate(node.aggregates) if a.argument
+    ]
+    rows = frame.select(*carried_columns(frame, VALID_TO, WINDOW, IS_ROW), *inputs)
     approximate = run.approximate
     if node.panes:
         assert node.schedule is not None  # noqa: S101 - panes need a schedule
-        ends = ["g"] if node.length is None else []
+        ends = [VALID_TO] if node.length is None else []
         panes = rows.groupBy(TICK, *ends, *keys).agg(*_partials(node, None, approximate))
         parts = [name for name in panes.columns if name.startswith("s")]
-        first = run.time.number()
-        gone = F.col("g") if node.length is None else first + F.lit(node.length)
-        ticks = between(first, run.at_most(gone), node.schedule)
-        rows = panes.select(F.explode(ticks).alias("t"), *(F.col(n) for n in [*keys, *parts]))
-        rows = rows.select(run.time.marked(F.col("t")), *(F.col(n) for n in [*keys, *parts]))
+        first = run.time.tick_number()
+        end = F.col(VALID_TO) if node.length is None else first + F.lit(node.length)
+        ticks = ticks_in_range(first, run.end_within_run(end), node.schedule)
+        rows = panes.select(F.explode(ticks).alias(TICK_NUMBER), *(F.col(n) for n in [*keys, *parts]))
+        rows = rows.select(run.time.as_event_time(F.col(TICK_NUMBER)), *(F.col(n) for n in [*keys, *parts]))
         if clock is not None:
             rows = rows.unionByName(clock, allowMissingColumns=True)
         sums = rows.groupBy(TICK, *keys).agg(*_merges(node, approximate))
     else:
-        if node.input.form is Form.STAYS and run.until is not None:
-            rows = rows.where(run.time.number() <= F.lit(run.until))
+        if node.input.form is Form.INTERVALS and run.until is not None:
+            rows = rows.where(run.time.tick_number() <= F.lit(run.until))
         if clock is not None:
-            rows = rows.withColumn("p", F.lit(True)).unionByName(
-                clock.withColumn("p", F.lit(False)), allowMissingColumns=True
+            rows = rows.withColumn(IS_ROW, F.lit(True)).unionByName(
+                clock.withColumn(IS_ROW, F.lit(False)), allowMissingColumns=True
             )
-            present = F.col("p")
-        sums = rows.groupBy(*carried(rows, *window), *keys).agg(*_partials(node, present, approximate))
-    made = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
-    made += [
+            present = F.col(IS_ROW)
+        sums = rows.groupBy(*carried_columns(rows, *window), *keys).agg(*_partials(node, present, approximate))
+    cells = [F.col(key).alias(f"c{n}") for n, key in enumerate(keys)]
+    cells += [
         aggregates.final(a, f"s{n}", approximate).alias(f"c{len(keys) + n}") for n, a in enumerate(node.aggregates)
     ]
-    order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
+    order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias(ORDER)] if node.ordered else []
     if node.form is Form.WINDOWS and not node.groups:
-        return words_and_rows(sums, [*order, *made])
-    return sums.select(*carried(sums, "w", "p"), *order, *made)
+        return markers_and_rows(sums, [*order, *cells])
+    return sums.select(*carried_columns(sums, WINDOW, IS_ROW), *order, *cells)
 
 
-def words_and_rows(sums: DataFrame, made: list[Column]) -> DataFrame:
-    """Of every window a word and its one row; of a key that is over (window 0) the word."""
-    both = F.explode(F.when(F.col("w") > 0, F.array(F.lit(False), F.lit(True))).otherwise(F.array(F.lit(False))))
-    return sums.select(*carried(sums, "w"), both.alias("p"), *made)
+def markers_and_rows(sums: DataFrame, cells: list[Column]) -> DataFrame:
+    """For aggregates without groups: a marker and a row of columns `cells` per window; window 0 (key ended): no row."""
+    is_row = F.explode(F.when(F.col(WINDOW) > 0, F.array(F.lit(False), F.lit(True))).otherwise(F.array(F.lit(False))))
+    return sums.select(*carried_columns(sums, WINDOW), is_row.alias(IS_ROW), *cells)
 
 
-def slide(node: Slide, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Aggregates per window and group, from the kernel: a row goes in once, whatever the number of its windows."""
+def sliding_window_aggregate(node: SlidingWindowAggregate, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Aggregates per sliding window and group, by the kernel, which reads each row once, not per window."""
     schema = node.input.schema
-    keys = [f"k{place}" for place in range(len(node.groups))]
-    asked = _asked(node)
-    gone = F.col("g") if node.copies is None else None
-    if (
-        not run.live and run.until is not None
-    ):  # a replay makes all windows of a row at once: only those that are asked for
+    keys = [f"k{n}" for n in range(len(node.groups))]
+    arguments = _aggregate_arguments(node)
+    row_end = F.col(VALID_TO) if node.copies is None else None
+    if not run.live and run.until is not None:  # a replay emits all windows of a row at once; limit them to the run
         period = node.period
         last = (run.until // period + 1) * period
-        end = run.time.number() + F.lit((node.copies or 0) * period) if gone is None else gone
-        gone = F.least(end, F.lit(last))
-    own = 0 if gone is None else 1
+        end = run.time.tick_number() + F.lit((node.copies or 0) * period) if row_end is None else row_end
+        row_end = F.least(end, F.lit(last))
+    offset = 0 if row_end is None else 1
     rows = frame.select(
         TICK,
-        run.time.number().alias("t"),
-        *(value(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
-        *([] if gone is None else [gone.alias("a0")]),
-        *(crossing(value(e, schema, run), e.type).alias(f"a{place + own}") for place, e in enumerate(asked)),
+        run.time.tick_number().alias(TICK_NUMBER),
+        *(lower_expression(item.expression, schema, run).alias(key) for item, key in zip(node.groups, keys)),
+        *([] if row_end is None else [row_end.alias("a0")]),
+        *(
+            to_machine(lower_expression(e, schema, run), e.type).alias(f"a{n + offset}")
+            for n, e in enumerate(arguments)
+        ),
     )
     if run.until is not None:
-        rows = rows.where(F.col("t") <= F.lit(run.until))
-    made = list(node.schema)[len(keys) :]
-    types = [crossing_type(attribute.type) for attribute in made]
+        rows = rows.where(F.col(TICK_NUMBER) <= F.lit(run.until))
+    results = list(node.schema)[len(keys) :]
+    types = [machine_type(attribute.type) for attribute in results]
     out = StructType([rows.schema[name] for name in keys])
-    out = out.add("t", LongType())
-    for place, kind in enumerate(types):
-        out = out.add(f"v{place}", kind)
-    told, count = slide_specification(node, ends=gone is not None), len(asked) + own
-    sums = _until(kernel.slide(rows, told, run.calendar, by=keys, out=out, values=count, live=run.live), run)
-    cells = [F.col(key).alias(f"c{place}") for place, key in enumerate(keys)]
-    for place, attribute in enumerate(made):
-        cells.append(crossed(F.col(f"v{place}"), attribute.type).alias(f"c{len(keys) + place}"))
-    order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias("o")] if node.ordered else []
-    return sums.select(run.time.marked(F.col("t")), *order, *cells)
+    out = out.add(TICK_NUMBER, LongType())
+    for n, kind in enumerate(types):
+        out = out.add(f"v{n}", kind)
+    specification, count = sliding_window_specification(node, ends=row_end is not None), len(arguments) + offset
+    sums = _up_to_until(
+        kernel.run_slide(rows, specification, run.calendar, by=keys, out=out, values=count, live=run.live), run
+    )
+    cells = [F.col(key).alias(f"c{n}") for n, key in enumerate(keys)]
+    for n, attribute in enumerate(results):
+        cells.append(from_machine(F.col(f"v{n}"), attribute.type).alias(f"c{len(keys) + n}"))
+    order = [F.struct(*(F.col(k) for k in keys), F.lit(0).alias("_")).alias(ORDER)] if node.ordered else []
+    return sums.select(run.time.as_event_time(F.col(TICK_NUMBER)), *order, *cells)
 
 
-def slide_specification(node: Slide, *, ends: bool = False) -> str:
-    """What the machine of a node is told; `ends` where rows say when they are gone."""
-    asked = _asked(node)
-    wanted = [
+def sliding_window_specification(node: SlidingWindowAggregate, *, ends: bool = False) -> str:
+    """JSON for the kernel's `slide` machine; `ends` if each row carries the tick at which it ends."""
+    arguments = _aggregate_arguments(node)
+    entries = [
         {
             "function": a.function.value.lower(),
-            "type": _summed(a.argument.type) if a.argument else "integer",
-            "argument": asked.index(a.argument) if a.argument else None,
+            "type": _argument_type(a.argument.type) if a.argument else "integer",
+            "argument": arguments.index(a.argument) if a.argument else None,
         }
         for a in node.aggregates
     ]
     copies = None if ends else node.copies
-    return json.dumps({"machine": "slide", "copies": copies, "period": node.period, "aggregates": wanted})
+    return json.dumps({"machine": "slide", "copies": copies, "period": node.period, "aggregates": entries})
 
 
-def _asked(node: Slide) -> list[Expression]:
-    """What aggregates are made of, each expression once."""
+def _aggregate_arguments(node: SlidingWindowAggregate) -> list[Expression]:
+    """The argument expressions of the aggregates of a sliding window, without duplicates."""
     return list(dict.fromkeys(a.argument for a in node.aggregates if a.argument))
 
 
-def _summed(kind: Type) -> str:
+def _argument_type(kind: Type) -> str:
+    """The name of an argument's type in the specification of the `slide` machine."""
     return "integer" if kind is Type.TIME else kind.value
 
 
-def _partials(node: Group, present: Column | None, approximate: bool) -> list[Column]:
-    made = [
+def _partials(node: WindowAggregate, present: Column | None, approximate: bool) -> list[Column]:
+    """Partial aggregates of `a0`, ... where `present` (None: all); `approximate`: float sums vary with row order."""
+    columns = [
         column
         for n, a in enumerate(node.aggregates)
         for column in aggregates.partial(a, F.col(f"a{n}") if a.argument else None, f"s{n}", present, approximate)
     ]
-    return made or [F.count(F.lit(1)).alias("s_rows")]
+    return columns or [F.count(F.lit(1)).alias("s_rows")]
 
 
-def _merges(node: Group, approximate: bool) -> list[Column]:
-    made = [c for n, a in enumerate(node.aggregates) for c in aggregates.merge(a, f"s{n}", approximate)]
-    return made or [F.count(F.lit(1)).alias("s_rows")]
+def _merges(node: WindowAggregate, approximate: bool) -> list[Column]:
+    """Aggregations that merge panes' partial aggregates; `approximate`: float sums vary with row order."""
+    columns = [c for n, a in enumerate(node.aggregates) for c in aggregates.merge(a, f"s{n}", approximate)]
+    return columns or [F.count(F.lit(1)).alias("s_rows")]
 
 
-def _until(frame: DataFrame, run: LoweringContext) -> DataFrame:
-    return frame if run.until is None else frame.where(F.col("t") <= F.lit(run.until))
+def _up_to_until(frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Drop the rows whose tick `tick_number` is after the last tick of the run."""
+    return frame if run.until is None else frame.where(F.col(TICK_NUMBER) <= F.lit(run.until))
 
 
-def meet(node: Meet, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Pairs of rows whose stays overlap.
+def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
+    """Inner join of rows with validity intervals: pairs whose intervals overlap and that satisfy the join condition.
 
-    Both sides are cut into spans of `cell` ticks, which makes the join an equality on event time: state is dropped when
-    a span is over, and nothing waits. A pair belongs to the span in which the later of its rows comes.
+    With TIME_BUCKETS both sides are split into cells of `cell` ticks, which makes the join an equality on event time:
+    Spark drops the state of a cell when it is over, and no row waits. A pair belongs to the cell in which the later of
+    its rows starts.
     """
-    one, other = (_side(frame, run, side) for frame, side in ((left, "l"), (right, "r")))
-    if node.how is Meeting.SPANS:
-        one, other = (_cells(frame, node.cell, run, side) for frame, side in ((one, "l"), (other, "r")))
-    early, late = F.greatest(F.col("lf"), F.col("rf")), F.least(F.col("lg"), F.col("rg"))
-    condition = (F.col("lf") < F.col("rg")) & (F.col("rf") < F.col("lg"))
-    if "lx" in one.columns:
-        here = div(early, node.cell) == div(run.time.number(F.col("lx")), node.cell)
-        condition = condition & (F.col("lx") == F.col("rx")) & here
-    if node.how is Meeting.RANGES:
-        condition = condition & _ranges(node, run)
-    condition = condition & _matching(node.equal, node.left, node.right)
-    if node.rest != TRUE:
-        condition = condition & _both(node.rest, node.left.schema, node.right.schema)
-    if run.live and node.form is Form.STAYS and node.how is Meeting.STATIC:
-        stream, table, found = (one, other, "rf") if node.right.form is Form.TABLE else (other, one, "lf")
-        pairs = with_table(stream, table, condition, found, f"transom_table_{next(run.counter)}")
+    left_side, right_side = (_prefixed_side(frame, run, side) for frame, side in ((left, "left_"), (right, "right_")))
+    if node.how is JoinStrategy.TIME_BUCKETS:
+        left_side, right_side = (
+            _split_into_cells(frame, node.cell, run, side)
+            for frame, side in ((left_side, "left_"), (right_side, "right_"))
+        )
+    early, late = (
+        F.greatest(F.col(f"left_{VALID_FROM}"), F.col(f"right_{VALID_FROM}")),
+        F.least(F.col(f"left_{VALID_TO}"), F.col(f"right_{VALID_TO}")),
+    )
+    condition = (F.col(f"left_{VALID_FROM}") < F.col(f"right_{VALID_TO}")) & (
+        F.col(f"right_{VALID_FROM}") < F.col(f"left_{VALID_TO}")
+    )
+    if "left_cell" in left_side.columns:
+        in_first_cell = div(early, node.cell) == div(run.time.tick_number(F.col("left_cell")), node.cell)
+        condition = condition & (F.col("left_cell") == F.col("right_cell")) & in_first_cell
+    if node.how is JoinStrategy.TIME_RANGES:
+        condition = condition & _range_condition(node, run)
+    condition = condition & _key_condition(node.equal, node.left, node.right)
+    if node.residual != TRUE:
+        condition = condition & _residual_condition(node.residual, node.left.schema, node.right.schema)
+    if run.live and node.form is Form.INTERVALS and node.how is JoinStrategy.STATIC:
+        stream, table, never_null = (
+            (left_side, right_side, f"right_{VALID_FROM}")
+            if node.right.form is Form.TABLE
+            else (right_side, left_side, f"left_{VALID_FROM}")
+        )
+        pairs = join_table(stream, table, condition, never_null, f"transom_table_{next(run.metric_numbers)}")
     else:
-        pairs = one.join(other, condition)
-    place = run.time.marked(early) if node.form is Form.STAYS else early.alias("f")
-    order = [F.struct(F.col("lo").alias("l"), F.col("ro").alias("r")).alias("o")] if node.ordered else []
-    return pairs.select(place, late.alias("g"), *order, *_concatenated(node.left.schema, node.right.schema))
+        pairs = left_side.join(right_side, condition)
+    start = run.time.as_event_time(early) if node.form is Form.INTERVALS else early.alias(VALID_FROM)
+    order = [F.struct(f"left_{ORDER}", f"right_{ORDER}").alias(ORDER)] if node.ordered else []
+    return pairs.select(start, late.alias(VALID_TO), *order, *_joined_columns(node.left.schema, node.right.schema))
 
 
-def _side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """One side of a join, its columns under names of their own."""
-    first = run.time.number() if TICK in frame.columns else F.col("f")
-    others = [n for n in frame.columns if n not in ("f", "i")]
-    return frame.select(first.alias(f"{side}f"), *(F.col(n).alias(f"{side}{n}") for n in others))
+def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
+    """One input of a join: all columns get the prefix `side` (left_ or right_), the start becomes a tick number."""
+    start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
+    names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
+    return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))
 
 
-def _ranges(node: Meet, run: LoweringContext) -> Column:
-    """The bounds from which Spark learns when a row can be forgotten; overlap alone does not tell it."""
+def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
+    """Condition on event times for a join, from which Spark derives when to drop state; overlap alone is not enough."""
     longest = f"interval {node.cell * run.calendar.length} microseconds"
-    return F.expr(f"rtick < ltick + {longest} and ltick < rtick + {longest}")
+    return F.expr(f"right_{TICK} < left_{TICK} + {longest} and left_{TICK} < right_{TICK} + {longest}")
 
 
-def _cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
-    """Each stay in every span that it touches; the last tick of the span is event time, an upper bound (R2)."""
-    first, gone = F.col(f"{side}f"), run.at_most(F.col(f"{side}g"))
-    spans = F.when(first < gone, F.sequence(div(first, cell), div(gone - F.lit(1), cell)))
-    others = [n for n in frame.columns if n != f"{side}{TICK}"]
-    cut = frame.select(F.explode(spans).alias("cell"), *others)
-    end = run.time.marked((F.col("cell") + F.lit(1)) * F.lit(cell) - F.lit(1))
-    return cut.select(end, *others).withColumnRenamed(TICK, f"{side}x")
+def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
+    """Copy rows to all spans of `cell` ticks in which they are valid; event time: the span's end; `side`: prefix."""
+    start, row_end = F.col(f"{side}{VALID_FROM}"), run.end_within_run(F.col(f"{side}{VALID_TO}"))
+    spans = F.when(start < row_end, F.sequence(div(start, cell), div(row_end - F.lit(1), cell)))
+    names = [n for n in frame.columns if n != f"{side}{TICK}"]
+    pieces = frame.select(F.explode(spans).alias("cell"), *names)
+    end = run.time.as_event_time((F.col("cell") + F.lit(1)) * F.lit(cell) - F.lit(1))
+    return pieces.select(end, *names).withColumnRenamed(TICK, f"{side}cell")
 
 
-def _matching(equal: tuple[tuple[Expression, Expression], ...], left: Physical, right: Physical) -> Column:
+def _key_condition(equal: tuple[tuple[Expression, Expression], ...], left: PhysicalNode, right: PhysicalNode) -> Column:
+    """Whether a pair of rows has equal join keys: `equal` pairs a left and a right expression; NULL equals nothing."""
     condition = F.lit(True)
-    for mine, yours in equal:
-        one = expressions.lower(mine, reader(left.schema, "lc"), _no_tag)
-        other = expressions.lower(yours, reader(right.schema, "rc"), _no_tag)
-        condition = condition & (one == other)
+    for left_key, right_key in equal:
+        left_column = lower.lower(left_key, column_reader(left.schema, "left_c"), _no_tag)
+        right_column = lower.lower(right_key, column_reader(right.schema, "right_c"), _no_tag)
+        condition = condition & (left_column == right_column)
     return condition
 
 
-def _both(predicate: Expression, left: Schema, right: Schema) -> Column:
-    sides = {a: f"lc{n}" for n, a in enumerate(left)} | {a: f"rc{n}" for n, a in enumerate(right)}
-    return expressions.holds(predicate, lambda attribute: F.col(sides[attribute]), _no_tag)
+def _residual_condition(predicate: Expression, left: Schema, right: Schema) -> Column:
+    """Whether a pair satisfies the part of a join predicate beyond equal keys; NULL counts as false."""
+    sides = {a: f"left_c{n}" for n, a in enumerate(left)} | {a: f"right_c{n}" for n, a in enumerate(right)}
+    return lower.holds(predicate, lambda attribute: F.col(sides[attribute]), _no_tag)
 
 
 def _no_tag(tag: str) -> Column:
+    """Fail with AssertionError: expressions over relations never read a tag (tick or index of a stream element)."""
     raise AssertionError(f"a relation has no {tag}")
 
 
-def _concatenated(left: Schema, right: Schema) -> list[Column]:
-    first = [F.col(f"lc{n}").alias(f"c{n}") for n in range(len(left))]
-    return first + [F.col(f"rc{n}").alias(f"c{len(left) + n}") for n in range(len(right))]
+def _joined_columns(left: Schema, right: Schema) -> list[Column]:
+    """The value columns of a pair: those of the left row, then those of the right row."""
+    columns = [F.col(f"left_c{n}").alias(f"c{n}") for n in range(len(left))]
+    return columns + [F.col(f"right_c{n}").alias(f"c{len(left) + n}") for n in range(len(right))]
 
 
-def product(
-    node: Product,
+def window_product(
+    node: WindowProduct,
     sides: tuple[DataFrame, DataFrame],
     clocks: tuple[DataFrame | None, DataFrame | None],
     run: LoweringContext,
 ) -> DataFrame:
-    """Pairs of current windows, from the machine that keeps them; what the pairs must fulfil is checked after it."""
+    """Row pairs of two inputs' current windows, by the `product` machine; ticks of `clocks` add empty windows."""
     inputs = (node.left, node.right)
-    fed = [_fed(node, place, inputs[place], sides[place], clocks[place], run) for place in (0, 1)]
-    specification = json.dumps({"machine": "product", "left": _kind(node.left), "right": _kind(node.right)})
+    machine_inputs = [_product_input(node, side, inputs[side], sides[side], clocks[side], run) for side in (0, 1)]
+    specification = json.dumps({"machine": "product", "left": _side_kind(node.left), "right": _side_kind(node.right)})
     rows = run_machine(
-        fed,
+        machine_inputs,
         specification,
         run,
         widths=[len(side.schema) for side in inputs],
@@ -261,34 +316,42 @@ def product(
         pair_keys=len(node.equal),
         buckets=node.buckets,
     )
-    if node.rest != TRUE:
-        rows = rows.where(~F.col("p") | holds(node.rest, node.schema, run))
-    order = [F.col("n").alias("o")] if node.ordered else []
-    return rows.select(*carried(rows, "w", "p"), *order, *values(node.schema))
+    if node.residual != TRUE:
+        rows = rows.where(~F.col(IS_ROW) | holds(node.residual, node.schema, run))
+    order = [F.col(COUNT).alias(ORDER)] if node.ordered else []
+    return rows.select(*carried_columns(rows, WINDOW, IS_ROW), *order, *value_columns(node.schema))
 
 
-def _kind(side: Physical) -> str:
-    return "stays" if side.form is Form.STAYS else "windows"
+def _side_kind(side: PhysicalNode) -> str:
+    """`intervals` if an input's rows have validity intervals, else `windows`; for the `product` machine."""
+    return "intervals" if side.form is Form.INTERVALS else "windows"
 
 
-def _fed(
-    node: Product, place: int, side: Physical, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
+def _product_input(
+    node: WindowProduct,
+    side: int,
+    relation: PhysicalNode,
+    frame: DataFrame,
+    clock: DataFrame | None,
+    run: LoweringContext,
 ) -> DataFrame:
-    """One side as a machine takes it: rows of windows, or comings and goings, with the words that windows exist."""
-    count = F.col("n") if side.form is Form.STAYS else None
-    if side.form is Form.STAYS:
-        frame = comings_and_goings(frame, F.col("g"), run, [*(["o"] if side.ordered else []), *names(side.schema)])
+    """Left (0) or right (1) input of the `product` machine: windows or changes; `clock` ticks add empty windows."""
+    count = F.col(COUNT) if relation.form is Form.INTERVALS else None
+    if relation.form is Form.INTERVALS:
+        frame = inserts_and_deletes(
+            frame, F.col(VALID_TO), run, [*([ORDER] if relation.ordered else []), *value_names(relation.schema)]
+        )
     if clock is not None:
-        frame = with_existence(frame, clock, run)
-    keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
+        frame = window_markers(frame, clock, run)
+    keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
     for key in keys:
-        frame = frame.where(~F.col("p") | key.isNotNull())
-    order = F.col("o") if side.ordered else None
+        frame = frame.where(~F.col(IS_ROW) | key.isNotNull())
+    order = F.col(ORDER) if relation.ordered else None
     return machine_input(
         frame,
         run,
-        values=crossing_columns(frame, names(side.schema)),
-        side=place,
+        values=machine_columns(frame, value_names(relation.schema)),
+        side=side,
         order=order,
         count=count,
         pair_keys=keys,

@@ -1,4 +1,4 @@
-"""The DataFrame that a user gets: columns as declared, `tick` as event time, `seq` and `empty` or `index` (E4, E5)."""
+"""The result DataFrame: declared columns, `tick` as event time, `seq` and `empty` or `index` (E4, E5)."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from pyspark.sql import functions as F
 
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.node import Physical
-from transom.physical.plan import Collect, Number
-from transom.spark.columns import told_apart
-from transom.spark.places import wkt
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.windows import CollectWindows, RowNumber
+from transom.spark.columns import INDEX, WINDOW, unique_names
+from transom.spark.expressions.spatial import wkt
 
-OWN = ("tick", "seq", "empty", "index")
+RESULT_COLUMNS = ("tick", "seq", "empty", "index")
 
 
-def column_names(schema: Schema, own: Sequence[str] = OWN) -> list[str]:
-    """The names of the columns: as declared, with the extent before it where two would be alike; `own` come first."""
+def column_names(schema: Schema, taken: Sequence[str] = RESULT_COLUMNS) -> list[str]:
+    """Column names of a result: as declared, prefixed with the extent if ambiguous or in `taken`."""
     plain = [attribute.name.lower() for attribute in schema]
     names = [
         f"{attribute.qualifier}_{attribute.name}"
-        if attribute.qualifier and (plain.count(name) > 1 or name in own)
+        if attribute.qualifier and (plain.count(name) > 1 or name in taken)
         else attribute.name
         for attribute, name in zip(schema, plain)
     ]
-    return told_apart(names, own)
+    return unique_names(names, taken)
 
 
-def result(node: Physical, frame: DataFrame) -> DataFrame:
-    """The frame of a plan's top as a user sees it; `tick` keeps its mark, so it can go on into any operator (E14)."""
+def result(node: PhysicalNode, frame: DataFrame) -> DataFrame:
+    """The DataFrame that the user gets from a plan's root: values by name; `tick` stays marked as event time (E14)."""
     columns = [F.col("tick")]
-    if isinstance(node, Collect):
-        columns += [F.col("w").alias("seq"), F.col("empty")]
-    elif isinstance(node, Number) or "i" in frame.columns:
-        columns += [F.col("i").alias("index")]
+    if isinstance(node, CollectWindows):
+        columns += [F.col(WINDOW).alias("seq"), F.col("empty")]
+    elif isinstance(node, RowNumber) or INDEX in frame.columns:
+        columns += [F.col(INDEX).alias("index")]
     for n, (attribute, name) in enumerate(zip(node.schema, column_names(node.schema))):
-        columns.append(_shown(F.col(f"c{n}"), attribute.type).alias(name))
+        columns.append(_user_value(F.col(f"c{n}"), attribute.type).alias(name))
     return frame.select(*columns)
 
 
-def _shown(column: Column, kind: Type) -> Column:
-    """A value as users take it: places and lines as well-known text, which every tool for maps reads."""
+def _user_value(column: Column, kind: Type) -> Column:
+    """A value as users see it: points and lines become well-known text (WKT)."""
     return wkt(column, kind) if kind in (Type.POINT, Type.LINE) else column

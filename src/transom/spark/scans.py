@@ -1,8 +1,8 @@
-"""Tables that are scanned while a query runs, on Spark: stays meet the scans that a log tells of.
+"""Joins with tables that are scanned while a query runs, from the log of their scans.
 
-What a table holds at a scan is known once the log has reached it, but nobody knows when a row will leave. So a stay is
-cut at the scans, each piece meets what the table holds at one of them, and its end is known when it begins. The machine
-that brings changes together keeps the table, by key, and the pieces that wait for their scan.
+The content of a table at a scan is known once the log has reached it, but when a row will leave is unknown. So validity
+intervals are split at the scans. Each piece joins the table as of one scan, and its end is known when it begins. The
+`join` machine keeps the table, by key, and the pieces that wait for their scan.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.algebra.expressions import TRUE
+from transom.algebra.expressions.expression import TRUE
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.choices import BUCKETS
-from transom.physical.lines import Come
-from transom.physical.plan import Form, Meet, Spread
-from transom.physical.scans import schedule_of
+from transom.physical.decisions import BUCKETS
+from transom.physical.nodes.keyed_windows import IntervalsToChanges
+from transom.physical.nodes.windows import ExpandWindows, Form, IntervalJoin
+from transom.physical.planner.scans import scan_schedule
 from transom.physical.schedule import Schedule
-from transom.spark.frames import FOREVER, LoweringContext, holds, names, value, values
-from transom.spark.marks import TICK, floor_to
-from transom.spark.stateful import crossing, crossing_columns, machine_input, run_machine
-from transom.spark.windows import following
+from transom.spark.columns import COUNT, IS_ROW, TICK, TICK_NUMBER, VALID_FROM, VALID_TO
+from transom.spark.event_time import floor_to
+from transom.spark.frames import FOREVER, LoweringContext, holds, lower_expression, value_columns, value_names
+from transom.spark.stateful.operator import machine_columns, machine_input, run_machine, to_machine
+from transom.spark.windows import next_tick
 
 
-class _Side(NamedTuple):
-    """One side as the machine takes it: changes, with the end `g` of a piece if it is no table."""
+class _JoinSide(NamedTuple):
+    """One input side of the `join` machine, as changes; `ends` if its rows have `valid_to`, which tables lack."""
 
     frame: DataFrame
     schema: Schema
@@ -39,110 +40,120 @@ class _Side(NamedTuple):
 
     @property
     def width(self) -> int:
+        """The number of values in a machine row of this input: its columns, and `valid_to` if its rows have an end."""
         return len(self.schema) + (1 if self.ends else 0)
 
 
-def meet(node: Meet, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Pairs of stays with the rows of the scans that they last through: a pair ends at the next scan at the latest."""
+def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
+    """Join validity intervals with a table at each scan of it; a pair ends at the next scan at the latest."""
     sides = []
-    for place, (side, frame) in enumerate(((node.left, left), (node.right, right))):
-        keys = [crossing(value(pair[place], side.schema, run), pair[place].type) for pair in node.equal]
+    for side, (relation, frame) in enumerate(((node.left, left), (node.right, right))):
+        keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
         for key in keys:
             frame = frame.where(key.isNotNull())
-        table = side.form is Form.SCANS
+        table = relation.form is Form.SCANS
         if not table:
-            other = node.right if place == 0 else node.left
-            frame = _pieces(frame, schedule_of(other), run)
-        sides.append(_Side(frame, side.schema, keys, not table))
-    found = _together(sides, node.schema, run)
-    return found if node.rest == TRUE else found.where(holds(node.rest, node.schema, run))
+            other = node.right if side == 0 else node.left
+            frame = _split_at_scans(frame, scan_schedule(other), run)
+        sides.append(_JoinSide(frame, relation.schema, keys, not table))
+    pairs = _join_sides(sides, node.schema, run)
+    return pairs if node.residual == TRUE else pairs.where(holds(node.residual, node.schema, run))
 
 
-def spread(node: Spread, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """All rows of a table at every scan; as stays they last until the next."""
-    end = following(run.time.number(), node.schedule)
-    begun = clock.select(TICK, (F.lit(FOREVER) if end is None else end).alias("g"))
-    found = _together(
-        [_Side(_coming(begun, run), Schema(()), [], True), _Side(frame, node.schema, [], False)], node.schema, run
+def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
+    """All rows of a scanned table at every tick of the clock; as intervals they end at the schedule's next tick."""
+    end = next_tick(run.time.tick_number(), node.schedule)
+    ticks = clock.select(TICK, (F.lit(FOREVER) if end is None else end).alias(VALID_TO))
+    rows = _join_sides(
+        [_JoinSide(_interval_changes(ticks, run), Schema(()), [], True), _JoinSide(frame, node.schema, [], False)],
+        node.schema,
+        run,
     )
-    return found if node.form is Form.STAYS else found.drop("g")
+    return rows if node.form is Form.INTERVALS else rows.drop(VALID_TO)
 
 
-def come(node: Come, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """The changes of a table, and a word for every tick at which there are some, and for the first."""
-    cells = names(node.schema)
-    first = clock.where(run.time.number() == F.lit(node.schedule.first)).select(TICK)
+def intervals_to_changes(
+    node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
+) -> DataFrame:
+    """Changes of a scanned table, with a window marker at the schedule's first tick and at every changed tick."""
+    cells = value_names(node.schema)
+    first = clock.where(run.time.tick_number() == F.lit(node.schedule.first)).select(TICK)
     ticks = frame.select(TICK).unionByName(first).dropDuplicates([TICK])
-    words = ticks.select(TICK, F.lit(1).alias("n"), F.lit(False).alias("p"))
-    if run.start > 0:  # what came and left before the start was never there; only rows need it, the start has a word
-        sums = frame.groupBy(TICK, *cells).agg(F.sum("n").alias("n"))
-        copies = F.explode(F.array_repeat(F.signum("n").cast("int"), F.abs("n").cast("int"))).alias("n")
-        frame = sums.select(TICK, copies, F.lit(True).alias("p"), *cells)
-    return frame.unionByName(words, allowMissingColumns=True)
+    markers = ticks.select(TICK, F.lit(1).alias(COUNT), F.lit(False).alias(IS_ROW))
+    if run.start > 0:  # cancel rows that came and left before the start; the first tick has its marker anyway
+        sums = frame.groupBy(TICK, *cells).agg(F.sum(COUNT).alias(COUNT))
+        copies = F.explode(F.array_repeat(F.signum(COUNT).cast("int"), F.abs(COUNT).cast("int"))).alias(COUNT)
+        frame = sums.select(TICK, copies, F.lit(True).alias(IS_ROW), *cells)
+    return frame.unionByName(markers, allowMissingColumns=True)
 
 
-def _pieces(frame: DataFrame, schedule: Schedule, run: LoweringContext) -> DataFrame:
-    """Stays cut at scans, as what comes and goes; before the first scan there is nothing to meet (S8)."""
-    first, end = F.greatest(run.time.number(), F.lit(schedule.first)), F.col("g")
-    kept = [n for n in frame.columns if n not in (TICK, "g")]
+def _split_at_scans(frame: DataFrame, schedule: Schedule, run: LoweringContext) -> DataFrame:
+    """Split validity intervals at the ticks of table scans, as changes; time before the first scan is dropped."""
+    first, end = F.greatest(run.time.tick_number(), F.lit(schedule.first)), F.col(VALID_TO)
+    names = [n for n in frame.columns if n not in (TICK, VALID_TO)]
     if not schedule.periods:
-        cut = frame.select(first.alias("f"), end, *kept).where(F.col("f") < F.col("g"))
+        pieces = frame.select(first.alias(VALID_FROM), end, *names).where(F.col(VALID_FROM) < F.col(VALID_TO))
     else:
         period = schedule.periods[0]
-        last = run.at_most(end)
+        last = run.end_within_run(end)
         spans = F.sequence(floor_to(first, period), last - F.lit(1), F.lit(period))
-        nothing = F.array().cast("array<bigint>")
-        each = frame.select(
-            F.explode(F.when(first < last, spans).otherwise(nothing)).alias("s"), first.alias("f"), end, *kept
+        no_scans = F.array().cast("array<bigint>")
+        by_scan = frame.select(
+            F.explode(F.when(first < last, spans).otherwise(no_scans)).alias("scan"),
+            first.alias(VALID_FROM),
+            end,
+            *names,
         )
-        later = F.least(F.col("g"), F.col("s") + F.lit(period))
-        cut = each.select(F.greatest("s", "f").alias("f"), later.alias("g"), *kept)
+        piece_end = F.least(F.col(VALID_TO), F.col("scan") + F.lit(period))
+        pieces = by_scan.select(F.greatest("scan", VALID_FROM).alias(VALID_FROM), piece_end.alias(VALID_TO), *names)
     if run.until is not None:
-        cut = cut.where(F.col("f") <= F.lit(run.until))
-    return _coming(cut.select(run.time.marked(F.col("f")), "g", *kept), run)
+        pieces = pieces.where(F.col(VALID_FROM) <= F.lit(run.until))
+    return _interval_changes(pieces.select(run.time.as_event_time(F.col(VALID_FROM)), VALID_TO, *names), run)
 
 
-def _coming(frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Stays as changes that know their end; what stays for ever does not go."""
-    kept = [n for n in frame.columns if n != TICK]
+def _interval_changes(frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Validity intervals as changes that keep `valid_to`; no retraction after the run or at FOREVER."""
+    names = [n for n in frame.columns if n != TICK]
     last = F.lit(FOREVER - 1 if run.until is None else run.until)
-    comes = F.struct(run.time.number().alias("t"), F.lit(1).alias("n"))
-    goes = F.struct(F.col("g").alias("t"), F.lit(-1).alias("n"))
-    moments = F.when(F.col("g") <= last, F.array(comes, goes)).otherwise(F.array(comes))
-    rows = frame.select(F.explode(moments).alias("e"), *kept)
-    return rows.select(run.time.marked(F.col("e.t")), F.col("e.n").alias("n"), *kept)
+    insertion = F.struct(run.time.tick_number().alias(TICK_NUMBER), F.lit(1).alias(COUNT))
+    retraction = F.struct(F.col(VALID_TO).alias(TICK_NUMBER), F.lit(-1).alias(COUNT))
+    events = F.when(F.col(VALID_TO) <= last, F.array(insertion, retraction)).otherwise(F.array(insertion))
+    rows = frame.select(F.explode(events).alias("event"), *names)
+    return rows.select(
+        run.time.as_event_time(F.col(f"event.{TICK_NUMBER}")), F.col(f"event.{COUNT}").alias(COUNT), *names
+    )
 
 
-def _together(sides: Sequence[_Side], schema: Schema, run: LoweringContext) -> DataFrame:
-    """What both sides make together, from the machine that keeps them: pairs that come, each with its end."""
+def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext) -> DataFrame:
+    """Inner join of two inputs of changes by the `join` machine; returns the inserted pairs, each with `valid_to`."""
     buckets = 1 if sides[0].keys else BUCKETS
     out: list[tuple[str, Type]] = []
-    cells = iter(zip(names(schema), (a.type for a in schema)))
-    for side in sides:
-        out += [("g", Type.INTEGER)] if side.ends else []
-        out += islice(cells, len(side.schema))
-    made = run_machine(
-        [_input(place, side, buckets, run) for place, side in enumerate(sides)],
-        json.dumps({"machine": "join", "emit": "inner", "widths": [side.width for side in sides]}),
+    cells = iter(zip(value_names(schema), (a.type for a in schema)))
+    for join_side in sides:
+        out += [(VALID_TO, Type.INTEGER)] if join_side.ends else []
+        out += islice(cells, len(join_side.schema))
+    emitted = run_machine(
+        [_side_input(side, join_side, buckets, run) for side, join_side in enumerate(sides)],
+        json.dumps({"machine": "join", "emit": "inner", "widths": [join_side.width for join_side in sides]}),
         run,
-        widths=[side.width for side in sides],
+        widths=[join_side.width for join_side in sides],
         out=out,
     )
-    copies = F.explode(F.array_repeat(F.lit(0), F.col("n").cast("int"))).alias("_")
-    return made.where(F.col("n") > 0).select(TICK, "g", *values(schema), copies).drop("_")
+    copies = F.explode(F.array_repeat(F.lit(0), F.col(COUNT).cast("int"))).alias("_")
+    return emitted.where(F.col(COUNT) > 0).select(TICK, VALID_TO, *value_columns(schema), copies).drop("_")
 
 
-def _input(place: int, side: _Side, buckets: int, run: LoweringContext) -> DataFrame:
-    """One side; without a key the rows of the table are in buckets, and whatever meets them goes to all of these."""
-    cells = crossing_columns(side.frame, names(side.schema))
+def _side_input(side: int, join_side: _JoinSide, buckets: int, run: LoweringContext) -> DataFrame:
+    """One input of the `join` machine; without keys, table rows are hashed to `buckets` machines, others go to all."""
+    cells = machine_columns(join_side.frame, value_names(join_side.schema))
     return machine_input(
-        side.frame,
+        join_side.frame,
         run,
-        values=[F.col("g"), *cells] if side.ends else cells,
-        side=place,
-        count=F.col("n"),
-        group_by=side.keys,
+        values=[F.col(VALID_TO), *cells] if join_side.ends else cells,
+        side=side,
+        count=F.col(COUNT),
+        group_by=join_side.keys,
         buckets=buckets,
-        hash_on=[*values(side.schema), F.lit(0)],
-        to_all=F.lit(True) if side.ends else None,
+        hash_on=[*value_columns(join_side.schema), F.lit(0)],
+        to_all=F.lit(True) if join_side.ends else None,
     )

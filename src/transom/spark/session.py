@@ -1,4 +1,4 @@
-"""What a session must be set to, checked and named when it is not."""
+"""Spark session settings: those that queries need, and checks for them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pyspark.sql import SparkSession
 
 from transom.errors import UsageError
 from transom.model.time import Calendar
-from transom.physical.node import Physical
-from transom.physical.plan import Path
-from transom.physical.walk import walk
-from transom.spark.marks import EPOCH
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import Executor
+from transom.spark.event_time import EPOCH
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -18,27 +18,27 @@ SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-"""What `transom run` sets, and what a session of one's own is advised to set."""
+"""Settings that `transom run` applies, and that are recommended for other sessions."""
 
-PASSES = "spark.sql.analyzer.maxIterations"
-ENOUGH = 1000
-"""Calls in calls over terms of RDF are values named in values; each level takes Spark's analyzer many passes, and the
-100 that it has are used up by three levels."""
+MAX_ITERATIONS = "spark.sql.analyzer.maxIterations"
+ENOUGH_ITERATIONS = 1000
+"""Nested calls over RDF terms become nested lambdas. Each level takes Spark's analyzer many passes, and three levels
+exhaust its default limit of 100."""
 
 
-def allow_depth(spark: SparkSession) -> None:
-    """Let Spark take as many passes over deep expressions as they need; a bound that is higher stays."""
-    if int(spark.conf.get(PASSES, "100") or 100) < ENOUGH:
-        spark.conf.set(PASSES, str(ENOUGH))
+def allow_deep_expressions(spark: SparkSession) -> None:
+    """Raise the analyzer's iteration limit to 1000, for nested expressions; a higher limit is kept."""
+    if int(spark.conf.get(MAX_ITERATIONS, "100") or 100) < ENOUGH_ITERATIONS:
+        spark.conf.set(MAX_ITERATIONS, str(ENOUGH_ITERATIONS))
 
 
 def has_rocksdb(spark: SparkSession) -> bool:
-    """Whether a session keeps state where machines can be kept."""
+    """Whether the state store of a session is RocksDB, which machines need."""
     return str(spark.conf.get(PROVIDER, "")).endswith("RocksDBStateStoreProvider")
 
 
-def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live: bool) -> None:
-    """Refuse a session in which answers would be lost, or machines could not run."""
+def check_session(spark: SparkSession, plan: PhysicalNode, calendar: Calendar, live: bool) -> None:
+    """Raise UsageError if a live query would lose results or could not run its machines in this session."""
     if not live:
         return
     if calendar.epoch < EPOCH:
@@ -47,7 +47,9 @@ def check_session(spark: SparkSession, plan: Physical, calendar: Calendar, live:
             hint="set a later `epoch` in the catalog; a replay takes any",
         )
     missing: list[str] = []
-    has_machines = any(node.choice.path is not Path.NATIVE and node.choice.rule != "clock" for node in walk(plan))
+    has_machines = any(
+        node.decision.executor is not Executor.NATIVE and node.decision.rule != "clock" for node in walk(plan)
+    )
     if has_machines and not has_rocksdb(spark):
         missing.append(f"{PROVIDER}={ROCKSDB}")
     if str(spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy", "min")) != "min":

@@ -1,4 +1,4 @@
-"""Sources on Spark: streams with their watermark, tables as stays between scans, the clock."""
+"""Sources on Spark: streams with their watermark, tables as validity intervals, table scans, the clock."""
 
 from __future__ import annotations
 
@@ -8,139 +8,168 @@ from datetime import UTC, datetime
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.model.reasons import Reason
-from transom.physical.node import Clock
-from transom.physical.plan import Read, ReadScans, ReadTable
-from transom.spark import clock as clock_source
-from transom.spark.balance import Metric, Place
-from transom.spark.frames import FOREVER, LoweringContext, values
-from transom.spark.marks import TICK, ceil_to, watermark_delay, watermarked
+from transom.model.reject_reason import RejectReason
+from transom.physical.nodes.node import ReadClock
+from transom.physical.nodes.windows import ReadScans, ReadStream, ReadTable
+from transom.spark.columns import (
+    COUNT,
+    IS_HEARTBEAT,
+    IS_ROW,
+    IS_VERSION,
+    ORDER,
+    REJECT_REASON,
+    TICK,
+    TICK_NUMBER,
+    VALID_FROM,
+    VALID_TO,
+    VERSION,
+)
+from transom.spark.event_time import ceil_to, watermark_delay, with_watermark
+from transom.spark.frames import FOREVER, LoweringContext, value_columns
+from transom.spark.input import clock as clock_source
+from transom.spark.input.balance import CountingPoint, Metric
 
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
-ROWS = "rows"
-"""A column of frames whose rows stand for several: how many rows of the source each of them holds."""
+_FAR_FUTURE = datetime(9000, 1, 1, tzinfo=UTC)
+ROW_COUNT = "rows"
+"""Column of frames whose rows represent several source rows: the number of source rows in each."""
 
 
-def read(
-    node: Read, run: LoweringContext, prepare: Callable[[DataFrame], DataFrame] = lambda frame: frame
+def read_stream(
+    node: ReadStream, run: LoweringContext, prepare: Callable[[DataFrame], DataFrame] = lambda frame: frame
 ) -> DataFrame:
-    """A source frame (`t`, values, perhaps `o`) with its tick as event time, between start and until.
+    """A stream's rows in the run, after `prepare` of the scan; if live, late and rejected rows are counted and dropped.
 
-    A live one leaves out what is rejected or late, and counts what it leaves out and what it gives. `prepare` changes
-    the values directly above the scan.
+    A live frame drops rejected and late rows, and counts the rows that it drops and passes on. `prepare` transforms the
+    values directly above the scan.
     """
-    frame = prepare(_scanned_once(node.extent, run) if node.extent in run.shared else run.streams[node.extent])
-    columns = [run.time.instant(F.col("t")).alias(TICK), *values(node.schema)]
+    frame = prepare(_shared_scan(node.extent, run) if node.extent in run.shared_scans else run.streams[node.extent])
+    columns = [run.time.end_of_tick(F.col(TICK_NUMBER)).alias(TICK), *value_columns(node.schema)]
     if node.ordered:
-        columns.append(F.col("o"))
+        columns.append(F.col(ORDER))
     if not run.live:
-        return run.in_time(frame.select(*columns))
+        return run.within_run(frame.select(*columns))
     source = run.source_of.get(node.extent, node.extent)
     reader = run.counts.reader()
-    if "dead" in frame.columns:
-        frame = _without_rejected(frame, Metric(source, Place.DECODED, reader), run)
-    rows = F.col(ROWS) if ROWS in frame.columns else F.lit(1)
-    beating = F.col("beat") if "beat" in frame.columns else F.lit(False)
+    if REJECT_REASON in frame.columns:
+        frame = _without_rejected(frame, Metric(source, CountingPoint.DECODED, reader), run)
+    row_count = F.col(ROW_COUNT) if ROW_COUNT in frame.columns else F.lit(1)
+    is_heartbeat = F.col(IS_HEARTBEAT) if IS_HEARTBEAT in frame.columns else F.lit(False)
     is_late = F.lit(False)
-    if run.lateness is not None and source not in run.settled:
-        is_late = run.lateness.is_late(run.spark, F.col("t"))
-    taken = frame.select(*columns, rows.alias(ROWS), beating.alias("beat"), (is_late & ~beating).alias("late"))
-    if node.extent in run.beats:
-        beats = run.beats[node.extent].select(run.time.instant(F.col("t")).alias(TICK), F.lit(True).alias("beat"))
-        taken = taken.unionByName(beats.withColumn("late", F.lit(False)), allowMissingColumns=True)
-    marked = _watermarked(taken, run.delays.get(node.extent, 0), Metric(source, Place.WATERMARK, reader), run)
-    used = marked.where(~F.col("beat") & ~F.col("late") & run.is_in_time())
-    entering = run.counts.observe(used, Metric(source, Place.ENTRY, reader), F.sum(ROWS).alias("used"))
-    return entering.drop(ROWS, "beat", "late")
+    if run.lateness is not None and source not in run.lateness_checked:
+        is_late = run.lateness.is_late(run.spark, F.col(TICK_NUMBER))
+    arrivals = frame.select(
+        *columns, row_count.alias(ROW_COUNT), is_heartbeat.alias(IS_HEARTBEAT), (is_late & ~is_heartbeat).alias("late")
+    )
+    if node.extent in run.heartbeats:
+        heartbeats = run.heartbeats[node.extent].select(
+            run.time.end_of_tick(F.col(TICK_NUMBER)).alias(TICK), F.lit(True).alias(IS_HEARTBEAT)
+        )
+        arrivals = arrivals.unionByName(heartbeats.withColumn("late", F.lit(False)), allowMissingColumns=True)
+    marked = _counted_watermark(
+        arrivals, run.delays.get(node.extent, 0), Metric(source, CountingPoint.WATERMARK, reader), run
+    )
+    used = marked.where(~F.col(IS_HEARTBEAT) & ~F.col("late") & run.is_within_run())
+    used_rows = run.counts.observe(used, Metric(source, CountingPoint.ENTRY, reader), F.sum(ROW_COUNT).alias("used"))
+    return used_rows.drop(ROW_COUNT, IS_HEARTBEAT, "late")
 
 
-def _watermarked(frame: DataFrame, delay_ms: int, metric: Metric, run: LoweringContext) -> DataFrame:
-    """A source with its watermark; rows that are late, and those outside of the run, are counted in its barrier."""
-    is_row = ~F.col("beat")
-    counts = {"late": is_row & F.col("late"), "outside": is_row & ~F.col("late") & ~run.is_in_time()}
-    sums = [F.sum(F.when(counted, F.col(ROWS))).alias(name) for name, counted in counts.items()]
+def _counted_watermark(frame: DataFrame, delay_ms: int, metric: Metric, run: LoweringContext) -> DataFrame:
+    """Set a source's watermark; a metric above it counts the rows that are late or outside the run."""
+    is_row = ~F.col(IS_HEARTBEAT)
+    counts = {"late": is_row & F.col("late"), "outside": is_row & ~F.col("late") & ~run.is_within_run()}
+    sums = [F.sum(F.when(counted, F.col(ROW_COUNT))).alias(name) for name, counted in counts.items()]
     marked = frame.withWatermark(TICK, watermark_delay(delay_ms))
     return run.counts.observe(marked, metric, F.max(TICK).alias("latest"), *sums)
 
 
-def _scanned_once(extent: str, run: LoweringContext) -> DataFrame:
-    """A source that several nodes read, scanned once: Spark makes the exchange once, and each takes its columns of it.
+def _shared_scan(extent: str, run: LoweringContext) -> DataFrame:
+    """The one scan of a source that several plan nodes read: Spark runs the exchange once and reuses it.
 
-    It does so only if no column goes into two branches as it is, and nothing can be pushed below the exchange. The
-    watermark stands above it, in every branch: Spark finds none below an exchange that is used again, and a machine
-    that reads from there alone would wait for ever.
+    Spark reuses it only if no column enters two branches unchanged, and if nothing can be pushed below the exchange.
+    Each branch sets its watermark above the exchange: Spark finds no watermark below a reused exchange, and a machine
+    whose only input is one would wait forever.
     """
     frame = run.streams[extent]
-    shared = run.shared[extent]
+    shared = run.shared_scans[extent]
     if shared is None:
-        other = [F.col(name).alias(f"shared_{name}") for name in frame.columns]
-        name = f"transom_shared_{extent}_{next(run.counter)}"
-        shared = frame.select(*other).repartition("shared_c0").observe(name, F.max("shared_t").alias("latest"))
-        run.shared[extent] = shared
+        renamed = [F.col(name).alias(f"shared_{name}") for name in frame.columns]
+        name = f"transom_shared_{extent}_{next(run.metric_numbers)}"
+        shared = (
+            frame.select(*renamed)
+            .repartition("shared_c0")
+            .observe(name, F.max(f"shared_{TICK_NUMBER}").alias("latest"))
+        )
+        run.shared_scans[extent] = shared
     return shared.select(*(F.col(f"shared_{name}").alias(name) for name in frame.columns))
 
 
 def _without_rejected(frame: DataFrame, metric: Metric, run: LoweringContext) -> DataFrame:
-    """A live frame without what is no row of its stream, which is counted by reason."""
-    counts = [F.count_if(F.col("dead") == F.lit(reason.value)).alias(reason.name) for reason in Reason]
-    return run.counts.observe(frame, metric, *counts).where(F.col("dead").isNull())
+    """Drop a live source's rejected rows, which have a reason, and count them by reason in a Spark metric."""
+    counts = [F.count_if(F.col(REJECT_REASON) == F.lit(reason.value)).alias(reason.name) for reason in RejectReason]
+    return run.counts.observe(frame, metric, *counts).where(F.col(REJECT_REASON).isNull())
 
 
 def read_table(node: ReadTable, run: LoweringContext) -> DataFrame:
-    """The versions of a table as stays: from the first scan that sees a version to the first that does not."""
+    """Table rows with their validity interval: from the first scan that sees a version to the first that does not."""
     frame = run.tables[node.extent]
     if "gone" in frame.columns:
-        return _stays(node, frame)
-    versions = frame.select("v").distinct()
-    following = Window.partitionBy(F.lit(0)).orderBy("v")
-    spans = versions.select("v", F.lead("v").over(following).alias("next"))
+        return _validity_intervals(node, frame)
+    versions = frame.select(VERSION).distinct()
+    by_version = Window.partitionBy(F.lit(0)).orderBy(VERSION)
+    spans = versions.select(VERSION, F.lead(VERSION).over(by_version).alias("next"))
     spans = spans.select(
-        "v",
-        _seen(F.col("v"), node).alias("f"),
-        F.coalesce(_seen(F.col("next"), node), F.lit(FOREVER)).alias("g"),
-    ).where(F.col("f") < F.col("g"))
-    kept = ["f", "g", *(["o"] if node.ordered else [])]
-    joined = frame.where(~F.col("e")).join(spans, ["v"])
-    return joined.select(*(F.col(n) for n in kept), *values(node.schema))
+        VERSION,
+        _first_scan_at(F.col(VERSION), node).alias(VALID_FROM),
+        F.coalesce(_first_scan_at(F.col("next"), node), F.lit(FOREVER)).alias(VALID_TO),
+    ).where(F.col(VALID_FROM) < F.col(VALID_TO))
+    names = [VALID_FROM, VALID_TO, *([ORDER] if node.ordered else [])]
+    joined = frame.where(~F.col(IS_VERSION)).join(spans, [VERSION])
+    return joined.select(*(F.col(n) for n in names), *value_columns(node.schema))
 
 
-def _stays(node: ReadTable, frame: DataFrame) -> DataFrame:
-    """A table whose rows say when they appeared and left: one stay each, instead of one per version."""
-    begin, end = _seen(F.col("v"), node), F.coalesce(_seen(F.col("gone"), node), F.lit(FOREVER))
-    kept = ["o"] if node.ordered else []
-    rows = frame.where(~F.col("e")).select(
-        begin.alias("f"), end.alias("g"), *(F.col(n) for n in kept), *values(node.schema)
+def _validity_intervals(node: ReadTable, frame: DataFrame) -> DataFrame:
+    """Validity intervals of a table that records when each row appeared and left (`gone`): one per row."""
+    begin, end = _first_scan_at(F.col(VERSION), node), F.coalesce(_first_scan_at(F.col("gone"), node), F.lit(FOREVER))
+    names = [ORDER] if node.ordered else []
+    rows = frame.where(~F.col(IS_VERSION)).select(
+        begin.alias(VALID_FROM), end.alias(VALID_TO), *(F.col(n) for n in names), *value_columns(node.schema)
     )
-    return rows.where(F.col("f") < F.col("g"))
+    return rows.where(F.col(VALID_FROM) < F.col(VALID_TO))
 
 
 def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
-    """What appears in a table (`n` is 1) and leaves it (-1), each at the first scan that sees it, as the log grows.
+    """Changes (`count` is 1 or -1) of table rows, each at the first scan that sees it, while the log of scans grows.
 
-    The log is a source with a watermark of its own. A scan is whole in it, and the next is later: a beat, and what
-    is known of the log at the start, say that nothing more comes of their own tick.
+    The log is a source with its own watermark. It holds each scan whole, and the next scan is later. So a heartbeat,
+    or the state of the log at the start, means that its own tick is complete.
     """
     reader = run.counts.reader()
-    frame = _without_rejected(run.tables[node.extent], Metric(node.extent, Place.DECODED, reader), run)
-    cells = values(node.schema)
-    told = frame.select("v", "n", *cells, "beat")
-    if node.extent in run.beats:
-        known = run.beats[node.extent].select((F.col("t") - F.lit(1)).alias("v"), F.lit(True).alias("beat"))
-        told = told.unionByName(known, allowMissingColumns=True)
-    shown = run.time.instant(F.col("v") + F.when(F.col("beat"), F.lit(1)).otherwise(F.lit(0)))
-    seen = _seen(F.col("v"), node)
+    frame = _without_rejected(run.tables[node.extent], Metric(node.extent, CountingPoint.DECODED, reader), run)
+    cells = value_columns(node.schema)
+    scanned = frame.select(VERSION, COUNT, *cells, IS_HEARTBEAT)
+    if node.extent in run.heartbeats:
+        heartbeats = run.heartbeats[node.extent].select(
+            (F.col(TICK_NUMBER) - F.lit(1)).alias(VERSION), F.lit(True).alias(IS_HEARTBEAT)
+        )
+        scanned = scanned.unionByName(heartbeats, allowMissingColumns=True)
+    tick = run.time.end_of_tick(F.col(VERSION) + F.when(F.col(IS_HEARTBEAT), F.lit(1)).otherwise(F.lit(0)))
+    first_scan = _first_scan_at(F.col(VERSION), node)
     last = FOREVER - 1 if run.until is None else run.until
-    marked = told.select(shown.alias(TICK), "v", "n", *cells, "beat").withWatermark(TICK, watermark_delay(0))
-    outside = F.count_if(~F.col("beat") & (seen > F.lit(last))).alias("outside")
+    marked = scanned.select(tick.alias(TICK), VERSION, COUNT, *cells, IS_HEARTBEAT).withWatermark(
+        TICK, watermark_delay(0)
+    )
+    outside = F.count_if(~F.col(IS_HEARTBEAT) & (first_scan > F.lit(last))).alias("outside")
     latest = F.max(TICK).alias("latest")
-    rows = run.counts.observe(marked, Metric(node.extent, Place.WATERMARK, reader), latest, outside)
-    used = rows.where(~F.col("beat") & (seen <= F.lit(last)))
-    kept = run.counts.observe(used, Metric(node.extent, Place.ENTRY, reader), F.count(F.lit(1)).alias("used"))
-    return kept.select(run.time.marked(seen), "n", F.lit(True).alias("p"), *cells)
+    rows = run.counts.observe(marked, Metric(node.extent, CountingPoint.WATERMARK, reader), latest, outside)
+    used = rows.where(~F.col(IS_HEARTBEAT) & (first_scan <= F.lit(last)))
+    counted = run.counts.observe(
+        used, Metric(node.extent, CountingPoint.ENTRY, reader), F.count(F.lit(1)).alias("used")
+    )
+    return counted.select(run.time.as_event_time(first_scan), COUNT, F.lit(True).alias(IS_ROW), *cells)
 
 
-def _seen(version: Column, node: ReadTable | ReadScans) -> Column:
-    """The first scan that sees a version: at or after its tick, and not before the first scan."""
+def _first_scan_at(version: Column, node: ReadTable | ReadScans) -> Column:
+    """The tick of the first scan, by the node's schedule, at or after a version; FOREVER if none, NULL for NULL."""
     if not node.schedule.periods:
         return F.when(version <= F.lit(node.schedule.first), F.lit(node.schedule.first)).when(
             version.isNotNull(), F.lit(FOREVER)
@@ -149,8 +178,8 @@ def _seen(version: Column, node: ReadTable | ReadScans) -> Column:
     return F.when(version.isNotNull(), F.greatest(first, F.lit(node.schedule.first)))
 
 
-def clock(node: Clock, run: LoweringContext) -> DataFrame:
-    """The ticks of a schedule."""
+def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
+    """The ticks of a schedule within the run; a live clock has a watermark."""
     schedule = node.schedule
     frame = clock_source.ticks(
         run.spark,
@@ -161,17 +190,18 @@ def clock(node: Clock, run: LoweringContext) -> DataFrame:
         calendar=run.calendar,
         kernel=run.kernel,
     )
-    ticks = frame.withColumn("tick", run.time.instant(F.col("t")))
+    ticks = frame.withColumn("tick", run.time.end_of_tick(F.col(TICK_NUMBER)))
     if run.live:
-        ticks = watermarked(ticks, 0, f"transom_clock_{next(run.counter)}").where(~F.col("beat"))
-    return run.in_time(ticks.select("tick"))
+        ticks = with_watermark(ticks, 0, f"transom_clock_{next(run.metric_numbers)}").where(~F.col(IS_HEARTBEAT))
+    return run.within_run(ticks.select("tick"))
 
 
-def _last_tick(node: Clock, run: LoweringContext) -> int | None:
-    """Where a clock ends. One that shows a single tick ends at once if there are streams, which then set the pace.
+def _last_tick(node: ReadClock, run: LoweringContext) -> int | None:
+    """The last tick of a clock, None without end; a live single-tick clock beside streams goes to the far future.
 
-    If it followed the wall clock, there would always be another micro-batch, and the query would never be idle.
+    The streams then determine the watermark. If the clock followed the wall clock, there would always be another
+    micro-batch, and the query would never be idle.
     """
     if run.until is None and run.live and run.streams and not node.schedule.periods:
-        return run.calendar.tick_of(_FAR)
+        return run.calendar.tick_of(_FAR_FUTURE)
     return run.until

@@ -1,4 +1,4 @@
-"""Streams on Spark: positions, rows of windows as a stream, what comes and goes between windows."""
+"""Streams on Spark: row numbers, rows of windows as a stream, differences between successive windows."""
 
 from __future__ import annotations
 
@@ -7,49 +7,53 @@ import json
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transom.physical.plan import Changes, Compare, Emit, Form, Number
-from transom.spark.frames import LoweringContext, carried, names, values
-from transom.spark.marks import TICK
-from transom.spark.stateful import crossing_columns, machine_input, run_machine
-from transom.spark.windows import comings_and_goings, following
+from transom.physical.nodes.windows import Form, IntervalDiff, RowNumber, WindowDiff, WindowsToStream
+from transom.spark.columns import COUNT, INDEX, IS_ROW, ORDER, TICK, VALID_TO, WINDOW, WINDOW_KEY
+from transom.spark.frames import LoweringContext, carried_columns, value_columns, value_names
+from transom.spark.stateful.operator import machine_columns, machine_input, run_machine
+from transom.spark.windows import inserts_and_deletes, next_tick
 
 
-def number(node: Number, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Rows with their position in the stream, from the machine that counts them."""
-    cells = crossing_columns(frame, names(node.schema))
-    given = machine_input(frame, run, values=cells, order=F.col("o"))
+def row_number(node: RowNumber, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Number the rows of a stream in `row_index` and `row_order`, with the stateful `order` machine."""
+    cells = machine_columns(frame, value_names(node.schema))
+    input_rows = machine_input(frame, run, values=cells, order=F.col(ORDER))
     specification = json.dumps({"machine": "order"})
-    rows = run_machine([given], specification, run, widths=[len(cells)], out=node.schema)
-    return rows.select(*carried(rows), F.col("n").alias("i"), F.col("n").alias("o"), *values(node.schema))
+    rows = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema)
+    return rows.select(
+        *carried_columns(rows), F.col(COUNT).alias(INDEX), F.col(COUNT).alias(ORDER), *value_columns(node.schema)
+    )
 
 
-def emit(node: Emit, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The rows of all windows; several windows of a tick come one after the other."""
+def windows_to_stream(node: WindowsToStream, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """The rows of all windows as a stream; if ordered, `row_order` sorts windows of one tick one after the other."""
     if node.input.form is not Form.WINDOWS:
         return frame
-    line = [F.col("line")] if "line" in frame.columns else []
-    order = [F.struct(F.col("w"), *line, F.col("o")).alias("o")] if node.ordered else []
-    return frame.where("p").select(TICK, *order, *values(node.schema))
+    key = [F.col(WINDOW_KEY)] if WINDOW_KEY in frame.columns else []
+    order = [F.struct(F.col(WINDOW), *key, F.col(ORDER)).alias(ORDER)] if node.ordered else []
+    return frame.where(IS_ROW).select(TICK, *order, *value_columns(node.schema))
 
 
-def changes(node: Changes, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Comings and goings added up per tick and row: what is left over came, or went."""
-    cells = names(node.schema)
-    gone = F.col("g") if node.input.form is Form.STAYS else following(run.time.number(), node.schedule)
-    rows = comings_and_goings(frame, gone, run, cells)
-    sums = rows.groupBy(TICK, *cells).agg(F.sum("n").alias("n"))
-    left = F.col("n") if node.report == "came" else -F.col("n")
-    copies = F.explode(F.array_repeat(F.lit(0), left.cast("int"))).alias("_")
-    return sums.where(left > 0).select(*carried(sums), *values(node.schema), copies).drop("_")
+def interval_diff(node: IntervalDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Stream of rows inserted, or retracted (`node.report`), at each tick, from validity intervals; one per copy."""
+    cells = value_names(node.schema)
+    end = F.col(VALID_TO) if node.input.form is Form.INTERVALS else next_tick(run.time.tick_number(), node.schedule)
+    rows = inserts_and_deletes(frame, end, run, cells)
+    sums = rows.groupBy(TICK, *cells).agg(F.sum(COUNT).alias(COUNT))
+    count = F.col(COUNT) if node.report == "inserted" else -F.col(COUNT)
+    copies = F.explode(F.array_repeat(F.lit(0), count.cast("int"))).alias("_")
+    return sums.where(count > 0).select(*carried_columns(sums), *value_columns(node.schema), copies).drop("_")
 
 
-def compare(node: Compare, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """What came or went, from the machine that compares windows."""
-    order = F.col("o") if node.ordered else None
+def window_diff(node: WindowDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Stream of rows inserted, or retracted (`node.report`), between successive windows; by the `change` machine."""
+    order = F.col(ORDER) if node.ordered else None
     specification = json.dumps({"machine": "change", "report": node.report})
-    cells = crossing_columns(frame, names(node.schema))
-    given = machine_input(frame, run, values=cells, order=order, buckets=node.buckets, hash_on=values(node.schema))
-    rows = run_machine([given], specification, run, widths=[len(cells)], out=node.schema, buckets=node.buckets)
-    line = [F.col("line")] if "line" in rows.columns else []
-    place = [F.struct(*line, F.col("n")).alias("o") if line else F.col("n").alias("o")] if node.ordered else []
-    return rows.select(TICK, *place, *values(node.schema))
+    cells = machine_columns(frame, value_names(node.schema))
+    input_rows = machine_input(
+        frame, run, values=cells, order=order, buckets=node.buckets, hash_on=value_columns(node.schema)
+    )
+    rows = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema, buckets=node.buckets)
+    key = [F.col(WINDOW_KEY)] if WINDOW_KEY in rows.columns else []
+    sort_key = [F.struct(*key, F.col(COUNT)).alias(ORDER) if key else F.col(COUNT).alias(ORDER)] if node.ordered else []
+    return rows.select(TICK, *sort_key, *value_columns(node.schema))

@@ -1,4 +1,4 @@
-"""Windows on Spark: stays of time windows, one row per window, windows by rows."""
+"""Windows on Spark: validity intervals of time windows, one row per window, row windows, window markers."""
 
 from __future__ import annotations
 
@@ -8,106 +8,120 @@ from dataclasses import asdict
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.physical.plan import Collect, Cut, Spread, Stay
+from transom.physical.nodes.windows import CollectWindows, ExpandWindows, RowWindow, TimeWindow
 from transom.physical.schedule import Schedule
-from transom.spark.frames import LoweringContext, carried, names, values
-from transom.spark.marks import ceil_to, div, with_table
-from transom.spark.stateful import crossing_columns, machine_input, run_machine
+from transom.spark.columns import COUNT, INDEX, IS_ROW, ORDER, TICK_NUMBER, VALID_FROM, VALID_TO, WINDOW
+from transom.spark.event_time import ceil_to, div, join_table
+from transom.spark.frames import LoweringContext, carried_columns, value_columns, value_names
+from transom.spark.stateful.operator import machine_columns, machine_input, run_machine
 
 
-def stay(node: Stay, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Each tuple with its first window as event time and the tick at which it is gone.
+def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Stream rows with validity interval: `tick` of the first time window that holds the row, and its end `valid_to`.
 
     `FROM NOW-a TO NOW-b SLIDE s` holds a tuple of tick c from ceil((c+b)/s)*s until (floor((c+a)/s)+1)*s.
     """
-    tick = run.time.number()
+    tick = run.time.tick_number()
     enters = ceil_to(tick + F.lit(node.until), node.slide)
     leaves = (div(tick + F.lit(node.past), node.slide) + F.lit(1)) * F.lit(node.slide)
-    tags = [tick if tag.name == "tick" else F.col("i") for tag in node.tags]
+    tags = [tick if tag.name == "tick" else F.col(INDEX) for tag in node.tags]
     count = len(node.schema) - len(tags)
-    columns = [enters.alias("f"), leaves.alias("g")]
-    columns += [F.col(f"c{place}") for place in range(count)]
-    columns += [tag.alias(f"c{count + place}") for place, tag in enumerate(tags)]
+    columns = [enters.alias(VALID_FROM), leaves.alias(VALID_TO)]
+    columns += [F.col(f"c{n}") for n in range(count)]
+    columns += [tag.alias(f"c{count + n}") for n, tag in enumerate(tags)]
     if node.ordered:
-        columns.append(F.struct(tick.alias("t"), F.col("i" if "i" in frame.columns else "o").alias("o")).alias("o"))
-    kept = frame.select(*columns).where(F.col("f") < F.col("g"))
-    return kept.select(run.time.marked(F.col("f")), *(F.col(n) for n in kept.columns if n != "f"))
+        columns.append(
+            F.struct(tick.alias(TICK_NUMBER), F.col(INDEX if INDEX in frame.columns else ORDER).alias(ORDER)).alias(
+                ORDER
+            )
+        )
+    nonempty = frame.select(*columns).where(F.col(VALID_FROM) < F.col(VALID_TO))
+    return nonempty.select(
+        run.time.as_event_time(F.col(VALID_FROM)), *(F.col(n) for n in nonempty.columns if n != VALID_FROM)
+    )
 
 
-def spread(node: Spread, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """One row per tuple and window."""
-    kept = [*(["o"] if node.ordered else []), *names(node.schema)]
+def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
+    """One row per tuple and window that holds it; `clock` gives a table's window ticks (None: a stream's schedule)."""
+    names = [*([ORDER] if node.ordered else []), *value_names(node.schema)]
     if clock is not None:
-        tick = run.time.number(F.col("at.tick"))
-        inside = (F.col("table.f") <= tick) & (tick < F.col("table.g"))
+        tick = run.time.tick_number(F.col("at.tick"))
+        inside = (F.col(f"table.{VALID_FROM}") <= tick) & (tick < F.col(f"table.{VALID_TO}"))
         at, table = clock.alias("at"), frame.alias("table")
-        name = f"transom_table_{next(run.counter)}"
-        pairs = with_table(at, table, inside, "table.f", name) if run.live else at.join(table, inside)
-        return pairs.select(F.col("at.tick").alias("tick"), *(F.col(f"table.{n}").alias(n) for n in kept))
-    ticks = between(run.time.number(), run.at_most(F.col("g")), node.schedule)
-    rows = frame.select(F.explode(ticks).alias("t"), *(F.col(n) for n in kept))
-    return rows.select(run.time.marked(F.col("t")), *(F.col(n) for n in kept))
+        name = f"transom_table_{next(run.metric_numbers)}"
+        pairs = join_table(at, table, inside, f"table.{VALID_FROM}", name) if run.live else at.join(table, inside)
+        return pairs.select(F.col("at.tick").alias("tick"), *(F.col(f"table.{n}").alias(n) for n in names))
+    ticks = ticks_in_range(run.time.tick_number(), run.end_within_run(F.col(VALID_TO)), node.schedule)
+    rows = frame.select(F.explode(ticks).alias(TICK_NUMBER), *(F.col(n) for n in names))
+    return rows.select(run.time.as_event_time(F.col(TICK_NUMBER)), *(F.col(n) for n in names))
 
 
-def between(first: Column, gone: Column, schedule: Schedule) -> Column:
-    """The ticks of a schedule from one up to, but not at, another, as an array."""
+def ticks_in_range(first: Column, end: Column, schedule: Schedule) -> Column:
+    """An array of the ticks of a schedule from `first` to before `end`."""
     lists = []
     for period in schedule.periods:
         low = ceil_to(first, period)
-        lists.append(F.when(low < gone, F.sequence(low, gone - F.lit(1), F.lit(period))).otherwise(_none()))
+        lists.append(F.when(low < end, F.sequence(low, end - F.lit(1), F.lit(period))).otherwise(_no_ticks()))
     if len(lists) == 1:
         return lists[0]
     return F.array_distinct(F.concat(*lists))
 
 
-def _none() -> Column:
+def _no_ticks() -> Column:
+    """An empty array of ticks."""
     return F.array().cast("array<bigint>")
 
 
-def following(tick: Column, schedule: Schedule) -> Column | None:
-    """The next tick of a schedule."""
+def next_tick(tick: Column, schedule: Schedule) -> Column | None:
+    """The first tick of a schedule after `tick`; None if the schedule has only one tick, that is, no periods."""
     ends = [(div(tick, period) + F.lit(1)) * F.lit(period) for period in schedule.periods]
     if not ends:
         return None
     return ends[0] if len(ends) == 1 else F.least(*ends)
 
 
-def comings_and_goings(frame: DataFrame, gone: Column | None, run: LoweringContext, kept: list[str]) -> DataFrame:
-    """Stays as changes (E7): `n` is 1 at the tick at which a row comes and -1 at the one at which it is gone."""
-    first = run.time.number()
-    moments = [F.struct(first.alias("t"), F.lit(1).alias("n"))]
-    if gone is not None:
-        moments.append(F.struct(gone.alias("t"), F.lit(-1).alias("n")))
-    columns = [F.col(n) for n in kept]
-    rows = frame.select(F.explode(F.array(*moments)).alias("e"), *columns)
+def inserts_and_deletes(frame: DataFrame, end: Column | None, run: LoweringContext, names: list[str]) -> DataFrame:
+    """Rows as changes (E7): `count` 1 at their tick, -1 at tick `end` (None: never); keeps columns `names`."""
+    first = run.time.tick_number()
+    events = [F.struct(first.alias(TICK_NUMBER), F.lit(1).alias(COUNT))]
+    if end is not None:
+        events.append(F.struct(end.alias(TICK_NUMBER), F.lit(-1).alias(COUNT)))
+    columns = [F.col(n) for n in names]
+    rows = frame.select(F.explode(F.array(*events)).alias("event"), *columns)
     if run.until is not None:
-        rows = rows.where(F.col("e.t") <= F.lit(run.until))
-    return rows.select(run.time.marked(F.col("e.t")), F.col("e.n").alias("n"), *columns)
+        rows = rows.where(F.col(f"event.{TICK_NUMBER}") <= F.lit(run.until))
+    return rows.select(
+        run.time.as_event_time(F.col(f"event.{TICK_NUMBER}")), F.col(f"event.{COUNT}").alias(COUNT), *columns
+    )
 
 
-def with_existence(frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """Rows of windows, of which a tick holds at most one, with one more row per window that says that it exists."""
-    rows = frame.select("*", F.lit(1).alias("w"), F.lit(True).alias("p"))
-    words = clock.select(*carried(clock), F.lit(1).alias("w"), F.lit(False).alias("p"))
-    return rows.unionByName(words, allowMissingColumns=True)
+def window_markers(frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
+    """Add a window marker (`is_row` false) at every tick of the clock to rows that have one window per tick."""
+    rows = frame.select("*", F.lit(1).alias(WINDOW), F.lit(True).alias(IS_ROW))
+    markers = clock.select(*carried_columns(clock), F.lit(1).alias(WINDOW), F.lit(False).alias(IS_ROW))
+    return rows.unionByName(markers, allowMissingColumns=True)
 
 
-def cut(node: Cut, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Windows by rows, from the machine that counts them."""
-    order = "i" if "i" in frame.columns else "o"
+def row_window(node: RowWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Rows of row-based windows, with their window's number in the tick, and markers; by the `window` machine."""
+    order = INDEX if INDEX in frame.columns else ORDER
     width = len(node.schema) - len(node.spec.tags)
     specification = json.dumps({"machine": "window", "window": asdict(node.spec)})
-    cells = crossing_columns(frame, names(node.schema)[:width])
-    given = machine_input(frame, run, values=cells, order=F.col(order))
-    rows = run_machine([given], specification, run, widths=[width], out=node.schema)
-    return rows.select(*carried(rows, "w", "p"), F.col("n").alias("o"), *values(node.schema))
+    cells = machine_columns(frame, value_names(node.schema)[:width])
+    input_rows = machine_input(frame, run, values=cells, order=F.col(order))
+    rows = run_machine([input_rows], specification, run, widths=[width], out=node.schema)
+    return rows.select(*carried_columns(rows, WINDOW, IS_ROW), F.col(COUNT).alias(ORDER), *value_columns(node.schema))
 
 
-def collect(node: Collect, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """The windows of an answer: rows with the number of their window in its tick; an empty one is one flagged row."""
+def collect_windows(node: CollectWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
+    """Result windows: rows with the window's number in `window`; one row, `empty` true, if empty, as by `clock`."""
     if clock is not None:
-        frame = with_existence(frame, clock, run)
-    row = F.struct(F.lit(0).alias("_"), *values(node.schema))
-    rows = frame.groupBy(*carried(frame, "w")).agg(F.collect_list(F.when(F.col("p"), row)).alias("rows"))
-    kept = rows.select(*carried(rows, "w"), (F.size("rows") == 0).alias("empty"), F.explode_outer("rows").alias("r"))
-    return kept.select(*carried(kept, "w", "empty"), *(F.col(f"r.{n}").alias(n) for n in names(node.schema)))
+        frame = window_markers(frame, clock, run)
+    row = F.struct(F.lit(0).alias("_"), *value_columns(node.schema))
+    rows = frame.groupBy(*carried_columns(frame, WINDOW)).agg(F.collect_list(F.when(F.col(IS_ROW), row)).alias("rows"))
+    exploded = rows.select(
+        *carried_columns(rows, WINDOW), (F.size("rows") == 0).alias("empty"), F.explode_outer("rows").alias("row")
+    )
+    return exploded.select(
+        *carried_columns(exploded, WINDOW, "empty"), *(F.col(f"row.{n}").alias(n) for n in value_names(node.schema))
+    )

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import transom
-from tests.holdout import cql_questions, sneeql_questions, sparql_questions
-from tests.holdout.sparql_meaning import canonical, term
+from tests.holdout import sneeql_questions
+from tests.holdout.cql import questions as cql_questions
+from tests.holdout.sparql import questions as sparql_questions
+from tests.holdout.sparql.meaning import canonical, term
 from tests.holdout.sql import Row, same_bag, same_list
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
@@ -41,7 +43,7 @@ def table(session: Any, columns: list[tuple[str, str]], versions: dict[int, list
 def sources(session: Any, query: Any, extents: Any) -> dict[str, Any]:
     """A DataFrame for every extent that a query reads."""
     found = {}
-    for name in (extent.name for extent in query.reads):
+    for name in (extent.name for extent in query.sources):
         extent = extents[name]
         if extent.versions is None:
             found[name] = frame(session, extent.columns, extent.rows)

@@ -6,229 +6,253 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from transom.algebra.expressions import Column
+from transom.algebra.expressions.expression import Column
+from transom.algebra.expressions.terms import STATEMENT, variable
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.state import ONE, Formula, Number, plus, times
-from transom.algebra.terms import STATEMENT, variable
+from transom.algebra.state.formula import ONE, Formula, RowCount, plus, times
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
 from transom.model.schema import Attribute, Schema
+from transom.record import Record
 
-Place: TypeAlias = Term | Column
-"""What stands in a pattern: a term that must be there, a variable, or a blank node, which is a hidden variable."""
-
-
-def hidden(place: Place) -> Place:
-    """A blank node of a pattern as the variable that it is; everything else as it stands (R11)."""
-    return variable(f"_:{place.label}") if isinstance(place, BlankNode) else place
+TermPattern: TypeAlias = Term | Column
+"""An item of a pattern: a term to match, a variable, or a blank node, which is a hidden variable."""
 
 
-def of_places(places: Iterable[Place]) -> tuple[Column, ...]:
-    """The variables of a pattern, each once, in the order in which they stand."""
-    found = (hidden(place) for place in places)
-    return tuple(dict.fromkeys(place for place in found if isinstance(place, Column)))
+def as_variable(item: TermPattern) -> TermPattern:
+    """The hidden variable `_:label` that represents a blank node of a pattern; any other item unchanged (R11)."""
+    return variable(f"_:{item.label}") if isinstance(item, BlankNode) else item
 
 
-def visible(columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
-    """The columns of variables without those of blank nodes."""
-    return tuple(one for one in columns if not one.name.startswith("_:"))
+def pattern_variables(items: Iterable[TermPattern]) -> tuple[Column, ...]:
+    """The variables among a pattern's items, also the hidden ones of blank nodes, each once, in order of occurrence."""
+    variables = (as_variable(item) for item in items)
+    return tuple(dict.fromkeys(column for column in variables if isinstance(column, Column)))
+
+
+def without_blank_nodes(columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
+    """The columns except those of the hidden variables that represent blank nodes of a pattern."""
+    return tuple(column for column in columns if not column.name.startswith("_:"))
 
 
 def check_statements(op: Operator) -> None:
-    """A pattern reads windows of statements."""
+    """Check that an operator produces windows of RDF statements (subject, predicate, object); PlanError otherwise."""
     if not isinstance(op, Windows) or op.schema != STATEMENT:
         raise PlanError(f"a pattern matches windows of statements, not a {type(op).__name__}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class TriplePattern(Windows):
-    """The statements that fit a triple pattern, as solutions.
+    """The statements that match a triple pattern, as solutions.
 
-    Meaning  one solution per statement that fits, with the interval of the statement; a variable that stands twice must
-             find the same term twice; a blank node is a variable `_:label` until its basic graph pattern is done (R11).
-    Bounds   different statements that give the same solution add up (R7).
+    Meaning  one solution per statement that matches, with the interval of the statement; a variable that occurs twice
+             matches the same term twice; a blank node is a variable `_:label` within its basic graph pattern (R11).
+    Bounds   statements that give the same solution count separately (R7).
     Source   002 Defs. 6, 7, Alg. 3.
     State    none.
     """
 
     input: Windows
-    subject: Place
-    predicate: Place
-    object: Place
+    subject: TermPattern
+    predicate: TermPattern
+    object: TermPattern
 
     def __post_init__(self) -> None:
+        """Check that the input produces windows of RDF statements; PlanError otherwise."""
         check_statements(self.input)
 
     @property
-    def places(self) -> tuple[Place, Place, Place]:
-        """Subject, predicate and object, blank nodes as the variables that they are."""
-        return (hidden(self.subject), hidden(self.predicate), hidden(self.object))
+    def items(self) -> tuple[TermPattern, TermPattern, TermPattern]:
+        """Subject, predicate and object of the pattern, each blank node as a hidden variable."""
+        return (as_variable(self.subject), as_variable(self.predicate), as_variable(self.object))
 
     @property
     def schema(self) -> Schema:
-        return Schema(tuple(column.attribute for column in of_places(self.places)))
+        """One column of RDF terms per variable of the pattern, also for the hidden ones of blank nodes."""
+        return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One statement with this predicate."""
+@dataclass(frozen=True, repr=False, slots=True)
+class PredicatePath(Record):
+    """A path of one statement with a predicate."""
 
     predicate: IRI
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: the IRI of the predicate in angle brackets."""
         return str(self.predicate)
 
 
-@dataclass(frozen=True, slots=True)
-class Inverse:
+@dataclass(frozen=True, repr=False, slots=True)
+class InversePath(Record):
     """A path walked backwards."""
 
-    path: Path
+    path: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `^path`."""
         return f"^{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """One path after the other."""
+@dataclass(frozen=True, repr=False, slots=True)
+class SequencePath(Record):
+    """One path followed by another."""
 
-    first: Path
-    second: Path
+    first: PropertyPath
+    second: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `(first/second)`."""
         return f"({self.first}/{self.second})"
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
-    """One path or the other."""
+@dataclass(frozen=True, repr=False, slots=True)
+class AlternativePath(Record):
+    """Either of two paths."""
 
-    first: Path
-    second: Path
+    first: PropertyPath
+    second: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `(first|second)`."""
         return f"({self.first}|{self.second})"
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroOrMore:
-    """A path any number of times; each end once."""
+@dataclass(frozen=True, repr=False, slots=True)
+class ZeroOrMorePath(Record):
+    """A path repeated zero or more times; each pair of ends counts once."""
 
-    path: Path
+    path: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `path*`."""
         return f"{self.path}*"
 
 
-@dataclass(frozen=True, slots=True)
-class OneOrMore:
-    """A path once or more; each end once."""
+@dataclass(frozen=True, repr=False, slots=True)
+class OneOrMorePath(Record):
+    """A path repeated one or more times; each pair of ends counts once."""
 
-    path: Path
+    path: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `path+`."""
         return f"{self.path}+"
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroOrOne:
-    """A path or no step at all; each end once."""
+@dataclass(frozen=True, repr=False, slots=True)
+class ZeroOrOnePath(Record):
+    """A path taken once or not at all; each pair of ends counts once."""
 
-    path: Path
+    path: PropertyPath
 
     def __str__(self) -> str:
+        """The property path in SPARQL syntax: `path?`."""
         return f"{self.path}?"
 
 
-@dataclass(frozen=True, slots=True)
-class NoneOf:
-    """One statement whose predicate is none of these; with `backward` also walked backwards.
+@dataclass(frozen=True, repr=False, slots=True)
+class NegatedPropertySet(Record):
+    """A path of one statement whose predicate is not in the set; `backward` applies to statements walked backwards.
 
-    A set of names only one way looks only that way; the empty set looks forward.
+    A set with predicates of one direction only matches that direction only; the empty set matches forward.
     """
 
     forward: tuple[IRI, ...]
     backward: tuple[IRI, ...] = ()
 
     def __str__(self) -> str:
-        said = [str(iri) for iri in self.forward] + [f"^{iri}" for iri in self.backward]
-        return f"!({'|'.join(said)})"
+        """The property path in SPARQL syntax: `!(a|^b)`, any predicate but a forward and b backward."""
+        predicates = [str(iri) for iri in self.forward] + [f"^{iri}" for iri in self.backward]
+        return f"!({'|'.join(predicates)})"
 
 
-Path: TypeAlias = Link | Inverse | Steps | Either | ZeroOrMore | OneOrMore | ZeroOrOne | NoneOf
+PropertyPath: TypeAlias = (
+    PredicatePath
+    | InversePath
+    | SequencePath
+    | AlternativePath
+    | ZeroOrMorePath
+    | OneOrMorePath
+    | ZeroOrOnePath
+    | NegatedPropertySet
+)
 
 
-def ways(path: Path, statements: Formula) -> Formula:
-    """The most pairs, each as often as there are ways, that a path finds in so many statements."""
-    nodes = plus(times(Number(2), statements), ONE)
+def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
+    """A bound on the matches of a property path among at most `statements` statements, duplicate pairs included."""
+    nodes = plus(times(RowCount(2), statements), ONE)
     match path:
-        case Link():
+        case PredicatePath():
             return statements
-        case NoneOf(forward=forward, backward=backward):
-            return times(Number(2), statements) if forward and backward else statements
-        case Inverse(path=inner):
-            return ways(inner, statements)
-        case Steps(first=first, second=second):
-            return times(ways(first, statements), ways(second, statements))
-        case Either(first=first, second=second):
-            return plus(ways(first, statements), ways(second, statements))
-        case ZeroOrOne(path=inner):
-            return plus(ways(inner, statements), nodes)
-        case ZeroOrMore() | OneOrMore():
+        case NegatedPropertySet(forward=forward, backward=backward):
+            return times(RowCount(2), statements) if forward and backward else statements
+        case InversePath(path=inner):
+            return max_path_matches(inner, statements)
+        case SequencePath(first=first, second=second):
+            return times(max_path_matches(first, statements), max_path_matches(second, statements))
+        case AlternativePath(first=first, second=second):
+            return plus(max_path_matches(first, statements), max_path_matches(second, statements))
+        case ZeroOrOnePath(path=inner):
+            return plus(max_path_matches(inner, statements), nodes)
+        case ZeroOrMorePath() | OneOrMorePath():
             return times(nodes, nodes)
         case _:
             assert_never(path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class PathPattern(Windows):
-    """Pairs of terms between which a path leads.
+    """The pairs of terms that a property path connects, as solutions.
 
-    Meaning  at each instant, the ends of the paths through the statements valid then; one solution per way for links,
-             steps and alternatives, one per pair for `*`, `+` and `?`.
-    Bounds   a path of no step leads from each term of the statements, and from a term that is given, to itself. It
-             reads statements that have their windows.
+    Meaning  at each instant, the ends of the paths through the valid statements; one solution per match for predicates,
+             sequences and alternatives, one per pair of ends for `*`, `+` and `?`.
+    Bounds   a path of length zero connects each term of the statements, and each constant of the pattern, to itself.
+             The input has its windows already.
     Source   W3C 9, 18.4.
-    State    the statements that are valid.
+    State    the valid statements.
     """
 
     input: Windows
-    subject: Place
-    path: Path
-    object: Place
+    subject: TermPattern
+    path: PropertyPath
+    object: TermPattern
 
     def __post_init__(self) -> None:
+        """Check that the input produces windows of RDF statements; PlanError otherwise."""
         check_statements(self.input)
 
     @property
-    def places(self) -> tuple[Place, Place]:
-        """Both ends, blank nodes as the variables that they are."""
-        return (hidden(self.subject), hidden(self.object))
+    def items(self) -> tuple[TermPattern, TermPattern]:
+        """Subject and object of the pattern, each blank node as a hidden variable."""
+        return (as_variable(self.subject), as_variable(self.object))
 
     @property
     def schema(self) -> Schema:
-        return Schema(tuple(column.attribute for column in of_places(self.places)))
+        """One column of RDF terms per variable of the pattern, also for the hidden ones of blank nodes."""
+        return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class BasicGraphPattern(Windows):
-    """Patterns that are matched together, with one meaning for each of their blank nodes.
+    """The join of triple and path patterns that share blank nodes.
 
-    Meaning  the join of the parts, where blank nodes join as variables do, and are gone from the result; the number of
-             ways in which they can be chosen is its multiplicity (R11).
-    Bounds   without parts it is the empty solution, always valid.
+    Meaning  the join of the parts, where blank nodes join as variables do and are then dropped; a solution counts once
+             for each assignment of the blank nodes (R11).
+    Bounds   without parts, the empty solution, always valid.
     Source   002 Defs. 6, 11; W3C 18.3.
-    State    what is valid of each part.
+    State    the valid solutions of each part.
     """
 
     parts: tuple[Windows, ...]
 
     def __post_init__(self) -> None:
+        """Check that every part is a triple or path pattern, not a window of statements; PlanError otherwise."""
         if any(isinstance(part, Window) for part in self.parts):
             raise PlanError("a basic graph pattern joins patterns, not statements")
 
     @property
     def schema(self) -> Schema:
-        return Schema(visible(dict.fromkeys(column for part in self.parts for column in part.schema)))
+        """One column per variable of any part; the hidden variables of blank nodes are dropped."""
+        return Schema(without_blank_nodes(dict.fromkeys(column for part in self.parts for column in part.schema)))

@@ -1,4 +1,4 @@
-"""Where statements come from: streams of rows (s, p, o) through the one `Window`, and stored graphs."""
+"""Sources of statements: streams of rows (s, p, o) under the one `Window`, and stored graphs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from transom.algebra.expressions import Column, Expression, conjunction
+from transom.algebra.expressions.expression import Column, Expression, conjunction
+from transom.algebra.expressions.terms import STATEMENT, term_call, term_literal
 from transom.algebra.operator import Stream, Windows
-from transom.algebra.rdf.patterns import Place, hidden
+from transom.algebra.rdf.patterns import TermPattern, as_variable
 from transom.algebra.relations import RelationUnion
 from transom.algebra.sources import StreamReceive
 from transom.algebra.streams import Renumber, StreamSelect, StreamUnion
-from transom.algebra.terms import STATEMENT, term_call, term_literal
-from transom.algebra.windows import Arrival, Between, Bound, Coordinate, Every, Window
+from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Every, OnArrival, Window
 from transom.errors import PlanError
 from transom.model.schema import Schema
 
@@ -22,80 +22,83 @@ from transom.model.schema import Schema
 class StoredGraph(Windows):
     """A stored graph, or several merged into one: a set of statements that are always valid.
 
-    Meaning  every statement once, from tick 0 on (R13); blank nodes of two graphs are two nodes.
-    Bounds   no graph at all is the empty graph, which GRAPH with an unknown name reads.
+    Meaning  every statement once, from tick 0 on (R13); graphs do not share blank nodes.
+    Bounds   without extents the graph is empty; GRAPH with an unknown name reads such a graph.
     Source   002 Listing 1.2; W3C 13.1.
-    State    none of its own; the graph lies elsewhere.
+    State    none; the graph is stored outside of the query.
     """
 
     extents: tuple[str, ...]
 
     @property
     def schema(self) -> Schema:
+        """The columns of an RDF statement: subject, predicate and object."""
         return STATEMENT
 
 
 def rdf_stream(extent: str) -> StreamReceive:
-    """The statements of a stream, in order of time, then of arrival (002 Defs. 1, 2; R1)."""
+    """The source operator that reads an extent of RDF statements in order of tick, then arrival (002 Defs. 1, 2)."""
     return StreamReceive(extent, STATEMENT)
 
 
-def stream_of(parts: Sequence[Stream]) -> Stream:
-    """Several streams of statements as one (002 Table 1, several FROM STREAM; R10)."""
+def merge_streams(parts: Sequence[Stream]) -> Stream:
+    """Several streams of statements merged in order of tick; a single stream unchanged (002 Table 1; R10)."""
     return parts[0] if len(parts) == 1 else StreamUnion(tuple(parts))
 
 
-def union_of(parts: Sequence[Windows]) -> Windows:
-    """The statements of several windows and graphs; one that is in two of them comes twice (002 Def. 9; R7, R10)."""
+def union_windows(parts: Sequence[Windows]) -> Windows:
+    """The bag union of windows and stored graphs; the empty stored graph if `parts` is empty (002 Def. 9; R7, R10)."""
     return reduce(RelationUnion, parts) if parts else StoredGraph(())
 
 
 def range_window(input: Stream, width: int, slide: int) -> Window:
-    """RANGE and SLIDE: at t the statements c with i*slide - width <= c <= t, i = floor(t / slide) + 1 (002 Def. 3).
+    """SPARQL's `RANGE width SLIDE slide` in ticks: at t, statements since (floor(t / slide) + 1) * slide - width.
 
-    FIXED is slide = width (R3, R4, R25).
+    It is defined in 002 Def. 3; FIXED is slide = width (R3, R4, R25).
     """
     if not 1 <= slide <= width:
         raise PlanError("a window is at least one instant wide and slides by at most its width (R21)")
-    reach = Between(Coordinate.TICK, Bound(slide, slide - width), Bound(1, 0))
-    return Window(input, Every(Coordinate.TICK, 1), reach)
+    window_range = CoordinateRange(Coordinate.TICK, Bound(slide, slide - width), Bound(1, 0))
+    return Window(input, Every(Coordinate.TICK, 1), window_range)
 
 
 def element_window(input: Stream, count: int) -> Window:
-    """ELEMS: the last so many statements, counted in order (002 Defs. 4, 5, Sec. 7; R5, R6, R8)."""
+    """SPARQL's `ELEMS count`: the last `count` statements in stream order (002 Defs. 4, 5, Sec. 7; R5, R6, R8)."""
     if count < 1:
         raise PlanError("a window holds at least one element (R21)")
-    return Window(input, Arrival(), Between(Coordinate.INDEX, Bound(1, 1 - count), Bound(1, 0)))
+    return Window(input, OnArrival(), CoordinateRange(Coordinate.INDEX, Bound(1, 1 - count), Bound(1, 0)))
 
 
 def range_and_slide(op: Windows) -> tuple[int, int] | None:
-    """The width and the slide of a `range_window`; None of other windows."""
+    """Width and slide in ticks of a window that `range_window` built; None for any other operator."""
     match op:
-        case Window(slide=Every(coordinate=Coordinate.TICK, step=1), range=Between(low=low, high=Bound(step=1))):
+        case Window(
+            slide=Every(coordinate=Coordinate.TICK, step=1), range=CoordinateRange(low=low, high=Bound(step=1))
+        ):
             return (low.step - low.offset, low.step)
         case _:
             return None
 
 
 def element_count(op: Windows) -> int | None:
-    """The number of statements of an `element_window`; None of other windows."""
+    """The number of statements in a window that `element_window` built; None for any other operator."""
     match op:
-        case Window(slide=Arrival(), range=Between(coordinate=Coordinate.INDEX, low=low)):
+        case Window(slide=OnArrival(), range=CoordinateRange(coordinate=Coordinate.INDEX, low=low)):
             return 1 - low.offset
         case _:
             return None
 
 
-def fitting(input: Stream, places: Sequence[Place]) -> Stream:
-    """The statements of a stream that fit a triple pattern, numbered anew: a window above counts only these (R8)."""
+def matching_stream(input: Stream, pattern: Sequence[TermPattern]) -> Stream:
+    """The statements of a stream that match a triple pattern, renumbered, so that ELEMS counts only these (R8)."""
     first: dict[str, Column] = {}
-    wanted: list[Expression] = []
-    for attribute, place in zip(STATEMENT, map(hidden, places), strict=True):
+    conditions: list[Expression] = []
+    for attribute, item in zip(STATEMENT, map(as_variable, pattern), strict=True):
         column = Column(attribute)
-        if not isinstance(place, Column):
-            wanted.append(term_call("sameTerm", column, term_literal(place)))
-        elif first.setdefault(place.name, column) is not column:
-            wanted.append(term_call("sameTerm", column, first[place.name]))
-    if not wanted:
+        if not isinstance(item, Column):
+            conditions.append(term_call("sameTerm", column, term_literal(item)))
+        elif first.setdefault(item.name, column) is not column:
+            conditions.append(term_call("sameTerm", column, first[item.name]))
+    if not conditions:
         return input
-    return Renumber(StreamSelect(input, conjunction(wanted)))
+    return Renumber(StreamSelect(input, conjunction(conditions)))

@@ -1,1 +1,1 @@
-"""Rows in CSV, JSON lines and Parquet files."""
+"""Read files: rows in CSV, JSON lines and Parquet, tracks and AIS, RDF statements."""

@@ -1,4 +1,4 @@
-"""Parquet files, read with pyarrow if it is installed."""
+"""Read Parquet files with pyarrow, if it is installed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from transom.connectors.files.records import Record
+from transom.connectors.files.records import FileRecord
 from transom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-def read_parquet(path: str) -> Iterator[Record]:
-    """The columns of a Parquet file and then its rows, as Python values."""
+def read_parquet(path: str) -> Iterator[FileRecord]:
+    """Read a Parquet file: a record of the column names, then one per row with Python values."""
     try:
         import pyarrow as arrow
         from pyarrow import parquet
@@ -24,20 +24,20 @@ def read_parquet(path: str) -> Iterator[Record]:
     try:
         with parquet.ParquetFile(path) as file:
             columns = [str(name) for name in file.schema_arrow.names]
-            yield Record(0, list[object](columns))
+            yield FileRecord(0, list[object](columns))
             number = 0
             for batch in file.iter_batches():
                 cells = [_python(column, arrow) for column in batch.columns]
                 for values in zip(*cells):
                     number += 1
-                    yield Record(number, list(values))
+                    yield FileRecord(number, list(values))
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
         hint = "add format: csv or jsonl to the source if it is one of these"
         raise DataError("cannot read the file as Parquet", detail=str(error), hint=hint, source=path) from error
 
 
 def parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
-    """The columns of a Parquet file, and its schema as text."""
+    """The column names of a Parquet file, and its schema as text, to compare the schemas of files."""
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -50,9 +50,9 @@ def parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _python(column: pyarrow.Array, arrow: ModuleType) -> list[object]:
-    """The values of a column; instants finer than a microsecond are cut, as Python has none."""
-    kind = column.type
-    if arrow.types.is_timestamp(kind) and kind.unit == "ns":
-        column = column.cast(arrow.timestamp("us", kind.tz), safe=False)
+    """The values of a Parquet column as Python objects; nanosecond timestamps are truncated to microseconds."""
+    arrow_type = column.type
+    if arrow.types.is_timestamp(arrow_type) and arrow_type.unit == "ns":
+        column = column.cast(arrow.timestamp("us", arrow_type.tz), safe=False)
     values: list[object] = column.to_pylist()
     return values

@@ -1,4 +1,4 @@
-"""Paths and wildcards to the files they stand for."""
+"""Resolve paths and wildcards to files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from pathlib import Path
 
 from transom.errors import DataError, UsageError
 
-SPECIAL = re.compile(r"([\\{}\[\]*?])")
-"""What means more than itself in a path for Spark."""
+GLOB_CHARACTERS = re.compile(r"([\\{}\[\]*?])")
+"""The characters that have a special meaning in Spark's path globs."""
 
 
 def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> list[str]:
-    """The files of some patterns, each pattern's in order of their names, no file twice; DataError if one has none."""
-    found: dict[str, None] = {}
+    """The files that match `patterns` (paths or globs in `folder`), each once; DataError if one matches no file.
+
+    They are in the order of the patterns, and sorted for each pattern. `extent` is for the error message.
+    """
+    unique_paths: dict[str, None] = {}
     for pattern in patterns:
         paths = _matches(pattern, folder)
         if not paths:
@@ -25,49 +28,56 @@ def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> lis
                     f"{pattern} for {extent} is a folder, not a file",
                     hint=f"write {os.path.join(pattern, '*.csv')} for all CSV files in it",
                 )
-            where = folder if folder is not None else Path.cwd()
-            raise DataError(f"no file {pattern} for {extent}", hint=f"paths are relative to {where}")
-        found.update(dict.fromkeys(paths))
-    return list(found)
+            base = folder if folder is not None else Path.cwd()
+            raise DataError(f"no file {pattern} for {extent}", hint=f"paths are relative to {base}")
+        unique_paths.update(dict.fromkeys(paths))
+    return list(unique_paths)
 
 
-def files_for_spark(pattern: str, folder: Path | None, extent: str, *, may_come: bool) -> list[str]:
-    """The files of a pattern, whose names Spark reads; none where they `may_come` later and the pattern is a glob."""
+def files_for_spark(pattern: str, folder: Path | None, extent: str, *, may_be_empty: bool) -> list[str]:
+    """The files in `folder` that match a glob; DataError if Spark skips one, or if none exists unless `may_be_empty`.
+
+    With `may_be_empty`, a glob without matches is an empty list, because files may arrive later.
+    """
     try:
-        found = find_files([pattern], folder, extent)
+        paths = find_files([pattern], folder, extent)
     except DataError:
-        if may_come and SPECIAL.search(pattern):
+        if may_be_empty and GLOB_CHARACTERS.search(pattern):
             return []
         raise
-    for path in found:
+    for path in paths:
         name = os.path.basename(path)
         if name.startswith(("_", ".")) or ":" in name:
             message = f"Spark does not read a file of the name {name} for {extent}"
             raise DataError(message, hint="names do not begin with _ or a dot, and hold no colon")
-    return found
+    return paths
 
 
 def _matches(pattern: str, folder: Path | None) -> list[str]:
+    """The sorted files in `folder` that match a glob; a file of that literal name matches only itself."""
     plain = os.path.join(folder or "", pattern)
     if os.path.isfile(plain):
         return [plain]
-    whole = os.path.join(glob.escape(str(folder)) if folder else "", pattern)
-    return sorted(path for path in glob.glob(whole, recursive=True) if os.path.isfile(path))
+    glob_path = os.path.join(glob.escape(str(folder)) if folder else "", pattern)
+    return sorted(path for path in glob.glob(glob_path, recursive=True) if os.path.isfile(path))
 
 
-def escaped(path: str) -> str:
-    """A path in which Spark sees no wildcards."""
-    return "file:" + SPECIAL.sub(r"\\\1", os.path.abspath(path))
+def escape_glob(path: str) -> str:
+    """The file URL by which Spark finds exactly this path, with its glob characters escaped."""
+    return "file:" + GLOB_CHARACTERS.sub(r"\\\1", os.path.abspath(path))
 
 
 def spark_glob(pattern: str, folder: Path | None) -> str:
-    """A pattern as Spark reads it: braces mean themselves, [!a] is [^a]."""
+    """Translate a Python glob in `folder` to a file URL with Spark's glob syntax; UsageError for `**`.
+
+    Braces are literal, and [!a] becomes [^a].
+    """
     plain = os.path.join(folder or "", pattern)
     if os.path.isfile(plain):
-        return escaped(plain)
+        return escape_glob(plain)
     if "**" in pattern:
         raise UsageError(f"a live run does not follow ** in {pattern}", hint="write one path per folder")
-    within = re.sub(r"([\\{}])", r"\\\1", pattern).replace("[!", "[^")
+    translated = re.sub(r"([\\{}])", r"\\\1", pattern).replace("[!", "[^")
     if os.path.isabs(pattern):
-        return "file:" + within
-    return os.path.join(escaped(str(folder or "")), within)
+        return "file:" + translated
+    return os.path.join(escape_glob(str(folder or "")), translated)

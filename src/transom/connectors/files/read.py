@@ -1,4 +1,4 @@
-"""The rows of files to elements and versions."""
+"""Read files into the elements of a stream or the versions of a table."""
 
 from __future__ import annotations
 
@@ -6,51 +6,60 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
+from transom.catalog.reading.ticks import read_value
+from transom.catalog.reading.wording import display_value, nearest
 from transom.catalog.sources import Files, FileVersions, Format
-from transom.catalog.ticks import read_value
-from transom.catalog.wording import nearest, show
-from transom.connectors.files.lines import read_lines
+from transom.connectors.files.csv_files import read_cell, read_csv
+from transom.connectors.files.json_lines import read_json_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.records import MISSING, Record
-from transom.connectors.files.text import read_cell, read_csv
+from transom.connectors.files.records import MISSING, FileRecord
 from transom.connectors.files.tracks import read_track
-from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, tick_of, version
+from transom.connectors.rows import (
+    Origin,
+    SourceRow,
+    checked_values,
+    make_version,
+    ordered_elements,
+    ordered_versions,
+    tick_of,
+)
 from transom.errors import DataError
-from transom.model.bag import Element, Row, Version
+from transom.model.bag import Element, Row, TableVersion
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
 
-READERS: dict[Format, Callable[[str], Iterator[Record]]] = {
+READERS: dict[Format, Callable[[str], Iterator[FileRecord]]] = {
     Format.CSV: read_csv,
-    Format.JSONL: read_lines,
+    Format.JSONL: read_json_lines,
     Format.PARQUET: read_parquet,
-    **{form: partial(read_track, form.value) for form in Format if form.tracks},
+    **{form: partial(read_track, form.value) for form in Format if form.has_tracks},
 }
-"""What reads a file of each format: the names of its columns, and then its rows."""
+"""The reader of each file format; it yields the column names, then the rows."""
 
 _UNITS = {Format.PARQUET: "row", Format.GPX: "point", Format.GEOJSON: "point"}
-"""What the numbers of rows count, where it is not lines."""
+"""What record numbers count, for formats where it is not lines."""
 
 
 def read_elements(
     extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
 ) -> list[Element]:
-    """The stream that files hold: file after file and row after row, then ordered as all streams are."""
+    """Read a stream up to tick `until` from files in `folder`: by tick, then tie order, else file and row."""
     paths = find_files(source.paths, folder, extent.name)
-    time = source.time or source.format.clock
-    rows = (row for path in paths for row in rows_of_file(extent, path, source, calendar, time, needed=True))
-    return tagged(extent, rows, until)
+    time = source.time or source.format.default_time_column
+    rows = (row for path in paths for row in rows_of_file(extent, path, source, calendar, time, time_required=True))
+    return ordered_elements(extent, rows, until)
 
 
-def read_late(
+def read_late_rows(
     extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
-) -> Iterator[Given]:
-    """The rows that a live run could drop: behind the latest tick before them by more than the extent's lateness."""
+) -> Iterator[SourceRow]:
+    """The rows up to `until` (None: all) that a live run drops: older than an earlier row by over the lateness."""
     latest = 0
+    time = source.time or source.format.default_time_column
     for path in find_files(source.paths, folder, extent.name):
-        for row in rows_of_file(extent, path, source, calendar, source.time or source.format.clock, needed=True):
+        for row in rows_of_file(extent, path, source, calendar, time, time_required=True):
             if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
                 yield row
             latest = max(latest, row.tick)
@@ -62,21 +71,21 @@ def read_versions(
     calendar: Calendar,
     folder: Path | None,
     until: int | None = None,
-) -> list[Version]:
-    """The versions of a table: a file each, or all rows with the same tick, or everything from tick 0 on."""
+) -> list[TableVersion]:
+    """Read table versions up to tick `until` (None: all): one per file, one per tick of rows, or one from tick 0."""
     contents: dict[int, list[Row]] = {}
     if isinstance(source, FileVersions):
         for tick, pattern in source.versions:
             rows = contents.setdefault(tick, [])
             for path in find_files([pattern], folder, extent.name):
-                rows += [given.row for given in rows_of_file(extent, path, source, calendar)]
+                rows += [source_row.row for source_row in rows_of_file(extent, path, source, calendar)]
     else:
         time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
         for path in find_files(source.paths, folder, extent.name):
-            for given in rows_of_file(extent, path, source, calendar, time, needed=source.time is not None):
-                contents.setdefault(given.tick, []).append(given.row)
-    found = [version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
-    return ordered_versions(found or [version(extent, 0, ())], until)
+            for row in rows_of_file(extent, path, source, calendar, time, time_required=source.time is not None):
+                contents.setdefault(row.tick, []).append(row.row)
+    versions = [make_version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
+    return ordered_versions(versions or [make_version(extent, 0, ())], until)
 
 
 def rows_of_file(
@@ -86,10 +95,13 @@ def rows_of_file(
     calendar: Calendar,
     time: str | None = None,
     *,
-    needed: bool = False,
+    time_required: bool = False,
     read: Callable[[object, Type], Value] | None = None,
-) -> Iterator[Given]:
-    """The rows of one file; their tick is in the column `time`, or 0 where there is none and none is needed."""
+) -> Iterator[SourceRow]:
+    """Rows of a file, converted by `read`; ticks from column `time`, else 0, or DataError if `time_required`.
+
+    DataError as well if a value does not fit its type, or if an attribute has no column. `read` converts one value.
+    """
     form = source.format
     unit = _UNITS.get(form, "line")
     read = read or (read_cell if form is Format.CSV else read_value)
@@ -100,41 +112,48 @@ def rows_of_file(
             return
         columns = [str(name) for name in header.values]
         pairs = zip(extent.names, source.columns(extent.names), strict=True)
-        places = [place_in_file(column, columns, path, extent, name=name) for name, column in pairs]
-        clock = None
-        if time is not None and (needed or time in columns):
-            clock = place_in_file(
+        attribute_indexes = [column_index(column, columns, path, extent, name=name) for name, column in pairs]
+        time_index = None
+        if time is not None and (time_required or time in columns):
+            time_index = column_index(
                 time, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
             )
         for record in records:
             origin = Origin(extent.name, record.number, unit, path)
-            values = [_value(record, place, columns, origin) for place in places]
-            row = checked(values, extent, origin, read)
+            values = [_value(record, index, columns, origin) for index in attribute_indexes]
+            row = checked_values(values, extent, origin, read)
             tick = 0
-            if clock is not None:
-                moment = _moment(_value(record, clock, columns, origin), source, origin, columns[clock])
-                tick = tick_of(moment, calendar, origin, columns[clock])
-            yield Given(tick, row, origin)
+            if time_index is not None:
+                time_value = _time_value(
+                    _value(record, time_index, columns, origin), source, origin, columns[time_index]
+                )
+                tick = tick_of(time_value, calendar, origin, columns[time_index])
+            yield SourceRow(tick, row, origin)
     except OSError as error:
         hint = "look whether it is there and may be read"
         raise DataError("cannot read the file", detail=str(error), hint=hint, source=path) from error
 
 
-def _moment(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
-    """The value of the time column, read by the format that the catalog gives."""
-    written = source.time_format if isinstance(source, Files) else None
-    if written is None:
+def _time_value(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
+    """The value of a time column, as ISO 8601 text if the catalog declares another time format.
+
+    DataError if it does not have that format.
+    """
+    time_format = source.time_format if isinstance(source, Files) else None
+    if time_format is None:
         return value
-    found = written.iso(value) if isinstance(value, str) else None
-    if found is None:
-        raise origin.error(f"{column}: {show(value)} is not written as {written.text}", "correct it, or time_format")
-    return found
+    iso_text = time_format.iso(value) if isinstance(value, str) else None
+    if iso_text is None:
+        raise origin.error(
+            f"{column}: {display_value(value)} is not written as {time_format.text}", "correct it, or time_format"
+        )
+    return iso_text
 
 
-def place_in_file(
+def column_index(
     column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
 ) -> int:
-    """The place of a column in a file, the time or the attribute `name`; DataError if it has none or two."""
+    """Number (from 0) of `column` for attribute `name`, None: the time; DataError with `hint` if absent or twice."""
     if columns.count(column) == 1:
         return columns.index(column)
     if column in columns:
@@ -154,8 +173,9 @@ def place_in_file(
     )
 
 
-def _value(record: Record, place: int, columns: list[str], origin: Origin) -> object:
-    value = record.values[place]
+def _value(record: FileRecord, index: int, columns: list[str], origin: Origin) -> object:
+    """The value of column number `index` (from 0) in a record; DataError if a JSON object lacks that column's name."""
+    value = record.values[index]
     if value is MISSING:
-        raise origin.error(f"no value for {columns[place]}", "write null where there is no value")
+        raise origin.error(f"no value for {columns[index]}", "write null where there is no value")
     return value

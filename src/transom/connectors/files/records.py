@@ -1,14 +1,14 @@
-"""What the readers of all file formats yield."""
+"""The records that the readers of all file formats yield."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Record(NamedTuple):
-    """One row of a file: its line or row number, and its values in the order of the columns.
+class FileRecord(NamedTuple):
+    """One row of a file: its line or row number, and its values in column order.
 
-    The first record of a file holds the names of the columns instead.
+    The first record of a file contains the column names instead.
     """
 
     number: int
@@ -16,7 +16,7 @@ class Record(NamedTuple):
 
 
 class Missing:
-    """Stands for a value that a JSON line does not have."""
+    """The type of MISSING, the value of a key that a JSON line lacks."""
 
 
 MISSING = Missing()

@@ -1,6 +1,6 @@
-"""Files of statements on Spark: each is read whole, by one task and by the plain reader.
+"""Read RDF files on Spark: one task decodes all of a file with the plain reader.
 
-Wherever Spark works, the files must be there under the same paths.
+The files must be available under the same paths on every worker.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.catalog.sources import Files
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.spark import FileJob, file_parts, file_path, load_files
+from transom.connectors.files.spark_scan import FILE, FileScan, file_parts, file_path, load_files
 from transom.connectors.files.statements import read_graph, statements_of_file
-from transom.connectors.rdf_spark import Part, decoded
-from transom.model.rdf.answer import Aside
+from transom.connectors.rdf.spark import DecodedStatements, decode_statements
+from transom.model.rdf.answer import RejectedMessage
 from transom.model.time import Calendar
-from transom.spark.balance import CountRead, uncounted
-from transom.spark.statements import statement_table
+from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.statements import statement_table
 
 
 def stream(
@@ -37,32 +37,42 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The statements of a stream from its files, as `decoded` gives them."""
-    far = [pattern for pattern in source.paths if "://" in pattern]
-    found = find_files(far or source.paths, folder, extent.name) if far or not live else ()
-    called = {os.path.abspath(path): path for path in found}
-    job = FileJob(spark, extent, calendar, source, None, False, live, files_per_batch=files_per_batch)
+    """Read RDF files (streaming if `live`): `tick_number`, terms `c0` to `c2`, `row_order`...; `count` counts rows."""
+    remote = [pattern for pattern in source.paths if "://" in pattern]
+    paths_as_written = find_files(remote or source.paths, folder, extent.name) if remote or not live else ()
+    names_by_path = {os.path.abspath(path): path for path in paths_as_written}
+    scan = FileScan(spark, extent, calendar, source, None, False, live, files_per_batch=files_per_batch)
     frames = [
-        load_files(job, part, "binaryFile").select(F.lit(part.place).alias("place"), file_path())
-        for part in file_parts(job, [(pattern, None) for pattern in source.paths], folder)
+        load_files(scan, part, "binaryFile").select(F.lit(part.pattern_index).alias("part"), file_path())
+        for part in file_parts(scan, [(pattern, None) for pattern in source.paths], folder)
     ]
     paths = reduce(DataFrame.union, frames)
-    return decoded(paths, extent, partial(_read, extent, source, calendar, called), count=count)
+    return decode_statements(paths, extent, partial(_read, extent, source, calendar, names_by_path), count=count)
 
 
 def table(spark: SparkSession, extent: Extent, source: Files, folder: Path | None) -> DataFrame:
-    """The statements of a stored graph: `c0`, `c1` and `c2`."""
+    """Read the graph in the files of `source`, relative to `folder`: a DataFrame of subject, predicate and object."""
     [version] = read_graph(extent, source, folder)
     return statement_table(spark, version.rows)
 
 
-def _read(extent: Extent, source: Files, calendar: Calendar, called: Mapping[str, str], entry: dict[str, Any]) -> Part:
-    """What one file gives; messages that gave nothing are called as people call their file."""
-    path = str(entry["f"]).removeprefix("file:")
+def _read(
+    extent: Extent, source: Files, calendar: Calendar, names_by_path: Mapping[str, str], entry: dict[str, Any]
+) -> DecodedStatements:
+    """Decode the RDF file of `entry`, a row of a frame; messages use its path as in the catalog (`names_by_path`).
+
+    Messages name those.
+    """
+    path = str(entry[FILE]).removeprefix("file:")
     path = f"/{path.lstrip('/')}"
-    rejected: list[Aside] = []
+    rejected: list[RejectedMessage] = []
     source_rows = statements_of_file(extent, source, path, calendar, rejected)
-    statements = [(given.tick, given.row) for given in source_rows]
-    own = called.get(path, path)
-    named = [Aside(own + one.place.removeprefix(path), one.reason, one.words, one.payload) for one in rejected]
-    return Part(entry["place"], path, 0, statements, named)  # type: ignore[arg-type]
+    statements = [(source_row.tick, source_row.row) for source_row in source_rows]
+    written_path = names_by_path.get(path, path)
+    renamed = [
+        RejectedMessage(
+            written_path + message.origin.removeprefix(path), message.reason, message.detail, message.payload
+        )
+        for message in rejected
+    ]
+    return DecodedStatements(entry["part"], path, 0, statements, renamed)  # type: ignore[arg-type]

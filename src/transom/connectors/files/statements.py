@@ -1,4 +1,4 @@
-"""Files of statements to elements and versions: RDF, tables of terms, and tables of messages."""
+"""Read RDF statements from files: RDF formats, tables of terms, and tables of messages."""
 
 from __future__ import annotations
 
@@ -7,94 +7,96 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from transom.catalog.extents import Extent
-from transom.catalog.sources import ENDINGS, Files
+from transom.catalog.extent import Extent
+from transom.catalog.sources import FORMAT_BY_SUFFIX, Files
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.read import READERS, place_in_file, rows_of_file
+from transom.connectors.files.read import READERS, column_index, rows_of_file
 from transom.connectors.files.records import MISSING
-from transom.connectors.payloads import Dead
-from transom.connectors.rdf_payloads import RdfReader, rejected_message
-from transom.connectors.rows import Given, Origin, tagged
-from transom.connectors.terms import check_statement, term_text
+from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.payloads import RdfReader, rejected_message
+from transom.connectors.rdf.terms import check_statement, term_text
+from transom.connectors.rows import Origin, SourceRow, ordered_elements
 from transom.errors import DataError
-from transom.model.bag import Element, Version
-from transom.model.rdf.answer import Aside
+from transom.model.bag import Element, TableVersion
+from transom.model.rdf.answer import RejectedMessage
+from transom.model.rdf.ntriples import statement_row
 from transom.model.rdf.read import read_triples
-from transom.model.rdf.spelling import statement_row
 from transom.model.time import Calendar
 
 TIME, PAYLOAD = "t", "payload"
-"""The columns of tables: when a term or a message came, and a message."""
+"""The columns of tables: the time of a statement or message, and the payload of a message."""
 
 
 def read_statements(
-    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, rejected: list[Aside]
+    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, rejected: list[RejectedMessage]
 ) -> list[Element]:
-    """The stream that files hold, in the order of its ticks; messages that give no statements are added to `rejected`.
+    """Read a stream of RDF statements, by tick, from files in `folder`; invalid messages are added to `rejected`.
 
-    Statements after the last tick of a run say when what is valid then ends, so none is left out.
+    Statements after the last tick of a run are kept, because they end the validity of earlier ones.
     """
     paths = find_files(source.paths, folder, extent.name)
     rows = [row for path in paths for row in statements_of_file(extent, source, path, calendar, rejected)]
-    return tagged(extent, rows, None)
+    return ordered_elements(extent, rows, None)
 
 
 def statements_of_file(
-    extent: Extent, source: Files, path: str, calendar: Calendar, rejected: list[Aside]
-) -> Iterator[Given]:
-    """The statements of one file of a stream, as they stand there."""
+    extent: Extent, source: Files, path: str, calendar: Calendar, rejected: list[RejectedMessage]
+) -> Iterator[SourceRow]:
+    """Read the RDF statements of one file, in file order; invalid messages are appended to `rejected`."""
     ending = Path(path).suffix.lower()
-    if ending in ENDINGS and source.payload is None:
+    if ending in FORMAT_BY_SUFFIX and source.payload is None:
         yield from _terms(extent, source, path, calendar)
         return
-    if ending in ENDINGS and source.payload is not None:
+    if ending in FORMAT_BY_SUFFIX and source.payload is not None:
         reader = RdfReader(source.payload.value, calendar, source.time)
         messages = _messages(extent, source, path)
     else:
         reader = RdfReader(ending.removeprefix("."), calendar, source.time, largest=None)
         messages = iter([(Origin(extent.name, 1, source=path), path, _content(path), None)])
-    for origin, place, payload, moment in messages:
+    for origin, location, payload, arrival in messages:
         try:
-            for tick, row in reader.rows(payload, moment):
-                yield Given(tick, row, origin)
-        except Dead as dead:
-            rejected.append(rejected_message(place, dead, payload))
+            for tick, row in reader.rows(payload, arrival):
+                yield SourceRow(tick, row, origin)
+        except RejectError as rejection:
+            rejected.append(rejected_message(location, rejection, payload))
 
 
-def read_graph(extent: Extent, source: Files, folder: Path | None) -> list[Version]:
-    """The statements of a stored graph, from tick 0 on; blank nodes of two files are two nodes."""
+def read_graph(extent: Extent, source: Files, folder: Path | None) -> list[TableVersion]:
+    """Read an RDF graph from files in `folder`, as a version from tick 0; files share no blank nodes."""
     rows: list[tuple[str, str, str]] = []
     for number, path in enumerate(find_files(source.paths, folder, extent.name)):
-        base, nodes = Path(path).absolute().as_uri(), f"{extent.name}.{number}."
+        base, node_prefix = Path(path).absolute().as_uri(), f"{extent.name}.{number}."
         try:
-            found = read_triples(_content(path), Path(path).suffix.removeprefix(".").lower(), base=base, nodes=nodes)
+            triples = read_triples(
+                _content(path), Path(path).suffix.removeprefix(".").lower(), base=base, label_prefix=node_prefix
+            )
         except DataError as error:
             error.source = path
             raise
-        rows += map(statement_row, found)
-    return [Version(0, tuple(rows))]
+        rows += map(statement_row, triples)
+    return [TableVersion(0, tuple(rows))]
 
 
-def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iterator[Given]:
-    """The rows of a table with columns t, s, p and o; terms are written as in SPARQL."""
-    table = replace(source, format=ENDINGS[Path(path).suffix.lower()], time=TIME)
+def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iterator[SourceRow]:
+    """Read the RDF statements in a table file with columns t, s, p and o, whose terms are written as in SPARQL."""
+    table = replace(source, format=FORMAT_BY_SUFFIX[Path(path).suffix.lower()], time=TIME)
     read = partial(term_text, prefixes=dict(source.prefixes))
-    for given in rows_of_file(extent, path, table, calendar, TIME, needed=True, read=lambda value, _: read(value)):
-        check_statement(given.row, given.origin)
-        yield given
+    for row in rows_of_file(extent, path, table, calendar, TIME, time_required=True, read=lambda value, _: read(value)):
+        check_statement(row.row, row.origin)
+        yield row
 
 
 def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin, str, object, object]]:
-    """The rows of a table with columns payload and, where messages state no time, t."""
+    """Read origin, location, payload and time of each RDF message in a table file; time None if payloads state it."""
     names = (PAYLOAD, TIME) if source.time is None else (PAYLOAD,)
     hint = "columns are t, s, p and o, or t and payload with `format` in the catalog"
     try:
-        records = READERS[ENDINGS[Path(path).suffix.lower()]](path)
+        records = READERS[FORMAT_BY_SUFFIX[Path(path).suffix.lower()]](path)
         header = next(records, None)
         columns = [] if header is None else [str(name) for name in header.values]
-        places = [place_in_file(name, columns, path, extent, hint) for name in names if header is not None]
+        indexes = [column_index(name, columns, path, extent, hint) for name in names if header is not None]
         for record in records:
-            values = [None if record.values[at] is MISSING else record.values[at] for at in places]
+            values = [None if record.values[index] is MISSING else record.values[index] for index in indexes]
             origin = Origin(extent.name, record.number, source=path)
             yield origin, f"{path}:{record.number}", values[0], values[1] if len(values) > 1 else None
     except OSError as error:
@@ -102,6 +104,7 @@ def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin
 
 
 def _content(path: str) -> bytes:
+    """The bytes of the file at a path; DataError if it cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Tracks in GPX and GeoJSON files: one row per point.
+"""Read tracks from GPX and GeoJSON files: one row per point.
 
-GPX gives the points of all tracks. GeoJSON gives points with their properties, and the corners of lines whose
-properties list their times (`coordTimes` or `times`); newline-delimited GeoJSON is read as well.
+GPX yields the points of all tracks. GeoJSON yields points with their properties, and the vertices of lines whose
+properties list their times (`coordTimes` or `times`); newline-delimited GeoJSON works too.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from itertools import zip_longest
 from xml.etree import ElementTree
 
 from transom.connectors.files.ais import read_ais
-from transom.connectors.files.records import Record
+from transom.connectors.files.records import FileRecord
 from transom.errors import DataError
 
 GPX_COLUMNS = ("time", "lon", "lat", "ele", "track", "segment", "file")
-PLACE_COLUMNS = ("lon", "lat", "ele", "file")
-"""What every row of GeoJSON has besides `id` and the properties of its feature."""
+POSITION_COLUMNS = ("lon", "lat", "ele", "file")
+"""The columns of every GeoJSON row, besides `id` and the feature's properties."""
 
-_DECLARED = re.compile(r"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
+_DOCTYPE = re.compile(r"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
 _TIMES = ("coordTimes", "times")
 _EXAMPLE = "a file is a FeatureCollection of points with times, or of lines with coordTimes"
 
 
-def read_track(form: str, path: str) -> Iterator[Record]:
-    """The columns and the rows of a file of tracks or of AIS."""
+def read_track(form: str, path: str) -> Iterator[FileRecord]:
+    """Read a track file (`form` is gpx, geojson or ais): a record of column names, then one per point."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
-    return read_text(form, text, path)
+    return read_track_text(form, text, path)
 
 
-def read_text(form: str, text: str, path: str) -> Iterator[Record]:
-    """The columns and the rows in the text of such a file."""
+def read_track_text(form: str, text: str, path: str) -> Iterator[FileRecord]:
+    """Parse a track file's text (`form` is gpx, geojson or ais): a record of column names, then one per point."""
     match form:
         case "ais":
             return read_ais(text, path)
@@ -47,77 +47,86 @@ def read_text(form: str, text: str, path: str) -> Iterator[Record]:
             return read_geojson(text, path)
 
 
-def as_lines(form: str, text: str, path: str) -> list[str]:
-    """The rows in the text of such a file as JSON lines."""
-    records = read_text(form, text, path)
+def track_json_lines(form: str, text: str, path: str) -> list[str]:
+    """Convert a track file's text (`form` is gpx, geojson or ais) to one JSON object per point, as text."""
+    records = read_track_text(form, text, path)
     columns = [str(name) for name in next(records).values]
     return [json.dumps(dict(zip(columns, record.values))) for record in records]
 
 
-def read_gpx(text: str, path: str) -> Iterator[Record]:
-    """The points of the tracks of a GPX file, numbered from 1; a track without a name is called by its number."""
-    if _DECLARED.search(text):
+def read_gpx(text: str, path: str) -> Iterator[FileRecord]:
+    """Parse the text of a GPX file: a record of the column names, then one per track point.
+
+    A track without a name is named by its number.
+    """
+    if _DOCTYPE.search(text):
         raise DataError("the file declares entities", hint="GPX needs no DOCTYPE", source=path)
     try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - without declarations nothing expands
+        root = ElementTree.fromstring(text)  # noqa: S314 - without a DOCTYPE, no entity expands
     except ElementTree.ParseError as error:
         raise DataError("the file is not XML", detail=str(error), hint="give a GPX file", source=path) from error
-    if _bare(root.tag) != "gpx":
-        raise DataError(f"the file is {_bare(root.tag)[:30]}, not gpx", hint="give a GPX file", source=path)
-    yield Record(0, list[object](GPX_COLUMNS))
+    if _local_name(root.tag) != "gpx":
+        raise DataError(f"the file is {_local_name(root.tag)[:30]}, not gpx", hint="give a GPX file", source=path)
+    yield FileRecord(0, list[object](GPX_COLUMNS))
     number = 0
     stem = _stem(path)
-    for place, track in enumerate(_named(root, "trk"), 1):
-        name = _text(track, "name") or str(place)
-        for segment, points in enumerate(_named(track, "trkseg"), 1):
-            for point in _named(points, "trkpt"):
+    for track_number, track in enumerate(_children(root, "trk"), 1):
+        name = _text(track, "name") or str(track_number)
+        for segment, points in enumerate(_children(track, "trkseg"), 1):
+            for point in _children(points, "trkpt"):
                 number += 1
                 lon, lat = (_number(point.get(key), key, number, path) for key in ("lon", "lat"))
                 if lon is None or lat is None:
                     raise DataError(f"point {number}: no lon or no lat", hint="a trkpt has both", source=path)
                 ele = _number(_text(point, "ele"), "ele", number, path)
-                yield Record(number, [_text(point, "time"), lon, lat, ele, name, segment, stem])
+                yield FileRecord(number, [_text(point, "time"), lon, lat, ele, name, segment, stem])
 
 
-def _bare(tag: str) -> str:
-    """The name of an element without its namespace."""
+def _local_name(tag: str) -> str:
+    """The name of an XML element without its namespace: `{http://...}trk` is `trk`."""
     return tag.rpartition("}")[2]
 
 
-def _named(element: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
-    return (child for child in element if _bare(child.tag) == name)
+def _children(element: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
+    """The direct children of an XML element that are called `name`, in any namespace."""
+    return (child for child in element if _local_name(child.tag) == name)
 
 
 def _text(element: ElementTree.Element, name: str) -> str | None:
-    """The text of the first child of a name; None if there is none or it is empty."""
-    child = next(_named(element, name), None)
+    """The text of an XML element's first child called `name`; None if it is absent or empty."""
+    child = next(_children(element, name), None)
     return ((child.text or "").strip() or None) if child is not None else None
 
 
-def _number(words: str | None, name: str, number: int, path: str) -> float | None:
+def _number(text: str | None, name: str, point_number: int, path: str) -> float | None:
+    """Parse a track point's attribute `name`, such as lon; None if `text` is None, DataError if not a number."""
     try:
-        return None if words is None else float(words)
+        return None if text is None else float(text)
     except ValueError as error:
-        message = f"point {number}: {name} is {words[:30]!r}" if words else f"point {number}: no {name}"
+        message = f"point {point_number}: {name} is {text[:30]!r}" if text else f"point {point_number}: no {name}"
         raise DataError(message, hint="write a number", source=path) from error
 
 
-def read_geojson(text: str, path: str) -> Iterator[Record]:
-    """The points of a GeoJSON file; a property that a feature does not have is None."""
+def read_geojson(text: str, path: str) -> Iterator[FileRecord]:
+    """Parse the text of a GeoJSON file: a record of the column names, then one per point or line vertex.
+
+    Properties that a feature lacks are None.
+    """
     rows = [row for feature in _features(text, path) for row in _points(feature, path)]
     stem = _stem(path)
-    names: dict[str, None] = dict.fromkeys(PLACE_COLUMNS)
+    names: dict[str, None] = dict.fromkeys(POSITION_COLUMNS)
     for row in rows:
         names.update(dict.fromkeys(row))
     if not rows:
         return
-    yield Record(0, list[object](names))
+    yield FileRecord(0, list[object](names))
     for number, row in enumerate(rows, 1):
-        whole = {**row, "file": stem}
-        yield Record(number, [whole.get(name) for name in names])
+        named_values = {**row, "file": stem}
+        yield FileRecord(number, [named_values.get(name) for name in names])
 
 
 def _features(text: str, path: str) -> Iterator[Mapping[str, object]]:
+    """The features in a GeoJSON text: of one feature, a collection, or one of these per line; else DataError."""
     documents: list[object]
     try:
         documents = [json.loads(text)]
@@ -138,47 +147,54 @@ def _features(text: str, path: str) -> Iterator[Mapping[str, object]]:
 
 
 def _points(feature: Mapping[str, object], path: str) -> Iterator[dict[str, object]]:
-    """The rows that a feature stands for: a point, or the corners of a line with their times."""
+    """The rows of a GeoJSON feature, by column name: one for a point, or one per vertex of a line."""
     properties = feature.get("properties")
-    own = dict(properties) if isinstance(properties, dict) else {}
+    attributes = dict(properties) if isinstance(properties, dict) else {}
     if "id" in feature:
-        own = {"id": feature["id"], **own}
+        attributes = {"id": feature["id"], **attributes}
     match feature.get("geometry"):
-        case {"type": "Point", "coordinates": [*place]}:
-            yield own | _place(place, path)
-        case {"type": "LineString", "coordinates": [*corners]}:
-            yield from _corners([corners], own, path)
+        case {"type": "Point", "coordinates": [*coordinates]}:
+            yield attributes | _position(coordinates, path)
+        case {"type": "LineString", "coordinates": [*vertices]}:
+            yield from _line_points([vertices], attributes, path)
         case {"type": "MultiLineString", "coordinates": [*lines]}:
-            yield from _corners(lines, own, path)
+            yield from _line_points(lines, attributes, path)
         case {"type": str(kind)}:
             raise DataError(f"a {kind[:30]} is no part of a track", hint=_EXAMPLE, source=path)
         case _:
             raise DataError("a feature without a geometry", hint=_EXAMPLE, source=path)
 
 
-def _corners(lines: Sequence[object], own: dict[str, object], path: str) -> Iterator[dict[str, object]]:
-    nested = own.get("coordinateProperties")
-    holder = nested if isinstance(nested, dict) and any(key in nested for key in _TIMES) else own
+def _line_points(lines: Sequence[object], attributes: dict[str, object], path: str) -> Iterator[dict[str, object]]:
+    """A row per vertex of a GeoJSON feature's lines: position, time, `attributes`; DataError unless each has a time.
+
+    `attributes` are the properties of the feature, which also hold the times.
+    """
+    nested = attributes.get("coordinateProperties")
+    holder = nested if isinstance(nested, dict) and any(key in nested for key in _TIMES) else attributes
     times = next((holder[key] for key in _TIMES if key in holder), None)
-    rest = {key: value for key, value in own.items() if key not in (*_TIMES, "coordinateProperties")}
-    corners = [corner for line in lines if isinstance(line, list) for corner in line]
+    other_attributes = {key: value for key, value in attributes.items() if key not in (*_TIMES, "coordinateProperties")}
+    vertices = [vertex for line in lines if isinstance(line, list) for vertex in line]
     if not isinstance(times, list):
         raise DataError("a line without times", hint="list them in its property coordTimes", source=path)
-    flat = [time for part in times for time in (part if isinstance(part, list) else [part])]
-    if len(flat) != len(corners):
-        raise DataError(f"a line with {len(corners)} corners and {len(flat)} times", hint=_EXAMPLE, source=path)
-    for corner, time in zip_longest(corners, flat):
-        yield rest | _place(corner, path) | {"time": time}
+    vertex_times = [time for part in times for time in (part if isinstance(part, list) else [part])]
+    if len(vertex_times) != len(vertices):
+        raise DataError(
+            f"a line with {len(vertices)} corners and {len(vertex_times)} times", hint=_EXAMPLE, source=path
+        )
+    for vertex, time in zip_longest(vertices, vertex_times):
+        yield other_attributes | _position(vertex, path) | {"time": time}
 
 
-def _place(place: object, path: str) -> dict[str, object]:
-    match place:
-        case [int() | float() as lon, int() | float() as lat, *more]:
-            return {"lon": lon, "lat": lat, "ele": more[0] if more else None}
+def _position(coordinates: object, path: str) -> dict[str, object]:
+    """The columns lon, lat and ele (None if absent) of GeoJSON coordinates; DataError if they are not numbers."""
+    match coordinates:
+        case [int() | float() as lon, int() | float() as lat, *rest]:
+            return {"lon": lon, "lat": lat, "ele": rest[0] if rest else None}
         case _:
             raise DataError("a place that is no list of two numbers", hint=_EXAMPLE, source=path)
 
 
 def _stem(path: str) -> str:
-    """The name of a file without folder and ending, for tracks that only their file tells apart."""
+    """The name of a file without folder and extension, for the column `file` of track files."""
     return os.path.splitext(os.path.basename(path))[0]

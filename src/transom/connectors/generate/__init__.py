@@ -1,1 +1,1 @@
-"""Made-up rows: seeded, the same on every machine, and the same however far they are run."""
+"""Generated rows: seeded, identical on every machine, and independent of where the run ends."""

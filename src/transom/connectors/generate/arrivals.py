@@ -1,30 +1,33 @@
-"""When made-up rows come, and which of them are missing."""
+"""Arrival times of generated rows, and which rows are missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from transom.catalog.sources import Gaps, Poisson, Regular
-from transom.connectors.generate.draws import Draw, waiting
+from transom.catalog.sources import Gaps, PoissonArrivals, RegularArrivals
+from transom.connectors.generate.draws import Draw, exponential
 
 
-def arrival_ticks(setting: Poisson | Regular, draw: Draw, until: int) -> Iterator[int]:
-    """The ticks of arrivals up to and including `until`; a tick once for every arrival in it."""
+def arrival_ticks(setting: PoissonArrivals | RegularArrivals, draw: Draw, until: int) -> Iterator[int]:
+    """The ticks, up to `until`, at which generated rows of a pushed extent arrive; repeated if several arrive."""
     match setting:
-        case Regular(every=every):
+        case RegularArrivals(every=every):
             yield from range(0, until + 1, every)
-        case Poisson(rate=rate):
-            mean = rate.ticks / rate.rows
-            time = waiting(draw, mean)
+        case PoissonArrivals(rate=rate):
+            mean_gap = rate.ticks / rate.rows
+            time = exponential(draw, mean_gap)
             while time < until + 1:
                 yield int(time)
-                time += waiting(draw, mean)
+                time += exponential(draw, mean_gap)
         case _:
             assert_never(setting)
 
 
 def is_missing(gaps: Gaps, draw: Draw, tick: int) -> bool:
-    """Whether the row that comes next is lost; one draw per row where there is a chance of it."""
+    """Whether the next generated row is left out: by the declared chance, or because its tick is in a declared gap.
+
+    Draws once per row if the chance is above 0.
+    """
     lost = gaps.chance > 0 and draw() < gaps.chance
-    return lost or gaps.hide(tick)
+    return lost or gaps.in_gap(tick)

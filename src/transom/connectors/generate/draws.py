@@ -1,6 +1,6 @@
-"""Random draws that come out the same on every version of Python.
+"""Random draws that are identical on every version of Python.
 
-Only `random.Random.random` is used, whose values Python promises to keep for a seed; everything else is made of it.
+They use only `random.Random.random`, whose sequence Python guarantees for a seed.
 """
 
 from __future__ import annotations
@@ -10,33 +10,33 @@ import random
 from collections.abc import Callable, Sequence
 
 Draw = Callable[[], float]
-"""A number from 0 up to, but not, 1."""
+"""A function that returns a random number in [0, 1)."""
 
 
-def draws(seed: int, extent: str, site: object, name: str) -> Draw:
-    """The draws of one attribute at one site: no other attribute, site or extent can disturb them."""
+def make_draw(seed: int, extent: str, site: object, name: str) -> Draw:
+    """Create the random sequence for attribute `name` at one site; it is reproducible, and independent of others."""
     return random.Random(f"{seed}/{extent}/{site}/{name}").random  # noqa: S311 - made-up data, no secrets
 
 
 def normal(draw: Draw) -> float:
-    """A draw from the normal distribution with mean 0 and standard deviation 1 (Box and Muller)."""
+    """Draw a random number from the normal distribution with mean 0 and standard deviation 1 (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - draw()))
     return radius * math.cos(2.0 * math.pi * draw())
 
 
-def waiting(draw: Draw, mean: float) -> float:
-    """A draw from the exponential distribution: how long until the next of some random arrivals."""
+def exponential(draw: Draw, mean: float) -> float:
+    """Draw a random number from the exponential distribution with this mean: the time until the next arrival."""
     return -mean * math.log(1.0 - draw())
 
 
-def pick(draw: Draw, weights: Sequence[float]) -> int:
-    """A position drawn with these weights."""
-    left = draw() * math.fsum(weights)
+def weighted_index(draw: Draw, weights: Sequence[float]) -> int:
+    """Draw a random number, from 0, of an item in `weights`; each is as probable as its weight."""
+    remaining = draw() * math.fsum(weights)
     last = 0
-    for position, weight in enumerate(weights):
+    for index, weight in enumerate(weights):
         if weight > 0:
-            if left < weight:
-                return position
-            left -= weight
-            last = position
+            if remaining < weight:
+                return index
+            remaining -= weight
+            last = index
     return last

@@ -1,15 +1,15 @@
-"""Settings of a generator to the elements of a stream."""
+"""Generate the elements of a stream from a generator's settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from transom.catalog.extents import Extent, Kind
-from transom.catalog.sources import Generate
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.sources import Generator
 from transom.connectors.generate.arrivals import arrival_ticks, is_missing
-from transom.connectors.generate.draws import draws
-from transom.connectors.generate.signals import signal
-from transom.connectors.rows import Given, Origin, tagged
+from transom.connectors.generate.draws import make_draw
+from transom.connectors.generate.signals import make_signal
+from transom.connectors.rows import Origin, SourceRow, ordered_elements
 from transom.errors import UsageError
 from transom.model.bag import Element
 from transom.model.time import Calendar
@@ -19,36 +19,43 @@ _GAPS = "/gaps"  # no attribute can have such a name
 _ARRIVALS = "/arrivals"
 
 
-def read_generated(extent: Extent, source: Generate, calendar: Calendar, until: int) -> list[Element]:
-    """The stream up to `until`: what is generated up to an earlier tick is the beginning of it."""
-    rows: Iterator[Given]
-    if extent.kind is Kind.SENSED:
-        rows = (given for site in extent.sites for given in _readings(extent, source, calendar, site, until))
+def read_generated(extent: Extent, source: Generator, calendar: Calendar, until: int) -> list[Element]:
+    """Generate the elements of a stream up to tick `until`; a greater `until` only adds elements."""
+    rows: Iterator[SourceRow]
+    if extent.kind is ExtentKind.SENSED:
+        rows = (row for site in extent.sites for row in _readings(extent, source, calendar, site, until))
     else:
         rows = _arrivals(extent, source, calendar, until)
-    return tagged(extent, rows, until)
+    return ordered_elements(extent, rows, until)
 
 
-def _readings(extent: Extent, source: Generate, calendar: Calendar, site: Value, until: int) -> Iterator[Given]:
+def _readings(extent: Extent, source: Generator, calendar: Calendar, site: Value, until: int) -> Iterator[SourceRow]:
+    """Generate the rows of one site of a sensed extent: one per acquisition tick up to `until`."""
     return _rows(extent, source, calendar, site, range(0, until + 1, extent.every or 1))
 
 
-def _arrivals(extent: Extent, source: Generate, calendar: Calendar, until: int) -> Iterator[Given]:
+def _arrivals(extent: Extent, source: Generator, calendar: Calendar, until: int) -> Iterator[SourceRow]:
+    """Generate the rows of a pushed extent up to tick `until`; UsageError if the catalog declares no arrivals."""
     if source.arrivals is None:
         raise UsageError(f"nothing says when rows of {extent.name} arrive", hint="give arrivals: {every: 5 s}")
-    ticks = arrival_ticks(source.arrivals, draws(source.seed, extent.name, "", _ARRIVALS), until)
+    ticks = arrival_ticks(source.arrivals, make_draw(source.seed, extent.name, "", _ARRIVALS), until)
     return _rows(extent, source, calendar, None, ticks)
 
 
-def _rows(extent: Extent, source: Generate, calendar: Calendar, site: Value, ticks: Iterable[int]) -> Iterator[Given]:
-    """A row for each tick. A missing row takes its values all the same, so that gaps change no other row."""
+def _rows(
+    extent: Extent, source: Generator, calendar: Calendar, site: Value, ticks: Iterable[int]
+) -> Iterator[SourceRow]:
+    """Generate a row of `site` (None: no sites) per tick, except in gaps, which do not change other rows' values.
+
+    `site` is None for a pushed extent. Missing rows draw their values, too.
+    """
     label = "" if site is None else site
-    lost = draws(source.seed, extent.name, label, _GAPS)
-    columns = [
-        signal(setting, attribute.type, site, draws(source.seed, extent.name, label, attribute.name), calendar)
+    gap_draw = make_draw(source.seed, extent.name, label, _GAPS)
+    signals = [
+        make_signal(setting, attribute.type, site, make_draw(source.seed, extent.name, label, attribute.name), calendar)
         for setting, attribute in zip(source.signals, extent.schema)
     ]
     for number, tick in enumerate(ticks, 1):
-        row = tuple(column(tick) for column in columns)
-        if not is_missing(source.gaps, lost, tick):
-            yield Given(tick, row, Origin(extent.name, number, "generated row"))
+        row = tuple(column(tick) for column in signals)
+        if not is_missing(source.gaps, gap_draw, tick):
+            yield SourceRow(tick, row, Origin(extent.name, number, "generated row"))

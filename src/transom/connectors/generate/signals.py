@@ -1,4 +1,4 @@
-"""One function per signal: the next value of an attribute."""
+"""Signals: functions that produce the next value of an attribute."""
 
 from __future__ import annotations
 
@@ -7,53 +7,69 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias, assert_never
 
-from transom.catalog.sources import Choice, Clock, Constant, Signal, Sine, Site, Walk
-from transom.connectors.generate.draws import Draw, normal, pick
+from transom.catalog.sources import (
+    ChoiceSignal,
+    ClockSignal,
+    ConstantSignal,
+    Signal,
+    SineSignal,
+    SiteSignal,
+    WalkSignal,
+)
+from transom.connectors.generate.draws import Draw, normal, weighted_index
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
 
-Next: TypeAlias = Callable[[int], Value]
-"""The next value of an attribute, for a row at a tick."""
+NextValue: TypeAlias = Callable[[int], Value]
+"""Returns the next value of an attribute, for a row at a tick."""
 
 _DIGITS = 6
 
 
-def signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: Calendar) -> Next:
-    """The values of one attribute at one site, one after the other."""
+def make_signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: Calendar) -> NextValue:
+    """Create the function that returns, for the tick of each next row, the generated value of one attribute.
+
+    `setting` is the declared signal, such as a random walk, `kind` the type of the attribute.
+    """
     match setting:
-        case Constant(value=value):
+        case ConstantSignal(value=value):
             return lambda tick: value
-        case Walk():
+        case WalkSignal():
             return _rounded(_walk(setting, draw), kind)
-        case Sine():
+        case SineSignal():
             return _rounded(_sine(setting, draw), kind)
-        case Choice(values=values, weights=weights):
-            return lambda tick: values[pick(draw, weights)]
-        case Clock():
+        case ChoiceSignal(values=values, weights=weights):
+            return lambda tick: values[weighted_index(draw, weights)]
+        case ClockSignal():
             return _instant(calendar) if kind is Type.TIMESTAMP else lambda tick: tick
-        case Site():
+        case SiteSignal():
             return lambda tick: site
         case _:
             assert_never(setting)
 
 
-def _walk(setting: Walk, draw: Draw) -> Callable[[int], float]:
-    place: float | None = None
+def _walk(setting: WalkSignal, draw: Draw) -> Callable[[int], float]:
+    """Create the function for the values of a random walk: each call moves by at most one step, within the bounds."""
+    value: float | None = None
 
     def step(tick: int) -> float:
-        nonlocal place
-        if place is None:
-            place = setting.start
+        """The next value of the random walk; it does not depend on the tick."""
+        nonlocal value
+        if value is None:
+            value = setting.start
         else:
-            place = _reflected(place + setting.step * (2.0 * draw() - 1.0), setting.low, setting.high)
-        return place
+            value = _reflected(value + setting.step * (2.0 * draw() - 1.0), setting.low, setting.high)
+        return value
 
     return step
 
 
 def _reflected(value: float, low: float | None, high: float | None) -> float:
-    """A value thrown back at the bounds, and held at them where one throw is not enough."""
+    """Reflect a random walk's value at its bounds `low` and `high` (None: no bound), so that it lies between them.
+
+    It is clamped if one reflection is not enough.
+    """
     if low is not None and value < low:
         value = 2.0 * low - value
     if high is not None and value > high:
@@ -61,30 +77,37 @@ def _reflected(value: float, low: float | None, high: float | None) -> float:
     return value if low is None else max(value, low)
 
 
-def _sine(setting: Sine, draw: Draw) -> Callable[[int], float]:
+def _sine(setting: SineSignal, draw: Draw) -> Callable[[int], float]:
+    """Create the function for the values of a sine wave by tick, with noise if it is declared."""
+
     def wave(tick: int) -> float:
-        turn = (tick % setting.period) / setting.period
-        value = setting.mean + setting.amplitude * math.sin(2.0 * math.pi * turn)
+        """The value of the sine wave at a tick, plus normally distributed noise if it is declared."""
+        phase = (tick % setting.period) / setting.period
+        value = setting.mean + setting.amplitude * math.sin(2.0 * math.pi * phase)
         return value + setting.noise * normal(draw) if setting.noise else value
 
     return wave
 
 
-def _rounded(values: Callable[[int], float], kind: Type) -> Next:
-    """Whole numbers for integers, six decimals otherwise: finer digits may differ from machine to machine."""
+def _rounded(values: Callable[[int], float], kind: Type) -> NextValue:
+    """Wrap a signal: values rounded to integers or six decimals, as finer digits may differ between machines."""
 
     def rounded(tick: int) -> Value:
+        """The next value of the signal, rounded and converted to the attribute's type."""
         value = values(tick)
         if kind is Type.INTEGER:
             return round(value)
-        value = round(value, _DIGITS) + 0.0  # which makes 0.0 of -0.0
+        value = round(value, _DIGITS) + 0.0  # turns -0.0 into 0.0
         return Decimal(repr(value)) if kind is Type.DECIMAL else value
 
     return rounded
 
 
-def _instant(calendar: Calendar) -> Next:
+def _instant(calendar: Calendar) -> NextValue:
+    """Create the signal of a TIMESTAMP attribute that holds the instant at which the row's tick begins."""
+
     def instant(tick: int) -> Value:
+        """The instant at which a tick begins; UsageError if it is after the year 9999."""
         try:
             return calendar.instant_of(tick)
         except OverflowError as error:

@@ -1,4 +1,4 @@
-"""Made-up rows as Spark frames: the same rows as `read_generated` makes, in a batch and in a stream."""
+"""Generated rows as Spark DataFrames, batch and streaming, identical to those of `read_generated`."""
 
 from __future__ import annotations
 
@@ -13,161 +13,176 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import LongType, StructType
 
-from transom.catalog.extents import Extent
-from transom.catalog.sources import Generate
+from transom.catalog.extent import Extent
+from transom.catalog.sources import Generator
 from transom.connectors.generate.read import read_generated
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element
 from transom.model.time import Calendar
-from transom.spark.available_now import SupportsTriggerAvailableNow, register
-from transom.spark.clock import Span, completed
-from transom.spark.types import spark_type
+from transom.spark.columns import ORDER, TICK_NUMBER
+from transom.spark.expressions.types import spark_type
+from transom.spark.input.available_now import SupportsTriggerAvailableNow, register
+from transom.spark.input.clock import TickRange, last_completed_tick
 
 LONGEST = 10_000_000
-"""How many ticks after the epoch a generator may follow the wall clock: it makes its rows from the beginning on."""
+"""Maximum ticks between epoch and wall clock for a live generator, which generates from tick 0."""
 
 _NAME = "transom_generate"
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class _GeneratorSettings:
+    """The extent whose rows are generated, the calendar, and the last tick; None without an end."""
+
     extent: Extent
     calendar: Calendar
     until: int | None
 
 
 def stream(
-    spark: SparkSession, extent: Extent, calendar: Calendar, *, live: bool, position: bool, until: int | None = None
+    spark: SparkSession, extent: Extent, calendar: Calendar, *, live: bool, with_order: bool, until: int | None = None
 ) -> DataFrame:
-    """The generated rows of an extent: `t`, `c0`, ... and with `position` also `o`, the place in the stream.
+    """Rows to tick `until` (None: endless), streaming if `live`: `tick_number c0`..., and `row_order` if `with_order`.
 
-    A live frame without `until` follows the wall clock: it holds the ticks that are over.
+    A live frame without `until` follows the wall clock and contains the completed ticks.
+    It is streaming if `live`; `until` is the last tick.
     """
-    if not isinstance(extent.source, Generate):
+    if not isinstance(extent.source, Generator):
         raise UsageError(f"{extent.name} is not generated")
     if until is None and not live:
         hint = "say until which tick, with until=600 or --until 600"
         raise UsageError(f"{extent.name} is generated without end", hint=hint)
     if until is None:
-        _check_age(extent, completed(calendar))
+        _check_age(extent, last_completed_tick(calendar))
     register(spark, GeneratedSource)
-    words = base64.b64encode(pickle.dumps(_Setting(extent, calendar, until))).decode()
+    encoded_settings = base64.b64encode(pickle.dumps(_GeneratorSettings(extent, calendar, until))).decode()
     reader = spark.readStream if live else spark.read
-    frame = reader.format(_NAME).option("setting", words).load()
-    return frame if position else frame.drop("o")
+    frame = reader.format(_NAME).option("setting", encoded_settings).load()
+    return frame if with_order else frame.drop(ORDER)
 
 
 def _check_age(extent: Extent, tick: int) -> None:
+    """DataError if the ticks from 0 to `tick`, which a live generator must produce first, are too many."""
     if tick > LONGEST:
         message = f"{extent.name} would be generated from tick 0 to now, which are {tick} ticks"
         raise DataError(message, hint="set `epoch` in the catalog to a time not long ago, or give until")
 
 
 class GeneratedSource(DataSource):
-    """Spark's way to a generator; `stream` makes it."""
+    """The Spark data source of a generator; `stream` registers it."""
 
     @classmethod
     def name(cls) -> str:
-        """What the source is called in a format."""
+        """The name by which Spark knows the data source of generated rows."""
         return _NAME
 
     def schema(self) -> StructType:
-        """The columns of a source frame."""
-        schema = StructType().add("t", LongType())
-        for place, attribute in enumerate(self._setting().extent.schema):
-            schema = schema.add(f"c{place}", spark_type(attribute.type))
-        return schema.add("o", LongType())
+        """The columns of a generated frame: `tick_number`, `c0`, ..., `row_order`."""
+        schema = StructType().add(TICK_NUMBER, LongType())
+        for index, attribute in enumerate(self._settings().extent.schema):
+            schema = schema.add(f"c{index}", spark_type(attribute.type))
+        return schema.add(ORDER, LongType())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of a batch."""
-        return GeneratedReader(self._setting())
+        """Create Spark's reader of generated rows for a batch query."""
+        return GeneratedReader(self._settings())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """The reader of a live frame."""
-        return GeneratedStreamReader(self._setting())
+        """Create Spark's reader of generated rows for a streaming query."""
+        return GeneratedStreamReader(self._settings())
 
-    def _setting(self) -> _Setting:
-        words = base64.b64decode(self.options["setting"])
-        setting: _Setting = pickle.loads(words)  # noqa: S301 - written by `stream` in this process
-        return setting
+    def _settings(self) -> _GeneratorSettings:
+        """Decode the generator's settings from the option that `stream` has set."""
+        pickled = base64.b64decode(self.options["setting"])
+        settings: _GeneratorSettings = pickle.loads(pickled)  # noqa: S301 - written by `stream` in this process
+        return settings
 
 
 class GeneratedReader(DataSourceReader):
-    """All rows up to the end."""
+    """Reads all rows up to the end, as a batch."""
 
-    def __init__(self, setting: _Setting) -> None:
-        self._setting = setting
+    def __init__(self, settings: _GeneratorSettings) -> None:
+        """Create the batch reader of the rows that a generator with these settings produces."""
+        self._settings = settings
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
-        """The rows in order."""
-        return _rows(self._setting, -1, self._setting.until or 0)
+        """Yield all generated rows as (tick, values..., row number), in order; there is one partition."""
+        return _rows(self._settings, -1, self._settings.until or 0)
 
 
 class GeneratedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets are ticks; what lies between two offsets never changes.
+    """Streams generated rows; offsets are ticks, and the rows between two offsets never change.
 
     Trigger.AvailableNow pins the last tick when the query starts.
     """
 
-    def __init__(self, setting: _Setting) -> None:
-        self._setting = setting
+    def __init__(self, settings: _GeneratorSettings) -> None:
+        """Create the streaming reader of the rows that a generator with these settings produces."""
+        self._settings = settings
         self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The tick before the first."""
+        """The offset before the first row: tick -1."""
         return {"tick": -1}
 
     def latestOffset(  # noqa: N802 - Spark's name
         self, start: Mapping[str, int] | None = None, limit: object = None
     ) -> dict[str, int]:
-        """The end, or the last tick that is over by the wall clock; never back (Spark 4.1 gives no start)."""
-        latest = self._last() if self._target is None else self._target
+        """The last readable tick: the generator's end or, if endless, the last completed tick; at least `start`.
+
+        It never decreases. Spark 4.1 passes no start.
+        """
+        latest = self._latest_tick() if self._target is None else self._target
         return {"tick": max(latest, -1, start["tick"] if start else -1)}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """Pin the last tick: ticks that end while the query runs belong to the next run."""
-        self._target = self._last()
+        """Fix the last tick for Trigger.AvailableNow to the current one.
 
-    def _last(self) -> int:
-        """The end, or the last tick that is over by the wall clock."""
-        if self._setting.until is not None:
-            return self._setting.until
-        latest = completed(self._setting.calendar)
-        _check_age(self._setting.extent, latest)
+        Ticks that end while the query runs belong to the next run.
+        """
+        self._target = self._latest_tick()
+
+    def _latest_tick(self) -> int:
+        """The tick at which the generator ends; without an end, the last completed one now."""
+        if self._settings.until is not None:
+            return self._settings.until
+        latest = last_completed_tick(self._settings.calendar)
+        _check_age(self._settings.extent, latest)
         return latest
 
-    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[Span]:
-        """One partition, or none where nothing is new."""
-        return [Span(start["tick"], end["tick"])] if start["tick"] < end["tick"] else []
+    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
+        """The ticks after offset `start` up to `end` as one partition; empty if there are none."""
+        return [TickRange(start["tick"], end["tick"])] if start["tick"] < end["tick"] else []
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
-        """The rows after one tick, up to another."""
-        return _rows(self._setting, partition.start, partition.end)
+        """Yield the rows in a partition's ticks, in order, as (tick, values..., row number)."""
+        return _rows(self._settings, partition.start, partition.end)
 
 
-_made: dict[bytes, tuple[int, list[Element]]] = {}
-"""The stream made last in this process, and up to which tick; only to save work."""
+_element_cache: dict[bytes, tuple[int, list[Element]]] = {}
+"""Cache of the last stream generated in this process, with its last tick."""
 
 
-def _rows(setting: _Setting, start: int, end: int) -> Iterator[tuple[Any, ...]]:
-    elements = _elements(setting, end)
+def _rows(settings: _GeneratorSettings, start: int, end: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the generated rows of the ticks after `start` up to `end`, as (tick, values..., row number)."""
+    elements = _elements(settings, end)
     first = bisect_right(elements, start, key=lambda element: element.tick)
     last = bisect_right(elements, end, key=lambda element: element.tick)
     for element in elements[first:last]:
         yield (element.tick, *element.row, element.index)
 
 
-def _elements(setting: _Setting, end: int) -> list[Element]:
-    """The stream up to a tick or further: a signal depends on all values before, so it is made from the beginning."""
-    key = pickle.dumps((setting.extent, setting.calendar))
-    known = _made.get(key)
-    if known is not None and known[0] >= end:
-        return known[1]
-    source = setting.extent.source
-    if not isinstance(source, Generate):
-        raise UsageError(f"{setting.extent.name} is not generated")
-    reach = end if setting.until is not None else end + max(64, end // 8)
-    elements = read_generated(setting.extent, source, setting.calendar, reach)
-    _made.clear()
-    _made[key] = (reach, elements)
+def _elements(settings: _GeneratorSettings, end: int) -> list[Element]:
+    """The generated stream from tick 0 to at least `end`; cached, as signals can only be generated from the start."""
+    key = pickle.dumps((settings.extent, settings.calendar))
+    cached = _element_cache.get(key)
+    if cached is not None and cached[0] >= end:
+        return cached[1]
+    source = settings.extent.source
+    if not isinstance(source, Generator):
+        raise UsageError(f"{settings.extent.name} is not generated")
+    last_tick = end if settings.until is not None else end + max(64, end // 8)
+    elements = read_generated(settings.extent, source, settings.calendar, last_tick)
+    _element_cache.clear()
+    _element_cache[key] = (last_tick, elements)
     return elements

@@ -1,1 +1,1 @@
-"""Topics of Kafka, read in plain Python and by Spark's own connector."""
+"""Kafka topics, read in plain Python and by Spark's Kafka connector."""

@@ -1,4 +1,4 @@
-"""Records of Avro to rows, in plain Python; Spark's own reader decodes the same bytes by the same schema."""
+"""Decode Avro records into rows in plain Python; Spark decodes the same bytes with the same schema."""
 
 from __future__ import annotations
 
@@ -10,88 +10,106 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from transom.catalog.avro import UNITS, Leaf, Record
-from transom.catalog.extents import Extent
-from transom.catalog.extras import needed
+from transom.catalog.avro import TIMESTAMP_UNITS, RecordField, RecordSchema
+from transom.catalog.extent import Extent
+from transom.catalog.extras import require_library
+from transom.catalog.reading.ticks import read_value
 from transom.catalog.servers import Kafka, Payload
-from transom.catalog.ticks import read_value
-from transom.connectors.payloads import LARGEST, Dead, Read, Reader
-from transom.model.reasons import Reason
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, DecodedRow, MessageReader, RejectError
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
-_BROKEN = (EOFError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError, RecursionError, struct.error)
-"""What the library raises for bytes that are no record."""
-_ZERO = datetime(1970, 1, 1, tzinfo=UTC)
+_DECODE_ERRORS = (
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+    RecursionError,
+    struct.error,
+)
+"""What fastavro raises for bytes that are not a valid record."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class AvroReader(Reader):
-    """How records of one extent are read."""
+class AvroReader(MessageReader):
+    """Decodes the Avro records of one extent."""
 
     def __init__(self, extent: Extent, calendar: Calendar, source: Kafka) -> None:
+        """Create a decoder of Avro messages with the source's schema; UsageError without the Avro library."""
         super().__init__(extent, calendar, source.fields, source.time, Payload.AVRO)
-        record = Record(source.schema or "")
-        self._library = needed("fastavro", "avro", "avro")
+        record = RecordSchema(source.schema or "")
+        self._library = require_library("fastavro", "avro", "avro")
         self._schema = self._library.parse_schema(json.loads(record.plain(decimals=False)))
         self._leaves = {name: record.leaf(path) for name, path in source.fields}
         self._clock = None if source.time is None else record.leaf(source.time)
 
-    def rows(self, raw: bytes, known: Mapping[str, object], now: datetime) -> list[Read]:
-        """The row of one record; `known` are attributes from elsewhere. Dead if it has none."""
-        if len(raw) > LARGEST:
-            raise Dead(Reason.SIZE, f"{len(raw)} bytes, at most {LARGEST}")
+    def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
+        """Decode an Avro message, with attributes `envelope` from outside it, to a row or RejectError; ignores `now`.
+
+        `envelope` holds the attributes that are outside the payload, such as Kafka headers.
+        `now` is its arrival time, which is not used.
+        """
+        if len(raw) > MAX_MESSAGE_BYTES:
+            raise RejectError(RejectReason.SIZE, f"{len(raw)} bytes, at most {MAX_MESSAGE_BYTES}")
         content = self._record(raw)
-        moment = None if self._clock is None else _at(content, self._clock)
-        found = {name: _at(content, leaf) for name, leaf in self._leaves.items()}
-        for value in (moment, *found.values()):
+        time_value = None if self._clock is None else _field_value(content, self._clock)
+        values = {name: _field_value(content, leaf) for name, leaf in self._leaves.items()}
+        for value in (time_value, *values.values()):
             _check_text(value)
         tick = None
         if self._clock is not None:
-            tick = self._tick(_value(moment, self._clock, Reason.TIME))
-        typed = {name: _value(value, self._leaves[name], Reason.TYPE) for name, value in found.items()}
-        return [Read(tick, self._row({**known, **typed}, read_value, known))]
+            tick = self._tick(_logical_value(time_value, self._clock, RejectReason.TIME))
+        typed = {name: _logical_value(value, self._leaves[name], RejectReason.TYPE) for name, value in values.items()}
+        return [DecodedRow(tick, self._row({**envelope, **typed}, read_value, envelope))]
 
     def _record(self, raw: bytes) -> Any:
-        """The content of a record; bytes behind it do not count, as with Spark."""
+        """Decode the bytes of an Avro record, ignoring trailing bytes; RejectError if it does not fit the schema."""
         try:
             content = self._library.schemaless_reader(
                 io.BytesIO(raw), self._schema, handle_unicode_errors="surrogateescape"
             )
             if self._library.validate(content, self._schema, raise_errors=False):
                 return content
-        except _BROKEN as error:
-            raise Dead(Reason.AVRO, str(error) or type(error).__name__) from None
-        raise Dead(Reason.AVRO, "a value does not fit the schema")
+        except _DECODE_ERRORS as error:
+            raise RejectError(RejectReason.AVRO, str(error) or type(error).__name__) from None
+        raise RejectError(RejectReason.AVRO, "a value does not fit the schema")
 
 
-def _at(content: Any, leaf: Leaf) -> Any:
-    """What stands somewhere in a record; what is inside of nothing, or behind the end of a list, is nothing."""
+def _field_value(value: Any, leaf: RecordField) -> Any:
+    """The value of a (nested) field in an Avro record; None if a parent is null, or an array is too short."""
     for step, name in leaf.steps:
-        if content is None:
+        if value is None:
             return None
         if step == "item":
-            content = content[int(name)] if int(name) < len(content) else None
+            value = value[int(name)] if int(name) < len(value) else None
         else:
-            content = content.get(name)
-    return content
+            value = value.get(name)
+    return value
 
 
 def _check_text(value: object) -> None:
+    """RejectError if a value is text with invalid Unicode; other values pass."""
     if isinstance(value, str):
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise Dead(Reason.BYTES, str(error)) from None
+            raise RejectError(RejectReason.BYTES, str(error)) from None
 
 
-def _value(raw: Any, leaf: Leaf, reason: Reason) -> object:
-    """A number or bytes as the instant or the decimal that they mean."""
+def _logical_value(raw: Any, leaf: RecordField, reason: RejectReason) -> object:
+    """Convert an Avro number or bytes to its logical type, such as timestamp; RejectError if out of range.
+
+    Other values are unchanged. The RejectError has `reason`.
+    """
     if raw is None:
         return None
     if leaf.kind == "decimal":
         return Decimal(int.from_bytes(raw, "big", signed=True)).scaleb(-leaf.scale)
-    if leaf.kind not in UNITS:
+    if leaf.kind not in TIMESTAMP_UNITS:
         return raw
     try:
-        return _ZERO + timedelta(microseconds=raw * UNITS[leaf.kind])
+        return _EPOCH + timedelta(microseconds=raw * TIMESTAMP_UNITS[leaf.kind])
     except OverflowError:
-        raise Dead(reason, f"{raw} of {leaf.kind} lies outside the calendar") from None
+        raise RejectError(reason, f"{raw} of {leaf.kind} lies outside the calendar") from None

@@ -1,7 +1,7 @@
-"""Kafka's clients for Python: made with the settings of a place, and asked why a connection fails.
+"""Kafka clients for Python, which report why a connection fails.
 
-librdkafka tries again for ever, and gives the reason to a callback only: a wrong certificate or password would look
-like brokers that are away.
+librdkafka retries forever, and passes the reason to a callback only: a wrong certificate or password would look like
+brokers that are down.
 """
 
 from __future__ import annotations
@@ -12,78 +12,88 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from transom.catalog.extras import needed
-from transom.catalog.tls import Tls, client_context, refused_certificate, told
-from transom.connectors.kafka.settings import Brokers, is_secured, python_settings
+from transom.catalog.extras import require_library
+from transom.catalog.tls import Tls, client_context, error_text, refused_certificate
+from transom.connectors.kafka.settings import BrokerSettings, is_secured, python_settings
 from transom.errors import DataError, UsageError
 
 _ROUND = 1.0
-"""Seconds after which a client is asked whether it was refused."""
+"""Seconds between checks whether the connection was refused."""
 _CHECK = 5.0
-"""Seconds for which brokers are asked before Spark is."""
+"""Seconds to check access to brokers before Spark connects."""
 
 
-class Client:
-    """One client and the last reason why it has no connection."""
+class KafkaClient:
+    """A Kafka client of the library as `handle`, and the last reason why it has no connection."""
 
-    def __init__(self, place: Brokers, name: str, make: Any, more: dict[str, Any]) -> None:
+    def __init__(self, broker: BrokerSettings, name: str, client_class: Any, extra_settings: dict[str, Any]) -> None:
+        """Create a `client_class` (such as Consumer) with the broker's and `extra_settings`; messages call it `name`.
+
+        UsageError if its options are invalid.
+        """
         self.name = name
-        self.kafka = needed("confluent_kafka", "kafka", "kafka")
+        self.kafka = require_library("confluent_kafka", "kafka", "kafka")
         self._problem: Any = None
-        self._settings = python_settings(place)
+        self._settings = python_settings(broker)
         try:
-            self.own = make({**self._settings, **more, "error_cb": self._failed}, logger=Silent())
+            self.handle = client_class(
+                {**self._settings, **extra_settings, "error_cb": self._record_problem}, logger=SilentLogger()
+            )
         except (self.kafka.KafkaException, ValueError, TypeError) as error:
             hint = "options are those of librdkafka: security.protocol, sasl.username, ssl.ca.location, ..."
-            raise UsageError(f"the options of {name} do not fit", detail=said(error), hint=hint) from None
+            raise UsageError(f"the options of {name} do not fit", detail=client_error_text(error), hint=hint) from None
 
-    def _failed(self, error: Any) -> None:
+    def _record_problem(self, error: Any) -> None:
+        """Called on a connection error: remember it, unless a more specific one is remembered.
+
+        A refusal is more specific than brokers that are down.
+        """
         down = error.code() == self.kafka.KafkaError._ALL_BROKERS_DOWN
         if self._problem is None or not (down or self.is_refused):
             self._problem = error
 
     @property
     def is_refused(self) -> bool:
-        """Whether a broker was reached and the connection refused, by either side."""
+        """Whether a broker was reached, but TLS or the login failed."""
         codes = self.kafka.KafkaError
         refusals = (codes._SSL, codes._AUTHENTICATION, codes.SASL_AUTHENTICATION_FAILED)
         return self._problem is not None and self._problem.code() in refusals
 
     def topic(self, topic: str, patience: float) -> Any:
-        """What the brokers say of a topic; DataError with the reason if there is no connection."""
+        """Ask the broker for the metadata of a topic; DataError if there is no answer in `patience` seconds."""
         end = time.monotonic() + patience
         while True:
             try:
                 left = end - time.monotonic()
-                return self.own.list_topics(topic, timeout=max(0.01, min(_ROUND, left))).topics[topic]
+                return self.handle.list_topics(topic, timeout=max(0.01, min(_ROUND, left))).topics[topic]
             except self.kafka.KafkaException as error:
-                self.own.poll(0)
+                self.handle.poll(0)
                 if self.is_refused or time.monotonic() > end:
                     raise self.error(error) from None
 
     def error(self, error: BaseException) -> DataError:
-        """An error of the client in words."""
+        """Translate an error of the Kafka library to a DataError with the reason and a hint for the user."""
         codes = self.kafka.KafkaError
-        detail, hint = said(error), "look whether the broker runs"
+        detail, hint = client_error_text(error), "look whether the broker runs"
         if self._problem is not None and (self.is_refused or self._problem.code() != codes._ALL_BROKERS_DOWN):
-            detail = reason(self._problem.str())
+            detail = connection_error_text(self._problem.str())
         if self.is_refused:
             tls = self._problem.code() == codes._SSL
-            detail = (_refused(self._settings) if tls else None) or detail
+            detail = (_refused_certificate_text(self._settings) if tls else None) or detail
             hint = "look at tls: ca and the host name" if tls else "look at user, password and sasl.mechanism"
         return DataError(f"cannot read {self.name}", detail=detail, hint=hint)
 
 
-def check_access(place: Brokers, name: str, topic: str) -> None:
-    """DataError in words if brokers refuse us; Spark would say it after minutes, in a trace.
+def check_access(broker: BrokerSettings, name: str, topic: str) -> None:
+    """DataError if the brokers of `topic` (`name` in messages) refuse our login or TLS; Spark is slow to say so.
 
-    What else may be wrong is left to Spark, and so is everything where there is no client for Python.
+    Spark reports all other problems. Without TLS or a login, or without the Python client, nothing is checked.
     """
-    if not is_secured(place):
+    if not is_secured(broker):
         return
     try:
-        consumer = needed("confluent_kafka", "kafka", "kafka").Consumer  # it makes no topics
-        client = Client(place, name, consumer, {"group.id": f"transom-{uuid4().hex}"})
+        consumer = require_library("confluent_kafka", "kafka", "kafka").Consumer  # a consumer creates no topics
+        client = KafkaClient(broker, name, consumer, {"group.id": f"transom-{uuid4().hex}"})
     except UsageError:
         return
     try:
@@ -92,11 +102,14 @@ def check_access(place: Brokers, name: str, topic: str) -> None:
         if client.is_refused:
             raise
     finally:
-        client.own.close()
+        client.handle.close()
 
 
-def _refused(settings: dict[str, Any]) -> str | None:
-    """Why the certificate of a broker is refused, which librdkafka does not say; None if it is not."""
+def _refused_certificate_text(settings: dict[str, Any]) -> str | None:
+    """Why a broker's TLS certificate is refused, as text; None if no broker's is refused.
+
+    librdkafka does not report it.
+    """
     context = client_context(Tls(settings.get("ssl.ca.location")))
     for server in settings["bootstrap.servers"].split(","):
         host, _, port = server.strip().rpartition(":")
@@ -106,24 +119,24 @@ def _refused(settings: dict[str, Any]) -> str | None:
                 context.wrap_socket(plain, server_hostname=host).close()
         except (OSError, ValueError) as error:
             if refused_certificate(error) is not None:
-                return told(error)
+                return error_text(error)
     return None
 
 
-def reason(text: str) -> str:
-    """What librdkafka says of a connection, without what is of use to nobody."""
+def connection_error_text(text: str) -> str:
+    """Shorten a connection error of librdkafka to one line without internal details."""
     text = re.sub(r"error:[0-9A-F]+:[^:]*:[^:]*:", "", text)
     text = re.sub(r"\s*\((?:after \d+ms in state [^)]*|brew install openssl)\)", "", text)
     return re.sub(r"\s+", " ", text).strip()
 
 
-def said(error: BaseException) -> str:
-    """What the client says, without its settings."""
+def client_error_text(error: BaseException) -> str:
+    """The message of an error of the Kafka library, without the client's settings (and their secrets)."""
     return str(error.args[0].str()) if error.args and hasattr(error.args[0], "str") else str(error)
 
 
-class Silent:
-    """Takes the words that the library would print."""
+class SilentLogger:
+    """A logger that discards the library's messages."""
 
-    def log(self, *words: object) -> None:
-        """Nothing: what goes wrong is told by the error."""
+    def log(self, *message: object) -> None:
+        """Discard a log message of the Kafka library, because errors are raised as exceptions."""

@@ -1,4 +1,4 @@
-"""A topic in plain Python: what is in it now, partition by partition and in the order of its offsets."""
+"""Read the current content of a Kafka topic in plain Python, by partition and offset."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from transom.catalog.extents import Extent
-from transom.catalog.extras import needed
-from transom.catalog.kafka_entries import HEADER
+from transom.catalog.extent import Extent
+from transom.catalog.extras import require_library
+from transom.catalog.resolve.kafka import HEADER_PREFIX
 from transom.catalog.servers import Kafka, Payload
 from transom.connectors.kafka.avro import AvroReader
-from transom.connectors.kafka.client import Client
-from transom.connectors.payloads import Dead, Reader
-from transom.connectors.rdf_payloads import RdfReader, Stamped, rejected_message
-from transom.connectors.rows import Given, Origin, tagged
+from transom.connectors.kafka.client import KafkaClient
+from transom.connectors.payloads import MessageReader, RejectError
+from transom.connectors.rdf.payloads import RdfReader, TimedStatement, rejected_message
+from transom.connectors.rows import Origin, SourceRow, ordered_elements
 from transom.errors import DataError
 from transom.model.bag import Element
-from transom.model.rdf.answer import Aside
-from transom.model.reasons import Reason
+from transom.model.rdf.answer import RejectedMessage
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 
 _PATIENCE = 10.0
@@ -30,75 +30,90 @@ def read_topic(
     source: Kafka,
     calendar: Calendar,
     until: int | None = None,
-    rejected: list[Aside] | None = None,
+    rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """The stream that a topic holds: by tick, then by partition and offset (E1), or as the extent orders ties.
+    """Read a topic up to tick `until` (RDF: all, invalid to `rejected`): by tick, tie order, else offset (E1).
 
-    Messages of RDF that give no statements are added to `rejected`.
+    Rejected RDF messages are appended to `rejected`. Other rejected messages are skipped if the source has dead
+    letters, else DataError.
     """
-    if source.payload.statements:
-        return tagged(extent, _statements(extent, source, calendar, [] if rejected is None else rejected), None)
-    return tagged(extent, _rows(extent, source, calendar), until)
+    if source.payload.is_rdf:
+        return ordered_elements(
+            extent, _statements(extent, source, calendar, [] if rejected is None else rejected), None
+        )
+    return ordered_elements(extent, _rows(extent, source, calendar), until)
 
 
-def _statements(extent: Extent, source: Kafka, calendar: Calendar, rejected: list[Aside]) -> Iterator[Given]:
-    """The statements of a topic; each message is read alone, whole or not at all."""
-    for one in messages(source):
-        origin = _origin(extent, source, one)
+def _statements(
+    extent: Extent, source: Kafka, calendar: Calendar, rejected: list[RejectedMessage]
+) -> Iterator[SourceRow]:
+    """Read a topic's RDF statements; a message with an invalid one is appended to `rejected` as a whole."""
+    for message in messages(source):
+        origin = _origin(extent, source, message)
         try:
-            for tick, row in statements_of_message(source, calendar, one.moment, one.value):
-                yield Given(tick, row, origin)
-        except Dead as dead:
-            rejected.append(rejected_message(message_place(source, one.partition, one.offset), dead, one.value))
+            for tick, row in statements_of_message(source, calendar, message.moment, message.value):
+                yield SourceRow(tick, row, origin)
+        except RejectError as rejection:
+            location = message_location(source, message.partition, message.offset)
+            rejected.append(rejected_message(location, rejection, message.value))
 
 
-def statements_of_message(source: Kafka, calendar: Calendar, moment: object, value: bytes | None) -> list[Stamped]:
-    """What one message states; its time is the broker's stamp, unless messages state it. Dead if it states nothing."""
+def statements_of_message(
+    source: Kafka, calendar: Calendar, moment: object, value: bytes | None
+) -> list[TimedStatement]:
+    """Decode a Kafka message's RDF statements, at time `moment` unless they state it; else RejectError.
+
+    Their time is the broker's timestamp, unless the messages state it.
+    """
     reader = RdfReader(source.payload.value, calendar, source.time)
     return reader.rows(value, moment if source.time is None else None)
 
 
-def message_place(source: Kafka, partition: int, offset: int) -> str:
-    """Where a message of a topic stands."""
+def message_location(source: Kafka, partition: int, offset: int) -> str:
+    """Where a Kafka message is, as text for dead letters: topic-partition@offset."""
     return f"{source.topic}-{partition}@{offset}"
 
 
-def _origin(extent: Extent, source: Kafka, message: Message) -> Origin:
+def _origin(extent: Extent, source: Kafka, message: KafkaMessage) -> Origin:
+    """Where a row comes from, for error messages: the offset and partition of its Kafka message."""
     return Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
 
 
-def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[Given]:
-    reader = Reader(extent, calendar, source.fields, source.time, source.payload, source.columns)
+def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceRow]:
+    """Read the rows of a topic; invalid messages are skipped if the source has dead letters, else DataError."""
+    reader = MessageReader(extent, calendar, source.fields, source.time, source.payload, source.columns)
     if source.payload is Payload.AVRO:
         reader = AvroReader(extent, calendar, source)
     limit = last_tick(extent, source, calendar)
     for message in messages(source):
         origin = _origin(extent, source, message)
         try:
-            known = {name: message.beside(what) for name, what in source.envelope}
-            for tick, row in reader.rows(message.value or b"", known, message.moment):
-                at = calendar.tick_of(message.moment) if tick is None else tick
-                if at < 0:
-                    raise Dead(Reason.EPOCH, f"{message.moment} lies before tick 0")
-                if limit is not None and at > limit:
-                    raise Dead(Reason.AHEAD, f"tick {at}, the last one that is allowed now is {limit}")
-                yield Given(at, row, origin)
-        except Dead as dead:
+            envelope = {name: message.envelope_value(field) for name, field in source.envelope}
+            for tick, row in reader.rows(message.value or b"", envelope, message.moment):
+                row_tick = calendar.tick_of(message.moment) if tick is None else tick
+                if row_tick < 0:
+                    raise RejectError(RejectReason.EPOCH, f"{message.moment} lies before tick 0")
+                if limit is not None and row_tick > limit:
+                    raise RejectError(
+                        RejectReason.AHEAD, f"tick {row_tick}, the last one that is allowed now is {limit}"
+                    )
+                yield SourceRow(row_tick, row, origin)
+        except RejectError as rejection:
             if source.dead is None:
                 raise origin.error(
-                    f"{dead.reason.value}: {dead.words}", "name a folder for such messages: dead: PATH"
+                    f"{rejection.reason.value}: {rejection.detail}", "name a folder for such messages: dead: PATH"
                 ) from None
 
 
 def last_tick(extent: Extent, source: Kafka, calendar: Calendar) -> int | None:
-    """The last tick that a row of a topic may have now; without a place for dead letters there is no limit."""
+    """The last tick that a row may have now without being ahead; None, for no limit, without dead letters."""
     if source.dead is None:
         return None
-    return calendar.tick_of(datetime.now(UTC)) + extent.most_ahead(calendar)
+    return calendar.tick_of(datetime.now(UTC)) + extent.max_ahead_ticks(calendar)
 
 
-class Message(NamedTuple):
-    """What a topic holds: where it stands, the broker's stamp in milliseconds, and what was sent."""
+class KafkaMessage(NamedTuple):
+    """A message of a topic: its position, the broker's timestamp in milliseconds, and its content."""
 
     partition: int
     offset: int
@@ -109,35 +124,42 @@ class Message(NamedTuple):
 
     @property
     def moment(self) -> datetime:
-        """The broker's stamp as an instant."""
+        """The broker's timestamp of the message, as an instant in UTC."""
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.stamp)
 
-    def beside(self, what: str) -> str | datetime | None:
-        """What comes with the value: the stamp, or as text the key or the last header of a name; None for neither."""
-        if what == "timestamp":
+    def envelope_value(self, field: str) -> str | datetime | None:
+        """A Kafka message's timestamp, or its key or last header of a name as text, as `field` says; None if absent.
+
+        RejectError if it is not UTF-8.
+        """
+        if field == "timestamp":
             return self.moment
-        found = [content for name, content in self.headers if HEADER + name == what]
-        raw = self.key if what == "key" else found[-1] if found else None
+        headers = [content for name, content in self.headers if HEADER_PREFIX + name == field]
+        raw = self.key if field == "key" else headers[-1] if headers else None
         try:
             return None if raw is None else raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise Dead(Reason.BYTES, f"{what}: {error}") from None
+            raise RejectError(RejectReason.BYTES, f"{field}: {error}") from None
 
 
-def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> list[Message]:
-    """What is in a topic now; of each partition at most so many, the last or the first."""
-    kafka = needed("confluent_kafka", "kafka", "kafka")
-    more = {"group.id": f"transom-{uuid4().hex}", "enable.auto.commit": "false", "enable.partition.eof": "true"}
-    client = Client(source, f"the topic {source.topic} at {source.servers}", kafka.Consumer, more)
-    consumer = client.own
+def messages(source: Kafka, limit: int | None = None, *, first: bool = False) -> list[KafkaMessage]:
+    """Read the messages in a topic now; with `limit`, at most that many per partition: the last, or the `first`."""
+    kafka = require_library("confluent_kafka", "kafka", "kafka")
+    extra_settings = {
+        "group.id": f"transom-{uuid4().hex}",
+        "enable.auto.commit": "false",
+        "enable.partition.eof": "true",
+    }
+    client = KafkaClient(source, f"the topic {source.topic} at {source.servers}", kafka.Consumer, extra_settings)
+    consumer = client.handle
     try:
-        known = client.topic(source.topic, _PATIENCE)
-        if known.error is not None:
-            raise DataError(f"no topic {source.topic} at {source.servers}", detail=str(known.error))
-        found: list[Message] = []
-        for partition in sorted(known.partitions):
-            found += _partition(kafka, consumer, source.topic, partition, most, first)
-        return found
+        topic = client.topic(source.topic, _PATIENCE)
+        if topic.error is not None:
+            raise DataError(f"no topic {source.topic} at {source.servers}", detail=str(topic.error))
+        topic_messages: list[KafkaMessage] = []
+        for partition in sorted(topic.partitions):
+            topic_messages += _partition(kafka, consumer, source.topic, partition, limit, first)
+        return topic_messages
     except kafka.KafkaException as error:
         raise client.error(error) from error
     finally:
@@ -145,12 +167,16 @@ def messages(source: Kafka, most: int | None = None, *, first: bool = False) -> 
 
 
 def _partition(
-    kafka: Any, consumer: Any, topic: str, partition: int, most: int | None, first: bool
-) -> Iterator[Message]:
-    place = kafka.TopicPartition(topic, partition)
-    low, high = consumer.get_watermark_offsets(place, timeout=_PATIENCE)
-    if most is not None:
-        low, high = (low, min(high, low + most)) if first else (max(low, high - most), high)
+    kafka: Any, consumer: Any, topic: str, partition: int, limit: int | None, first: bool
+) -> Iterator[KafkaMessage]:
+    """Read a partition's messages; with `limit`, only that many: the first ones if `first`, else the last.
+
+    `kafka` is the Python client's library.
+    """
+    topic_partition = kafka.TopicPartition(topic, partition)
+    low, high = consumer.get_watermark_offsets(topic_partition, timeout=_PATIENCE)
+    if limit is not None:
+        low, high = (low, min(high, low + limit)) if first else (max(low, high - limit), high)
     consumer.assign([kafka.TopicPartition(topic, partition, low)])
     while low < high:
         message = consumer.poll(_PATIENCE)
@@ -164,4 +190,4 @@ def _partition(
             return
         low = message.offset() + 1
         stamp, headers = message.timestamp()[1], message.headers() or ()
-        yield Message(partition, message.offset(), stamp, message.key(), headers, message.value())
+        yield KafkaMessage(partition, message.offset(), stamp, message.key(), headers, message.value())

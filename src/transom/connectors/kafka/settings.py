@@ -1,6 +1,6 @@
-"""What Kafka's two clients are told of brokers, TLS and a login: librdkafka in Python, and Java's client in Spark.
+"""Connection settings for both Kafka clients, TLS and login included: librdkafka in Python, and Java's in Spark.
 
-The options of a catalog may have the names of either; what only the other one has is translated, or refused by name.
+Options in a catalog may use the names of either client. Names of the other client are translated, or refused.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from typing import Any, Protocol
 
 from transom.catalog.kafka_options import MECHANISM, protocol
-from transom.catalog.references import resolved
-from transom.catalog.servers import BATCHES
+from transom.catalog.reading.references import resolve_references
+from transom.catalog.servers import MICRO_BATCH_OPTIONS
 from transom.catalog.tls import Tls
 from transom.errors import UsageError
 
@@ -21,95 +21,102 @@ _ONLY_JAVA = ("ssl.truststore.", "ssl.keystore.", "ssl.engine.")
 _ONLY_PYTHON = ("ssl.ca.pem", "ssl.certificate.", "ssl.key.location", "ssl.key.pem", "ssl.crl.location")
 
 
-class Brokers(Protocol):
-    """What a source, a log and a sink in Kafka have in common."""
+class BrokerSettings(Protocol):
+    """The connection settings that Kafka sources, logs and sinks share."""
 
     @property
     def servers(self) -> str:
-        """Hosts and ports, with commas between them."""
+        """The Kafka brokers as HOST:PORT, separated by commas."""
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
-        """Settings of Kafka's own."""
+        """Additional settings of the Kafka client, as pairs of name and value."""
 
     @property
     def user(self) -> str | None:
-        """Who we are."""
+        """The user name for the login at the brokers; None without a login."""
 
     @property
     def password(self) -> str | None:
-        """A reference."""
+        """The password for the brokers, as a reference such as ${NAME}; None without one."""
 
     @property
     def tls(self) -> Tls | None:
-        """Whom to trust, and what to show."""
+        """The TLS files: trusted authorities and our certificate; None without TLS."""
 
 
-def python_settings(place: Brokers) -> dict[str, Any]:
-    """The settings of a connection as librdkafka names them."""
-    found: dict[str, Any] = _given(place)
-    jaas = found.pop("sasl.jaas.config", None)
+def python_settings(broker: BrokerSettings) -> dict[str, Any]:
+    """The connection settings for the Python Kafka client; UsageError if an option is for Java only."""
+    settings: dict[str, Any] = _common_settings(broker)
+    jaas = settings.pop("sasl.jaas.config", None)
     if jaas is not None:
-        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in _JAAS.findall(jaas)}
-    if place.user is not None:
-        found |= {"sasl.username": resolved(place.user), "sasl.password": resolved(place.password or "")}
-    if found.get("ssl.truststore.type") == "PEM" and "ssl.truststore.location" in found:
-        found["ssl.ca.location"] = found.pop("ssl.truststore.location")
-        del found["ssl.truststore.type"]
-    _refuse(found, _ONLY_JAVA, "Java", "outside of Spark")
-    if place.tls is not None:
+        settings |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in _JAAS.findall(jaas)}
+    if broker.user is not None:
+        settings |= {
+            "sasl.username": resolve_references(broker.user),
+            "sasl.password": resolve_references(broker.password or ""),
+        }
+    if settings.get("ssl.truststore.type") == "PEM" and "ssl.truststore.location" in settings:
+        settings["ssl.ca.location"] = settings.pop("ssl.truststore.location")
+        del settings["ssl.truststore.type"]
+    _refuse_options(settings, _ONLY_JAVA, "Java", "outside of Spark")
+    if broker.tls is not None:
         files = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location")
-        paths = (place.tls.ca, place.tls.certificate, place.tls.key_file)
-        found |= {name: path for name, path in zip(files, paths) if path is not None}
-    return {**found, "bootstrap.servers": resolved(place.servers)}
+        paths = (broker.tls.ca, broker.tls.certificate, broker.tls.key_file)
+        settings |= {name: path for name, path in zip(files, paths) if path is not None}
+    return {**settings, "bootstrap.servers": resolve_references(broker.servers)}
 
 
-def java_settings(place: Brokers) -> dict[str, str]:
-    """The settings of a connection as Java's client names them."""
-    found = _given(place)
-    if "sasl.mechanisms" in found:
-        found["sasl.mechanism"] = found.pop("sasl.mechanisms")
-    user, password = found.pop("sasl.username", None), found.pop("sasl.password", "")
-    if place.user is not None:
-        user, password = resolved(place.user), resolved(place.password or "")
+def java_settings(broker: BrokerSettings) -> dict[str, str]:
+    """The connection settings for Spark's (Java) Kafka client; UsageError if an option is for Python only."""
+    settings = _common_settings(broker)
+    if "sasl.mechanisms" in settings:
+        settings["sasl.mechanism"] = settings.pop("sasl.mechanisms")
+    user, password = settings.pop("sasl.username", None), settings.pop("sasl.password", "")
+    if broker.user is not None:
+        user, password = resolve_references(broker.user), resolve_references(broker.password or "")
     if user is not None:
-        module = _MODULES.get(found.get("sasl.mechanism", "PLAIN").partition("-")[0], _MODULES["PLAIN"])
-        said = (("username", user), ("password", password))
-        words = " ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in said)
-        found["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {words};"
-    ca, both = found.pop("ssl.ca.location", None), None
-    if place.tls is not None:
-        ca, both = place.tls.ca, place.tls.certificate
-    elif found.get("ssl.certificate.location") == found.get("ssl.key.location"):
-        both = found.pop("ssl.certificate.location", None)
-        found.pop("ssl.key.location", None)
-    _refuse(found, _ONLY_PYTHON, "Python", "on Spark")
+        module = _MODULES.get(settings.get("sasl.mechanism", "PLAIN").partition("-")[0], _MODULES["PLAIN"])
+        login = (("username", user), ("password", password))
+        login_text = " ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in login)
+        settings["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {login_text};"
+    ca, key_store = settings.pop("ssl.ca.location", None), None
+    if broker.tls is not None:
+        ca, key_store = broker.tls.ca, broker.tls.certificate
+    elif settings.get("ssl.certificate.location") == settings.get("ssl.key.location"):
+        key_store = settings.pop("ssl.certificate.location", None)
+        settings.pop("ssl.key.location", None)
+    _refuse_options(settings, _ONLY_PYTHON, "Python", "on Spark")
     if ca is not None:
-        found |= {"ssl.truststore.location": ca, "ssl.truststore.type": "PEM"}
-    if both is not None:
-        found |= {"ssl.keystore.location": both, "ssl.keystore.type": "PEM"}
-    return {**found, "bootstrap.servers": resolved(place.servers)}
+        settings |= {"ssl.truststore.location": ca, "ssl.truststore.type": "PEM"}
+    if key_store is not None:
+        settings |= {"ssl.keystore.location": key_store, "ssl.keystore.type": "PEM"}
+    return {**settings, "bootstrap.servers": resolve_references(broker.servers)}
 
 
-def is_secured(place: Brokers) -> bool:
-    """Whether a connection has TLS or a login."""
-    return place.tls is not None or place.user is not None or "security.protocol" in dict(place.options)
+def is_secured(broker: BrokerSettings) -> bool:
+    """Whether a Kafka connection uses TLS or a login."""
+    return broker.tls is not None or broker.user is not None or "security.protocol" in dict(broker.options)
 
 
-def _given(place: Brokers) -> dict[str, str]:
-    """The options, and what TLS and a login mean for both clients."""
-    found = {name: resolved(value) for name, value in place.options if name not in BATCHES}
-    if place.tls is not None:
-        place.tls.check()
-    if place.tls is not None or place.user is not None:
-        found.setdefault("security.protocol", protocol(tls=place.tls is not None, user=place.user is not None))
-    if place.user is not None and "sasl.mechanisms" not in found:
-        found.setdefault("sasl.mechanism", MECHANISM)
-    return found
+def _common_settings(broker: BrokerSettings) -> dict[str, str]:
+    """The Kafka settings under names that both clients know; secrets are inserted for their references."""
+    settings = {name: resolve_references(value) for name, value in broker.options if name not in MICRO_BATCH_OPTIONS}
+    if broker.tls is not None:
+        broker.tls.check()
+    if broker.tls is not None or broker.user is not None:
+        settings.setdefault("security.protocol", protocol(tls=broker.tls is not None, user=broker.user is not None))
+    if broker.user is not None and "sasl.mechanisms" not in settings:
+        settings.setdefault("sasl.mechanism", MECHANISM)
+    return settings
 
 
-def _refuse(found: dict[str, str], prefixes: tuple[str, ...], whose: str, where: str) -> None:
-    for name in found:
+def _refuse_options(settings: dict[str, str], prefixes: tuple[str, ...], client: str, where: str) -> None:
+    """UsageError if an option has one of `prefixes`, known only to Kafka's `client`, and so is unusable `where`.
+
+    `where` says in the message where it is not used.
+    """
+    for name in settings:
         if name.startswith(prefixes):
             hint = "write tls: {ca: PATH, certificate: PATH}, which both clients of Kafka are told"
-            raise UsageError(f"the option {name} of Kafka's client for {whose} cannot be used {where}", hint=hint)
+            raise UsageError(f"the option {name} of Kafka's client for {client} cannot be used {where}", hint=hint)

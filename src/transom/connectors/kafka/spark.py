@@ -1,7 +1,7 @@
-"""A topic on Spark, by Spark's own connector: the same ticks and values as the plain reader gives.
+"""Read a Kafka topic with Spark's connector, with the same ticks and values as the plain reader.
 
-A message that is no row stops the query, unless the source names a folder for such messages: then it is counted by
-reason and passed over, and a run puts it aside, with the rows that are late.
+A message that is not a row stops the query, unless the source names a folder for dead letters. Then it is counted by
+reason and skipped, and a run writes it to the dead letters, together with late rows.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import DataStreamReader
 
-from transom.catalog.extents import Extent
-from transom.catalog.kafka_entries import HEADER
-from transom.catalog.servers import BATCHES, Kafka
-from transom.connectors.kafka.aside import MESSAGE, Aside
+from transom.catalog.extent import Extent
+from transom.catalog.resolve.kafka import HEADER_PREFIX
+from transom.catalog.servers import MICRO_BATCH_OPTIONS, Kafka
 from transom.connectors.kafka.client import check_access
-from transom.connectors.kafka.read import last_tick, message_place, statements_of_message
+from transom.connectors.kafka.read import last_tick, message_location, statements_of_message
+from transom.connectors.kafka.rejected import MESSAGE_COLUMNS, DeadLetterSink
 from transom.connectors.kafka.settings import java_settings
-from transom.connectors.kafka.spark_values import Apart, said, take_apart
-from transom.connectors.payloads import Dead
-from transom.connectors.rdf_payloads import rejected_message
-from transom.connectors.rdf_spark import Part, decoded
+from transom.connectors.kafka.spark_values import Decoded, decode_messages, first_reason
+from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.payloads import rejected_message
+from transom.connectors.rdf.spark import DecodedStatements, decode_statements
 from transom.errors import UsageError
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
-from transom.spark.balance import CountRead, uncounted
-from transom.spark.cells import forms, text_cell, typed_cell
-from transom.spark.cells import tick as tick_of
+from transom.spark.columns import IS_HEARTBEAT, ORDER, REJECT_REASON, TICK_NUMBER
+from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.cells import cell_forms, text_cell, typed_cell
+from transom.spark.input.cells import tick_cell as tick_of
 
-_ROOM = 1 << 21  # a message has at most one statement for each of its bytes
+_ROWS_PER_OFFSET = 1 << 21  # a message has at most one statement for each of its bytes
 
 
 def stream(
@@ -41,99 +42,117 @@ def stream(
     calendar: Calendar,
     *,
     live: bool,
-    position: bool,
-    aside: Aside | None = None,
-    may_lose: bool = False,
+    with_order: bool,
+    dead_letters: DeadLetterSink | None = None,
+    allow_data_loss: bool = False,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The rows of a topic: `t`, `c0`, ..., with `position` also `o`; a live one with `beat` and `dead` where needed.
+    """Read a topic (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts messages.
 
-    With `may_lose` a live one goes on where the broker has deleted messages before they were read. `count` counts the
-    messages.
+    A live frame also has `is_heartbeat` and `reject_reason` if the source has dead letters. With `allow_data_loss`, a
+    live run continues when the broker has deleted messages before they were read.
     """
-    if source.payload.statements:
-        taken = _messages(spark, source, live=live, may_lose=may_lose).select(*MESSAGE)
-        return decoded(taken, extent, partial(_statements, source, calendar), letters=aside, count=count)
-    read = _read(count(_messages(spark, source, live=live, may_lose=may_lose), F.lit(1)), extent, source, calendar)
-    if aside is not None:
-        read = aside.sifted(read)
-    cells = [F.col(f"v{place}").alias(f"c{place}") for place in range(len(extent.schema))]
-    more = [F.struct(F.col("partition").alias("p"), F.col("offset").alias("r")).alias("o")] if position else []
+    if source.payload.is_rdf:
+        messages = _messages(spark, source, live=live, allow_data_loss=allow_data_loss).select(*MESSAGE_COLUMNS)
+        return decode_statements(
+            messages, extent, partial(_statements, source, calendar), dead_letters=dead_letters, count=count
+        )
+    rows = _read(
+        count(_messages(spark, source, live=live, allow_data_loss=allow_data_loss), F.lit(1)), extent, source, calendar
+    )
+    if dead_letters is not None:
+        rows = dead_letters.with_reject_reasons(rows)
+    cells = [F.col(f"v{index}").alias(f"c{index}") for index in range(len(extent.schema))]
+    order_columns = [F.struct("partition", "offset").alias(ORDER)] if with_order else []
     if source.dead is None:
-        words = F.concat(
+        location = F.concat(
             F.lit(f"{extent.name}: offset "), F.col("offset"), F.lit(" of partition "), F.col("partition"), F.lit(": ")
         )
-        failed = F.raise_error(F.concat(words, F.col("reason"))).cast("long")
-        return read.select(F.when(F.col("reason").isNotNull(), failed).otherwise(F.col("n")).alias("t"), *cells, *more)
+        failed = F.raise_error(F.concat(location, F.col("reason"))).cast("long")
+        return rows.select(
+            F.when(F.col("reason").isNotNull(), failed).otherwise(F.col(TICK_NUMBER)).alias(TICK_NUMBER),
+            *cells,
+            *order_columns,
+        )
     if not live:
         limit = last_tick(extent, source, calendar)
-        is_row = F.col("reason").isNull() & (F.lit(True) if limit is None else F.col("n") <= F.lit(limit))
-        return read.where(is_row).select(F.col("n").alias("t"), *cells, *more)
-    return read.select(F.col("n").alias("t"), *cells, *more, F.lit(False).alias("beat"), F.col("reason").alias("dead"))
+        is_row = F.col("reason").isNull() & (F.lit(True) if limit is None else F.col(TICK_NUMBER) <= F.lit(limit))
+        return rows.where(is_row).select(TICK_NUMBER, *cells, *order_columns)
+    return rows.select(
+        TICK_NUMBER,
+        *cells,
+        *order_columns,
+        F.lit(False).alias(IS_HEARTBEAT),
+        F.col("reason").alias(REJECT_REASON),
+    )
 
 
-def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> Part:
-    """What one message states; its rows ascend with its offset."""
+def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> DecodedStatements:
+    """Decode the RDF statements of the Kafka message in one row of a frame; their numbers follow the offset."""
     partition, offset, value = entry["partition"], entry["offset"], entry["value"]
     try:
-        found, rejected = statements_of_message(source, calendar, entry["timestamp"], value), []
-    except Dead as dead:
-        found, rejected = [], [rejected_message(message_place(source, partition, offset), dead, value)]
-    return Part(partition, source.topic, offset * _ROOM, found, rejected)
+        statements, rejected = statements_of_message(source, calendar, entry["timestamp"], value), []
+    except RejectError as rejection:
+        statements, rejected = [], [rejected_message(message_location(source, partition, offset), rejection, value)]
+    return DecodedStatements(partition, source.topic, offset * _ROWS_PER_OFFSET, statements, rejected)
 
 
 def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:
-    """Messages with their tick `n`, values `v0`, ... and `reason`, NULL where all is well.
+    """Decode Kafka messages: add `tick_number`, attributes `v0`, ... and `reason`, NULL if the message is valid.
 
-    What is named later is small: Spark copies whatever goes from one step to the next.
+    Later columns are small, because Spark copies all columns from one projection to the next.
     """
-    apart = take_apart(messages, extent, source)
-    formed = {name: forms(F.col(f"r{name}"), kind) for name, kind in apart.kinds.items()}
-    missing = [F.col(f"r{place}").isNull().alias(f"m{place}") for place in sorted(apart.fields)]
-    forms_of = (c.alias(f"r{i}_{name}") for i, found in formed.items() for name, c in found.items())
-    raw = apart.frame.select("*", *forms_of, *missing)
-    named = {i: {name: F.col(f"r{i}_{name}") for name in found} for i, found in formed.items()}
+    decoded = decode_messages(messages, extent, source)
+    forms_by_cell = {name: cell_forms(F.col(f"r{name}"), kind) for name, kind in decoded.kinds.items()}
+    missing = [F.col(f"r{index}").isNull().alias(f"m{index}") for index in sorted(decoded.fields)]
+    forms_of = (c.alias(f"r{i}_{name}") for i, forms in forms_by_cell.items() for name, c in forms.items())
+    raw = decoded.frame.select("*", *forms_of, *missing)
+    form_columns = {i: {name: F.col(f"r{i}_{name}") for name in forms} for i, forms in forms_by_cell.items()}
     values = [
         text_cell(F.col(f"r{i}"), a.type)
-        if i in apart.texts
-        else typed_cell(F.col(f"r{i}"), named[str(i)], a.type, apart.kinds[str(i)])
+        if i in decoded.texts
+        else typed_cell(F.col(f"r{i}"), form_columns[str(i)], a.type, decoded.kinds[str(i)])
         for i, a in enumerate(extent.schema)
     ]
     read = raw.select(
         "*",
-        tick_of(F.col("rt"), named["t"], apart.kinds["t"], calendar).alias("n"),
+        tick_of(F.col("rt"), form_columns["t"], decoded.kinds["t"], calendar).alias(TICK_NUMBER),
         *(cell.value.alias(f"v{i}") for i, cell in enumerate(values)),
-        *(cell.present.alias(f"s{i}") for i, cell in enumerate(values)),
+        *(cell.is_given.alias(f"s{i}") for i, cell in enumerate(values)),
     )
-    return read.select("*", _reason(apart, len(values), source.time is not None).alias("reason"))
+    return read.select("*", _reject_reason(decoded, len(values), source.time is not None).alias("reason"))
 
 
-def _reason(apart: Apart, width: int, timed: bool) -> Column:
-    """Why a message is no row, in the order in which the plain reader looks."""
-    early = [(F.col("n") < 0, Reason.EPOCH)]
-    wrong = [(F.col("n").isNull(), Reason.TIME), *early] if timed else []
-    wrong += [(F.col(f"m{place}"), Reason.MISSING) for place in sorted(apart.fields)]
-    wrong += [(F.col("unfit"), Reason.TYPE)]
-    wrong += [(F.col(f"v{place}").isNull() & F.col(f"s{place}"), Reason.TYPE) for place in range(width)]
-    if not timed:
-        wrong += early
-    return said(F.when(F.col("why").isNotNull(), F.col("why")), wrong)
+def _reject_reason(decoded: Decoded, width: int, has_time: bool) -> Column:
+    """Column: first reason to reject a message of `width` attributes (and a time if `has_time`); NULL if valid.
+
+    `width` is the number of attributes, and `has_time` whether messages state their time.
+    """
+    before_epoch = [(F.col(TICK_NUMBER) < 0, RejectReason.EPOCH)]
+    conditions = [(F.col(TICK_NUMBER).isNull(), RejectReason.TIME), *before_epoch] if has_time else []
+    conditions += [(F.col(f"m{index}"), RejectReason.MISSING) for index in sorted(decoded.fields)]
+    conditions += [(F.col("unfit"), RejectReason.TYPE)]
+    conditions += [(F.col(f"v{index}").isNull() & F.col(f"s{index}"), RejectReason.TYPE) for index in range(width)]
+    if not has_time:
+        conditions += before_epoch
+    return first_reason(F.when(F.col("why").isNotNull(), F.col("why")), conditions)
 
 
-def _messages(spark: SparkSession, source: Kafka, *, live: bool, may_lose: bool = False) -> DataFrame:
+def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss: bool = False) -> DataFrame:
+    """Load a topic, streaming if `live`: this fails if unread messages were deleted, unless `allow_data_loss`."""
     check_access(source, f"the topic {source.topic} at {source.servers}", source.topic)
     options = {f"kafka.{name}": value for name, value in java_settings(source).items()}
     if live:
-        options |= {name: value for name, value in source.options if name in BATCHES}
-        options["failOnDataLoss"] = str(not may_lose).lower()
+        options |= {name: value for name, value in source.options if name in MICRO_BATCH_OPTIONS}
+        options["failOnDataLoss"] = str(not allow_data_loss).lower()
     options |= {"subscribe": source.topic, "startingOffsets": "earliest"}
-    if any(what.startswith(HEADER) for _, what in source.envelope):
+    if any(field.startswith(HEADER_PREFIX) for _, field in source.envelope):
         options["includeHeaders"] = "true"
-    return loaded((spark.readStream if live else spark.read).format("kafka").options(**options))
+    return load_kafka((spark.readStream if live else spark.read).format("kafka").options(**options))
 
 
-def loaded(reader: DataFrameReader | DataStreamReader) -> DataFrame:
-    """What a reader reads; UsageError says which jar is missing."""
+def load_kafka(reader: DataFrameReader | DataStreamReader) -> DataFrame:
+    """Call `load` on a Spark reader for Kafka; UsageError names the jar if Spark's Kafka connector is missing."""
     try:
         return reader.load()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Records of Avro on Spark, decoded by Spark's own reader, which comes in a jar of its own."""
+"""Decode Avro records on Spark with its Avro reader, which needs a separate jar."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from transom.catalog.avro import UNITS, Leaf, Record
+from transom.catalog.avro import TIMESTAMP_UNITS, RecordField, RecordSchema
 from transom.catalog.servers import Kafka
-from transom.connectors.payloads import LARGEST
+from transom.connectors.payloads import MAX_MESSAGE_BYTES
 from transom.errors import UsageError
-from transom.model.reasons import Reason
-from transom.spark.types import instant
+from transom.model.reject_reason import RejectReason
+from transom.spark.expressions.types import timestamp_from_micros
 
 _KINDS: dict[str, T.DataType] = {
     "boolean": T.BooleanType(),
@@ -27,40 +27,40 @@ _KINDS: dict[str, T.DataType] = {
     "string": T.StringType(),
     "enum": T.StringType(),
 }
-"""What Spark makes of the types of Avro."""
+"""The Spark type of each Avro type."""
 
-Wrong: TypeAlias = list[tuple[Column, Reason]]
-"""What may be wrong with a message, in the order in which the plain reader looks."""
+RejectConditions: TypeAlias = list[tuple[Column, RejectReason]]
+"""Conditions that reject a message, in the order of the plain reader."""
 
 
 @dataclass(frozen=True)
-class Values:
-    """Messages whose values are read: what may be wrong with them, and where a field of theirs is and of which type.
+class ParsedValues:
+    """Messages with parsed payloads: reject conditions, and a function to a field's column and type.
 
-    `unfit` is where a single value of theirs has none of its type.
+    `unfit` are conditions under which a single value does not fit its type.
     """
 
     frame: DataFrame
-    wrong: Wrong
+    wrong: RejectConditions
     find: Callable[[str], tuple[Column, T.DataType]]
     unfit: list[Column] = field(default_factory=list)
 
 
-def avro(raw: DataFrame, source: Kafka) -> Values:
-    """Records of Avro, decoded by Spark's own reader.
+def parse_avro(raw: DataFrame, source: Kafka) -> ParsedValues:
+    """Decode the column `value` of Kafka messages as Avro; UsageError if Spark's Avro jar is missing.
 
-    It gives a record without values where it cannot read one. Inside of another record, which takes no bytes, such a
-    one is told from a record that holds nothing.
+    For an invalid record, Spark returns a record of NULLs. A wrapper record, which adds no bytes, distinguishes it from
+    a valid record without values.
     """
-    record = Record(source.schema or "")
-    own = json.loads(record.plain(decimals=True))
-    schema = json.dumps({"type": "record", "name": "transom_one", "fields": [{"name": "r", "type": own}]})
-    fits = F.when(F.length("value") <= F.lit(LARGEST), F.col("value"))
+    record = RecordSchema(source.schema or "")
+    record_schema = json.loads(record.plain(decimals=True))
+    schema = json.dumps({"type": "record", "name": "transom_one", "fields": [{"name": "r", "type": record_schema}]})
+    payload = F.when(F.length("value") <= F.lit(MAX_MESSAGE_BYTES), F.col("value"))
     permissive = F.create_map(F.lit("mode"), F.lit("PERMISSIVE"))
     try:
-        raw = raw.select("*", F.call_function("from_avro", fits, F.lit(schema), permissive).alias("avro"))
-        wrong: Wrong = [(F.col("avro").isNull() | F.col("avro.r").isNull(), Reason.AVRO)]
-        raw.schema  # noqa: B018 - a session elsewhere looks at it only now
+        raw = raw.select("*", F.call_function("from_avro", payload, F.lit(schema), permissive).alias("avro"))
+        conditions: RejectConditions = [(F.col("avro").isNull() | F.col("avro.r").isNull(), RejectReason.AVRO)]
+        raw.schema  # noqa: B018 - Spark Connect resolves the function only here
     except Exception as error:
         if "AVRO_NOT_LOADED" not in str(error):
             raise
@@ -70,30 +70,33 @@ def avro(raw: DataFrame, source: Kafka) -> Values:
         raise UsageError("Spark has no reader for Avro", hint=f"start it with --packages {jar}") from error
     named = dict.fromkeys([path for _, path in source.fields] + ([] if source.time is None else [source.time]))
     leaves = {path: record.leaf(path) for path in named}
-    wrong += [(~F.is_valid_utf8(_inside(leaf)), Reason.BYTES) for leaf in leaves.values() if leaf.kind == "string"]
+    conditions += [
+        (~F.is_valid_utf8(_field_column(leaf)), RejectReason.BYTES) for leaf in leaves.values() if leaf.kind == "string"
+    ]
 
-    def find(path: str) -> tuple[Column, T.DataType]:
+    def find_field(path: str) -> tuple[Column, T.DataType]:
+        """The column with the value at a path in the Avro record, and its Spark type."""
         leaf = leaves[path]
-        if leaf.kind in UNITS:
+        if leaf.kind in TIMESTAMP_UNITS:
             return _instant(leaf), T.TimestampType()
-        return _inside(leaf), _KINDS.get(leaf.kind) or T.DecimalType(leaf.precision, leaf.scale)
+        return _field_column(leaf), _KINDS.get(leaf.kind) or T.DecimalType(leaf.precision, leaf.scale)
 
-    instants = [leaves[path] for _, path in source.fields if leaves[path].kind in UNITS]
-    unfit = [_inside(leaf).isNotNull() & _instant(leaf).isNull() for leaf in instants]
-    return Values(raw, wrong, find, unfit)
+    instants = [leaves[path] for _, path in source.fields if leaves[path].kind in TIMESTAMP_UNITS]
+    unfit = [_field_column(leaf).isNotNull() & _instant(leaf).isNull() for leaf in instants]
+    return ParsedValues(raw, conditions, find_field, unfit)
 
 
-def _inside(leaf: Leaf) -> Column:
-    """What stands somewhere in a record; what is inside of nothing, or behind the end of a list, is nothing."""
-    here = F.col("avro.r")
+def _field_column(leaf: RecordField) -> Column:
+    """The column of a (nested) field in the Avro record `avro.r`; NULL if a parent is, or an array is too short."""
+    column = F.col("avro.r")
     for step, name in leaf.steps:
         if step == "field":
-            here = here[name]
+            column = column[name]
         else:
-            here = F.get(here, F.lit(int(name))) if step == "item" else F.try_element_at(here, F.lit(name))
-    return here
+            column = F.get(column, F.lit(int(name))) if step == "item" else F.try_element_at(column, F.lit(name))
+    return column
 
 
-def _instant(leaf: Leaf) -> Column:
-    """The instant that a number means; NULL outside the years 1 to 9999."""
-    return instant(F.try_multiply(_inside(leaf).cast("long"), F.lit(UNITS[leaf.kind])))
+def _instant(leaf: RecordField) -> Column:
+    """The timestamp column of an Avro field with a logical timestamp type; NULL outside the years 1 to 9999."""
+    return timestamp_from_micros(F.try_multiply(_field_column(leaf).cast("long"), F.lit(TIMESTAMP_UNITS[leaf.kind])))

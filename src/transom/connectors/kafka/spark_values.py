@@ -1,4 +1,4 @@
-"""Messages of a topic taken apart on Spark: cells as they stand there, and what is wrong with those that have none."""
+"""Decode messages of a topic on Spark: raw cells, and the reasons of rejected messages."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from transom.catalog.extents import Extent
-from transom.catalog.kafka_entries import HEADER
+from transom.catalog.extent import Extent
+from transom.catalog.resolve.kafka import HEADER_PREFIX
 from transom.catalog.servers import Kafka, Payload
-from transom.connectors.csv_lines import BREAK
-from transom.connectors.kafka.spark_avro import Values, Wrong, avro
-from transom.connectors.payloads import LARGEST
+from transom.connectors.csv_lines import CELL_SEPARATOR
+from transom.connectors.kafka.spark_avro import ParsedValues, RejectConditions, parse_avro
+from transom.connectors.payloads import MAX_MESSAGE_BYTES
 from transom.errors import UsageError
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 
 _VARIANT, _TEXT = T.VariantType(), T.StringType()
 _END = uuid4().hex
-"""What stands behind a text that is read as JSON, and in none."""
+"""A random text after JSON input that no message contains; it reveals trailing characters."""
 
 
 @dataclass(frozen=True)
-class Apart:
+class Decoded:
     """Messages with a raw cell `r0`, ... for each attribute, and `rt` for the time.
 
-    `why` says what is wrong with a message as a whole, NULL if nothing; `unfit` whether a value has none of its type.
-    `kinds` are the types of the cells, by `0`, ... and `t`. The cells of `texts` say their values as CSV does. Where
-    one of `fields` is NULL, the message lacks it.
+    `why` is the reason to reject a message before its cells are read, else NULL; `unfit` is true if a value does not
+    fit its type.
+    `kinds` are the types of the cells, by `0`, ... and `t`. The cells in `texts` are text, parsed as in CSV. If a cell
+    in `fields` is NULL, the message lacks that field.
     """
 
     frame: DataFrame
@@ -41,137 +42,152 @@ class Apart:
     fields: frozenset[int]
 
 
-def take_apart(raw: DataFrame, extent: Extent, source: Kafka) -> Apart:
-    """The cells of messages: from their values, and from what comes with them."""
-    outside = {name: (f"e{place}", what) for place, (name, what) in enumerate(source.envelope)}
-    raw = raw.select("*", *(_beside(what).alias(own) for own, what in outside.values()))
-    texts = [own for own, what in outside.values() if what != "timestamp"]
-    wrong: Wrong = [(~F.is_valid_utf8(own), Reason.BYTES) for own in texts]
-    wrong += [(F.length(F.coalesce("value", F.lit(b""))) > F.lit(LARGEST), Reason.SIZE)]
+def decode_messages(raw: DataFrame, extent: Extent, source: Kafka) -> Decoded:
+    """Decode Kafka messages: a column `r0`, ... per attribute, not converted yet, from payload or envelope.
+
+    The envelope is key, headers and timestamp.
+    """
+    envelope_columns = {name: (f"e{index}", field) for index, (name, field) in enumerate(source.envelope)}
+    raw = raw.select("*", *(_envelope_column(field).alias(column) for column, field in envelope_columns.values()))
+    texts = [column for column, field in envelope_columns.values() if field != "timestamp"]
+    conditions: RejectConditions = [(~F.is_valid_utf8(column), RejectReason.BYTES) for column in texts]
+    conditions += [(F.length(F.coalesce("value", F.lit(b""))) > F.lit(MAX_MESSAGE_BYTES), RejectReason.SIZE)]
     if source.payload is Payload.CSV:
-        values = _csv(raw, source.columns)
+        values = _parse_csv(raw, source.columns)
     else:
-        values = avro(raw, source) if source.payload is Payload.AVRO else _json(raw)
-    inside = dict(source.fields)
+        values = parse_avro(raw, source) if source.payload is Payload.AVRO else _parse_json(raw)
+    payload_paths = dict(source.fields)
     cells: list[Column] = []
     kinds: dict[str, T.DataType] = {}
-    for place, name in enumerate(extent.names):
-        if name in inside:
-            cell, kinds[str(place)] = values.find(inside[name])
+    for index, name in enumerate(extent.names):
+        if name in payload_paths:
+            cell, kinds[str(index)] = values.find(payload_paths[name])
         else:
-            own, what = outside[name]
-            cell, kinds[str(place)] = F.col(own), T.TimestampType() if what == "timestamp" else _TEXT
-        cells.append(cell.alias(f"r{place}"))
+            column, field = envelope_columns[name]
+            cell, kinds[str(index)] = F.col(column), T.TimestampType() if field == "timestamp" else _TEXT
+        cells.append(cell.alias(f"r{index}"))
     moment, kinds["t"] = (F.col("timestamp"), T.TimestampType()) if source.time is None else values.find(source.time)
-    found = frozenset(place for place, name in enumerate(extent.names) if name in inside)
-    told = frozenset(place for place, name in enumerate(extent.names) if name in outside and kinds[str(place)] == _TEXT)
-    why = said(F.when(F.lit(False), F.lit("")), wrong + values.wrong)
+    payload_cells = frozenset(index for index, name in enumerate(extent.names) if name in payload_paths)
+    text_cells = frozenset(
+        index for index, name in enumerate(extent.names) if name in envelope_columns and kinds[str(index)] == _TEXT
+    )
+    why = first_reason(F.when(F.lit(False), F.lit("")), conditions + values.wrong)
     unfit = reduce(or_, values.unfit, F.lit(False))
-    return Apart(
+    return Decoded(
         values.frame.select("*", *cells, moment.alias("rt"), why.alias("why"), unfit.alias("unfit")),
         kinds,
-        told | found if source.payload is Payload.CSV else told,
-        found if source.payload is Payload.JSON else frozenset(),
+        text_cells | payload_cells if source.payload is Payload.CSV else text_cells,
+        payload_cells if source.payload is Payload.JSON else frozenset(),
     )
 
 
-def said(found: Column, wrong: Wrong) -> Column:
-    """A reason that is found already, else the first of those that hold."""
-    return reduce(lambda before, one: before.when(one[0], F.lit(one[1].value)), wrong, found)
+def first_reason(earlier: Column, conditions: RejectConditions) -> Column:
+    """Append WHEN branches to the CASE column `earlier`: the first true condition gives the reject reason."""
+    return reduce(lambda case, pair: case.when(pair[0], F.lit(pair[1].value)), conditions, earlier)
 
 
-def _beside(what: str) -> Column:
-    """The key, the last header of a name, or the stamp of the broker."""
-    if what == "timestamp":
+def _envelope_column(field: str) -> Column:
+    """The column of a Kafka message's timestamp, Kafka key, or last header of a name, as the catalog's `field` says."""
+    if field == "timestamp":
         return F.col("timestamp")
-    if what == "key":
+    if field == "key":
         return F.col("key").cast("string")
-    same = F.filter("headers", lambda header: header["key"] == F.lit(what.removeprefix(HEADER)))
-    return F.try_element_at(same, F.lit(-1))["value"].cast("string")
+    matching_headers = F.filter("headers", lambda header: header["key"] == F.lit(field.removeprefix(HEADER_PREFIX)))
+    return F.try_element_at(matching_headers, F.lit(-1))["value"].cast("string")
 
 
-def _texts(raw: DataFrame) -> tuple[DataFrame, Wrong]:
-    """The values as `text`, NULL where they are none or too large; the latter is found before."""
+def _text_values(raw: DataFrame) -> tuple[DataFrame, RejectConditions]:
+    """Add payloads as column `text`, NULL if invalid UTF-8 or too large; and the condition to reject these."""
     text = F.col("value").cast("string")
-    fits = (F.length("value") <= F.lit(LARGEST)) & F.is_valid_utf8(text)
-    broken = F.col("value").isNotNull() & F.col("text").isNull()
-    return raw.select("*", F.when(fits, text).alias("text")), [(broken, Reason.BYTES)]
+    fits = (F.length("value") <= F.lit(MAX_MESSAGE_BYTES)) & F.is_valid_utf8(text)
+    not_text = F.col("value").isNotNull() & F.col("text").isNull()
+    return raw.select("*", F.when(fits, text).alias("text")), [(not_text, RejectReason.BYTES)]
 
 
-def _json(raw: DataFrame) -> Values:
-    raw, wrong = _texts(raw)
+def _parse_json(raw: DataFrame) -> ParsedValues:
+    """Parse the payloads of Kafka messages as JSON objects, with the conditions that reject a message."""
+    raw, conditions = _text_values(raw)
     json = F.col("json")
-    wrong += [(json.isNull(), Reason.TEXT), (~_is_object(F.col("text")), Reason.SHAPE)]
-    raw = raw.select("*", _parsed(F.col("text")).alias("json"))
-    return Values(raw, wrong, lambda path: (_at(json, path), _VARIANT))
+    conditions += [(json.isNull(), RejectReason.TEXT), (~_is_object(F.col("text")), RejectReason.SHAPE)]
+    raw = raw.select("*", _strict_json(F.col("text")).alias("json"))
+    return ParsedValues(raw, conditions, lambda path: (_json_field(json, path), _VARIANT))
 
 
-def _parsed(text: Column) -> Column:
-    """A text as JSON, NULL where it is none.
+def _strict_json(text: Column) -> Column:
+    """Parse a text column as a JSON variant; NULL if it is invalid or has characters after the JSON value.
 
-    Spark would pass over what stands behind it. Behind an object without others in it there is nothing if its first
-    brace that closes is the last character; anything else is read as the first of two entries of a list, the second of
-    which no message knows.
+    Spark ignores trailing characters. A flat object has none if its first closing brace is the last character. Any
+    other text is parsed as the first of two array elements; the second is a marker that no message contains.
     """
     flat = text.startswith("{") & (F.instr(text, "}") == F.length(text))
-    both = F.try_parse_json(F.concat(F.lit("["), text, F.lit(f',"{_END}"]')))
-    alone = F.try_variant_get(both, "$[1]", "string") == F.lit(_END)
-    first = F.try_variant_get(both, "$[0]", "variant")
-    return F.when(flat, F.try_parse_json(text)).otherwise(F.when(alone, first))
+    array = F.try_parse_json(F.concat(F.lit("["), text, F.lit(f',"{_END}"]')))
+    is_complete = F.try_variant_get(array, "$[1]", "string") == F.lit(_END)
+    first = F.try_variant_get(array, "$[0]", "variant")
+    return F.when(flat, F.try_parse_json(text)).otherwise(F.when(is_complete, first))
 
 
 def _is_object(text: Column) -> Column:
-    """Whether what is known to be JSON is an object; the variant would tell only with all that is in it."""
+    """Whether a text column with valid JSON is an object, by its first character, without decoding it."""
     return text.startswith("{") | F.ltrim(text, F.lit(" \t\r\n")).startswith("{")
 
 
-def _at(json: Column, path: str) -> Column:
-    """What stands at a path such as `body.temp` or `readings.0`; a key that is there as it is comes first."""
+def _json_field(json: Column, path: str) -> Column:
+    """The value at a path in a JSON column, such as `body.temp` or `readings.0`; NULL if there is none.
 
-    def found(parts: list[str]) -> Column:
+    A key equal to the whole path wins.
+    """
+
+    def value_at(parts: list[str]) -> Column:
+        """The JSON value at a path of member names and array element numbers (from 0); NULL if there is none."""
         steps = "".join(f"[{part}]" if part.isdecimal() else f"['{part}']" for part in parts)
         return F.try_variant_get(json, f"${steps}", "variant")
 
     if "'" in path:
         raise UsageError(f"the field {path} has a quote in its name", hint="read such a topic with to_df")
-    whole = F.try_variant_get(json, f"$['{path}']", "variant")
-    return F.coalesce(whole, found(path.split("."))) if "." in path else whole
+    named_value = F.try_variant_get(json, f"$['{path}']", "variant")
+    return F.coalesce(named_value, value_at(path.split("."))) if "." in path else named_value
 
 
-def _csv(raw: DataFrame, columns: Sequence[str]) -> Values:
-    """Lines of CSV, taken apart as `csv_lines.line_cells` does it: what stands between quotes is left as it is."""
-    raw, wrong = _texts(raw)
+def _parse_csv(raw: DataFrame, columns: Sequence[str]) -> ParsedValues:
+    """Parse payloads as CSV lines (as `parse_csv_line` in Python), with the conditions that reject a message."""
+    raw, conditions = _text_values(raw)
     raw = raw.select("*", F.regexp_replace("text", r"(\r\n|\r|\n)\z", "").alias("line"))
     raw = raw.select("*", F.split("line", '"', -1).alias("parts"))
     last = F.size("parts") - 1
 
-    def sound(part: Column, place: Column) -> Column:
-        closed = (place == 0) | part.startswith(",") | ((part == "") & (place == last))
-        opens = (place == last) | part.rlike(r"(\A|,) *\z")
-        doubled = (part == "") & (place > 0) & (place < last)
-        return (place % 2 == 1) | doubled | (closed & opens)
+    def is_valid_part(part: Column, index: Column) -> Column:
+        """Whether part `index` (from 0) of a CSV line split at quotes is well-formed: quoted text or fields outside."""
+        closed = (index == 0) | part.startswith(",") | ((part == "") & (index == last))
+        opens = (index == last) | part.rlike(r"(\A|,) *\z")
+        doubled = (part == "") & (index > 0) & (index < last)
+        return (index % 2 == 1) | doubled | (closed & opens)
 
-    def written(part: Column, place: Column) -> Column:
-        doubled = (part == "") & (place > 0) & (place < last)
-        return F.when(place % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_broken(part, place == 0))
+    def unquote(part: Column, index: Column) -> Column:
+        """Part number `index` (from 0) of a CSV line split at quotes; commas outside quotes become CELL_SEPARATOR."""
+        doubled = (part == "") & (index > 0) & (index < last)
+        return F.when(index % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_mark_cells(part, index == 0))
 
-    one = (F.col("line") != "") & ~F.col("line").rlike(f"[\r\n{BREAK}]")
+    single_line = (F.col("line") != "") & ~F.col("line").rlike(f"[\r\n{CELL_SEPARATOR}]")
     quoted = F.col("line").contains('"')
-    whole = F.forall(F.transform("parts", sound), lambda is_so: is_so)
-    fine = one & (~quoted | ((last % 2 == 0) & whole))
-    flat = F.when(quoted, F.array_join(F.transform("parts", written), "")).otherwise(
-        _broken(F.col("line"), F.lit(True))
+    is_well_formed = F.forall(F.transform("parts", is_valid_part), lambda is_valid: is_valid)
+    is_csv = single_line & (~quoted | ((last % 2 == 0) & is_well_formed))
+    marked_line = F.when(quoted, F.array_join(F.transform("parts", unquote), "")).otherwise(
+        _mark_cells(F.col("line"), F.lit(True))
     )
-    raw = raw.select("*", F.when(fine, F.split(flat, BREAK, -1)).alias("cells"))
-    wrong += [(F.col("cells").isNull(), Reason.CSV), (F.size("cells") != F.lit(len(columns)), Reason.CELLS)]
+    raw = raw.select("*", F.when(is_csv, F.split(marked_line, CELL_SEPARATOR, -1)).alias("cells"))
+    conditions += [
+        (F.col("cells").isNull(), RejectReason.CSV),
+        (F.size("cells") != F.lit(len(columns)), RejectReason.CELLS),
+    ]
 
-    def find(column: str) -> tuple[Column, T.DataType]:
+    def find_column(column: str) -> tuple[Column, T.DataType]:
+        """The text of a CSV line's field for a column, NULL if it is empty, and its Spark type (string)."""
         return F.nullif(F.get("cells", F.lit(columns.index(column))), F.lit("")), _TEXT
 
-    return Values(raw, wrong, find)
+    return ParsedValues(raw, conditions, find_column)
 
 
-def _broken(part: Column, first: Column) -> Column:
-    """A part outside of quotes, with a mark for each comma and the blanks behind it."""
+def _mark_cells(part: Column, first: Column) -> Column:
+    """Replace commas, and blanks after them, in an unquoted part by CELL_SEPARATOR; `first`: drop leading blanks."""
     begun = F.when(first, F.regexp_replace(part, "^ +", "")).otherwise(part)
-    return F.regexp_replace(begun, ", *", BREAK)
+    return F.regexp_replace(begun, ", *", CELL_SEPARATOR)

@@ -1,1 +1,1 @@
-"""The collector's log: Parquet segments, read in plain Python and by Spark."""
+"""The collector's log, Parquet segments or a Kafka topic, read in plain Python and by Spark."""

@@ -1,4 +1,4 @@
-"""The columns of a log: those of its own, and the attributes of the extent by name."""
+"""The columns of a log: Transom's own, which begin with `_`, and the extent's attributes by name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.model.bag import Row
-from transom.model.reasons import Reason
+from transom.model.reject_reason import RejectReason
 from transom.model.types import Type
 
 ARROW = {
@@ -23,48 +23,48 @@ ARROW = {
     Type.BOOLEAN: pa.bool_(),
     Type.TIMESTAMP: pa.timestamp("us", tz="UTC"),
 }
-"""How values are kept."""
+"""The Arrow type in which a log stores each type."""
 
 
-class Entered(Enum):
-    """What an entry of a log is; in the log of a table a row has appeared or left."""
+class LogRecordKind(Enum):
+    """The kind of a log entry; in a table's log, ROW means appeared and LEFT means disappeared."""
 
     ROW = "row"
-    BEAT = "beat"
+    HEARTBEAT = "beat"
     DEAD = "dead"
     GAP = "gap"
     LEFT = "left"
 
 
-class Entry(NamedTuple):
-    """One entry: a row, the word that time moved on, what could not be read, or a reading that is missing.
+class LogRecord(NamedTuple):
+    """One log entry: a row, a heartbeat, a rejected message, or a missing reading.
 
-    `origin` says where it comes from, `token` is what its source would send again with it, `raw` and `words` say what
-    was wrong with it.
+    `origin` names its source. `token` identifies the message if the source sends it again. `raw` and `detail` describe
+    what was rejected.
     """
 
-    kind: Entered
+    kind: LogRecordKind
     tick: int | None
     at: datetime
     row: Row | None = None
     origin: str | None = None
     token: str | None = None
     raw: bytes | None = None
-    reason: Reason | None = None
-    words: str | None = None
+    reason: RejectReason | None = None
+    detail: str | None = None
 
 
-class Answered(NamedTuple):
-    """A message of the log that may be sent again: its token, and why it is dead if it is."""
+class MessageOutcome(NamedTuple):
+    """The outcome of a message that may be redelivered: its token, and why it was rejected, if it was."""
 
     token: str
     reason: str | None
-    words: str | None
+    detail: str | None
 
 
-def schema(extent: Extent) -> pa.Schema:
-    """The columns of an extent's log."""
-    own = [
+def log_schema(extent: Extent) -> pa.Schema:
+    """The Arrow schema of an extent's log: columns of log entries, such as `_tick` and `_reason`, then attributes."""
+    log_columns = [
         pa.field("_seq", pa.int64(), False),
         pa.field("_kind", pa.string(), False),
         pa.field("_tick", pa.int64()),
@@ -73,14 +73,14 @@ def schema(extent: Extent) -> pa.Schema:
         pa.field("_raw", pa.binary()),
         *(pa.field(name, pa.string()) for name in ("_reason", "_words")),
     ]
-    return pa.schema([*own, *(pa.field(a.name, ARROW[a.type]) for a in extent.schema)])
+    return pa.schema([*log_columns, *(pa.field(a.name, ARROW[a.type]) for a in extent.schema)])
 
 
-def table(extent: Extent, first: int, entries: list[Entry]) -> pa.Table:
-    """Entries as a table, numbered from `first` on."""
-    shape = schema(extent)
-    nothing: Row = (None,) * len(extent.schema)
-    values = list(zip(*(entry.row or nothing for entry in entries)))
+def log_table(extent: Extent, first: int, entries: list[LogRecord]) -> pa.Table:
+    """Convert log entries to an Arrow table with the columns of `log_schema`; the first entry gets number `first`."""
+    schema = log_schema(extent)
+    null_row: Row = (None,) * len(extent.schema)
+    values = list(zip(*(entry.row or null_row for entry in entries)))
     columns = [
         list(range(first, first + len(entries))),
         [entry.kind.value for entry in entries],
@@ -90,7 +90,7 @@ def table(extent: Extent, first: int, entries: list[Entry]) -> pa.Table:
         [entry.token for entry in entries],
         [entry.raw for entry in entries],
         [entry.reason.value if entry.reason else None for entry in entries],
-        [entry.words for entry in entries],
+        [entry.detail for entry in entries],
         *values,
     ]
-    return pa.table([pa.array(c, field.type) for c, field in zip(columns, shape)], schema=shape)
+    return pa.table([pa.array(c, field.type) for c, field in zip(columns, schema)], schema=schema)

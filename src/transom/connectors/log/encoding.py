@@ -1,6 +1,6 @@
-"""Entries of a log as JSON, the same columns as in a segment: what is nothing is left out, but for values of a row.
+"""Encode log entries as JSON, with the columns of a segment; NULLs are omitted, except in a row's values.
 
-Numbers that JSON cannot keep are text: decimals, infinities. Instants are ISO 8601, bytes are base64.
+Numbers that JSON cannot represent are text: decimals, infinities. Instants are ISO 8601, bytes are base64.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from transom.catalog.extents import Extent
+from transom.catalog.extent import Extent
 from transom.model.types import Type, Value
 
 if TYPE_CHECKING:
-    from transom.connectors.log.columns import Entry
+    from transom.connectors.log.columns import LogRecord
 
 
-def encode(extent: Extent, number: int, entry: Entry) -> bytes:
-    """One entry, with its number."""
-    own: dict[str, object] = {
+def encode_record(extent: Extent, number: int, entry: LogRecord) -> bytes:
+    """Encode a log entry as JSON, with its number in the log, for a Kafka message."""
+    log_columns: dict[str, object] = {
         "_seq": number,
         "_kind": entry.kind.value,
         "_tick": entry.tick,
@@ -31,15 +31,16 @@ def encode(extent: Extent, number: int, entry: Entry) -> bytes:
         "_token": entry.token,
         "_raw": None if entry.raw is None else b64encode(entry.raw).decode("ascii"),
         "_reason": None if entry.reason is None else entry.reason.value,
-        "_words": entry.words,
+        "_words": entry.detail,
     }
-    found = {name: value for name, value in own.items() if value is not None}
+    columns = {name: value for name, value in log_columns.items() if value is not None}
     if entry.row is not None:
-        found |= {name: _written(value) for name, value in zip(extent.names, entry.row)}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+        columns |= {name: _to_json(value) for name, value in zip(extent.names, entry.row)}
+    return json.dumps(columns, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
 
 
-def _written(value: Value) -> object:
+def _to_json(value: Value) -> object:
+    """Convert an attribute's value to what JSON can represent: infinities, instants and decimals become text."""
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, datetime):
@@ -47,16 +48,20 @@ def _written(value: Value) -> object:
     return str(value) if isinstance(value, Decimal) else value
 
 
-def decode(extent: Extent, raw: bytes, columns: Iterable[str]) -> dict[str, object]:
-    """Some columns of an entry, with the values that a segment would give; ValueError if it is none."""
-    found = json.loads(raw)
-    if not isinstance(found, dict) or type(found.get("_seq")) is not int or not isinstance(found.get("_kind"), str):
+def decode_record(extent: Extent, raw: bytes, columns: Iterable[str]) -> dict[str, object]:
+    """Decode some columns of a log entry from a Kafka message's JSON; ValueError if it is not a log entry."""
+    entry = json.loads(raw)
+    if not isinstance(entry, dict) or type(entry.get("_seq")) is not int or not isinstance(entry.get("_kind"), str):
         raise ValueError("it has no number, or no kind")
     types = {attribute.name: attribute.type for attribute in extent.schema}
-    return {name: _read(name, found.get(name), types.get(name)) for name in columns}
+    return {name: _from_json(name, entry.get(name), types.get(name)) for name in columns}
 
 
-def _read(name: str, value: object, kind: Type | None) -> object:
+def _from_json(name: str, value: object, kind: Type | None) -> object:
+    """Convert the JSON of log column `name` to a Python value; `kind` is its attribute type, None if not one.
+
+    It inverts `_to_json`.
+    """
     if value is None:
         return None
     if kind is Type.FLOAT and isinstance(value, str | int):

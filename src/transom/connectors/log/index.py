@@ -1,7 +1,7 @@
-"""The index of a log on disk: which segments there are, and how many entries each has.
+"""The index of a log on disk: its segments, and how many entries each has.
 
-A line is added after its segment is in the log. So a segment that is listed and not there was removed; one that is
-there and not listed was written just before a crash. Readers need not open segments to see that all are there.
+A line is added after its segment is in the log. So a listed segment without a file was deleted, and a file that is not
+listed was written just before a crash. Readers can check for missing segments without opening any.
 """
 
 from __future__ import annotations
@@ -11,34 +11,35 @@ import os
 import re
 from pathlib import Path
 
-from transom.connectors.private import FILE
+from transom.connectors.private_files import FILE
 
 INDEX = "_index"
 _LINE = re.compile(r"(\d{16}) (\d{10})")
-"""Lines have one length: half a line, after a crash or on a full disk, is never taken for another one."""
+"""All lines have the same length, so a truncated line, after a crash or on a full disk, never matches."""
 
 
 def read_index(folder: Path) -> dict[int, int]:
-    """The first entry of every segment, and how many it has; a log of an earlier version has no index."""
+    """Read a log's index file: each segment's entry count by the number of its first entry; empty without the file."""
     try:
         text = (folder / INDEX).read_text("ascii", errors="replace")
     except FileNotFoundError:
         return {}
-    found = (_LINE.fullmatch(line) for line in text.split("\n"))
-    return {int(line[1]): int(line[2]) for line in found if line is not None}
+    matches = (_LINE.fullmatch(line) for line in text.split("\n"))
+    return {int(match[1]): int(match[2]) for match in matches if match is not None}
 
 
 class IndexWriter:
-    """Adds lines; one that cannot be added is left out, as readers can do without it."""
+    """Appends lines to the index; write errors are ignored, because readers do not need every line."""
 
     def __init__(self, folder: Path) -> None:
+        """Open the index file (list of segments) in a log's folder for appending; create it if it is missing."""
         self._file = os.open(folder / INDEX, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE)
 
     def add(self, first: int, count: int) -> None:
-        """A segment is in the log."""
+        """Append a segment to the log's index file: the number of its first entry, and how many entries it has."""
         with contextlib.suppress(OSError):
             os.write(self._file, f"{first:016} {count:010}\n".encode("ascii"))
 
     def close(self) -> None:
-        """No more lines."""
+        """Close the index file of the log."""
         os.close(self._file)

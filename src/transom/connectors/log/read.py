@@ -1,4 +1,4 @@
-"""A log in plain Python: the rows of the stream, and what did not become one."""
+"""Read a log in plain Python: the rows of a stream, the versions of a table, the count of rejected entries."""
 
 from __future__ import annotations
 
@@ -7,44 +7,52 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from transom.catalog.extents import Extent
-from transom.catalog.servers import Place, Topic
-from transom.connectors.log.topic import topic_entries
-from transom.connectors.rows import Given, Origin, checked, ordered_versions, tagged, version
+from transom.catalog.extent import Extent
+from transom.catalog.servers import KafkaTopic, LogLocation
+from transom.connectors.log.topic import topic_records
+from transom.connectors.rows import Origin, SourceRow, checked_values, make_version, ordered_elements, ordered_versions
 from transom.errors import DataError, UsageError
-from transom.model.bag import Element, Row, Version, row_identity
+from transom.model.bag import Element, Row, TableVersion, row_identity
 
 PORTION = 10_000
-"""Entries of a segment that are taken at once."""
+"""Entries of a segment that are read at once."""
 
 
 def log_folder(log: str, folder: Path | None) -> Path:
-    """Where a log lies."""
+    """The path of the folder of a log on disk; `log` is relative to `folder`, that of the catalog (None: current)."""
     return (folder or Path()) / log
 
 
-def read_log(extent: Extent, log: Place, folder: Path | None, until: int | None = None) -> list[Element]:
-    """The stream that a log holds, in the order of its numbers (E1) or as the extent orders ties."""
-    return tagged(extent, _rows(extent, _located(log, folder)), until)
+def read_log(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[Element]:
+    """Read a stream up to tick `until` (None: all) from its log in `folder`: by tick, then log (E1) or tie order.
+
+    Rows after tick `until` are dropped.
+    """
+    return ordered_elements(extent, _rows(extent, _log_location(log, folder)), until)
 
 
-def _rows(extent: Extent, place: Path | Topic) -> Iterator[Given]:
-    for source, number, entry in _entries(extent, place, [*extent.names, "_seq", "_tick", "_kind"]):
+def _rows(extent: Extent, location: Path | KafkaTopic) -> Iterator[SourceRow]:
+    """Read the accepted rows in a stream's log, without heartbeats, rejected messages and gaps."""
+    for source, number, entry in _entries(extent, location, [*extent.names, "_seq", "_tick", "_kind"]):
         if entry["_kind"] == "row":
             origin = Origin(extent.name, number, "entry", source)
             tick = entry["_tick"]
             if not isinstance(tick, int):
                 raise origin.error("no tick", "somebody else changed the log")
-            yield Given(tick, checked((entry[name] for name in extent.names), extent, origin), origin)
+            yield SourceRow(tick, checked_values((entry[name] for name in extent.names), extent, origin), origin)
 
 
-def _located(log: Place, folder: Path | None) -> Path | Topic:
-    return log if isinstance(log, Topic) else log_folder(log, folder)
+def _log_location(log: LogLocation, folder: Path | None) -> Path | KafkaTopic:
+    """Where a log is: its Kafka topic, or the path of its folder, made relative to the catalog's folder."""
+    return log if isinstance(log, KafkaTopic) else log_folder(log, folder)
 
 
-def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
-    if isinstance(place, Topic):
-        yield from topic_entries(extent, place, columns)
+def _entries(
+    extent: Extent, location: Path | KafkaTopic, columns: list[str]
+) -> Iterator[tuple[str, int, dict[str, object]]]:
+    """Read (source, number, values of `columns`) of each entry in a log; DataError if entries are missing."""
+    if isinstance(location, KafkaTopic):
+        yield from topic_records(extent, location, columns)
         return
     try:
         import pyarrow as pa
@@ -52,12 +60,12 @@ def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterato
         raise UsageError(
             f"reading the log of {extent.name} needs pyarrow", hint="in a checkout of Transom: pip install '.[parquet]'"
         ) from error
-    from transom.connectors.log.segments import segments, whole_segments
+    from transom.connectors.log.segments import open_segments, segments
 
-    if not segments(place):
-        raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
+    if not segments(location):
+        raise DataError(f"no log of {extent.name} in {location}", hint="transom collect writes it")
     number = 0
-    for path, file in whole_segments(place):
+    for path, file in open_segments(location):
         try:
             for portion in file.iter_batches(PORTION, columns=columns):
                 for row in portion.to_pylist():
@@ -70,36 +78,38 @@ def _entries(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterato
             raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
 
 
-def read_changes(extent: Extent, log: Place, folder: Path | None, until: int | None = None) -> list[Version]:
-    """The versions of a table whose log holds what appeared and what left at each scan."""
-    held: dict[int, Row] = {}
-    found: dict[int, tuple[Row, ...]] = {}
-    numbers: dict[object, list[int]] = {}
+def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[TableVersion]:
+    """Read a scanned table's versions up to tick `until` (None: all) from the insertions and deletions in its log."""
+    current_rows: dict[int, Row] = {}
+    rows_by_tick: dict[int, tuple[Row, ...]] = {}
+    numbers_by_row: dict[object, list[int]] = {}
     columns = [*extent.names, "_seq", "_tick", "_kind"]
-    for tick, scan in groupby(_scanned(extent, _located(log, folder), columns), key=lambda entry: entry[0]):
-        changed = not found
+    for tick, scan in groupby(_scan_changes(extent, _log_location(log, folder), columns), key=lambda entry: entry[0]):
+        changed = not rows_by_tick
         for _, number, kind, row in scan:
             if kind == "row":
-                held[number] = row
-                numbers.setdefault(row_identity(row), []).append(number)
+                current_rows[number] = row
+                numbers_by_row.setdefault(row_identity(row), []).append(number)
             elif kind == "left":
-                del held[numbers[row_identity(row)].pop(0)]
+                del current_rows[numbers_by_row[row_identity(row)].pop(0)]
             changed = changed or kind != "beat"
         if changed:
-            found[tick] = version(extent, tick, tuple(held.values())).rows
-    return ordered_versions([Version(tick, rows) for tick, rows in found.items()], until)
+            rows_by_tick[tick] = make_version(extent, tick, tuple(current_rows.values())).rows
+    return ordered_versions([TableVersion(tick, rows) for tick, rows in rows_by_tick.items()], until)
 
 
-def _scanned(extent: Extent, place: Path | Topic, columns: list[str]) -> Iterator[tuple[int, int, str, Row]]:
-    """Ticks, numbers, kinds and rows of the entries that scans made."""
-    for source, number, entry in _entries(extent, place, columns):
+def _scan_changes(
+    extent: Extent, location: Path | KafkaTopic, columns: list[str]
+) -> Iterator[tuple[int, int, str, Row]]:
+    """Read (tick, entry number, kind, row) of the insertions, deletions and heartbeats in a scanned table's log."""
+    for source, number, entry in _entries(extent, location, columns):
         kind, tick = str(entry["_kind"]), entry["_tick"]
         if kind in ("row", "left", "beat") and isinstance(tick, int):
             origin = Origin(extent.name, number, "entry", source)
-            yield tick, number, kind, checked((entry[name] for name in extent.names), extent, origin)
+            yield tick, number, kind, checked_values((entry[name] for name in extent.names), extent, origin)
 
 
-def dead_counts(extent: Extent, log: Place, folder: Path | None) -> Counter[str]:
-    """How many entries of a log are no rows, by reason."""
-    entries = _entries(extent, _located(log, folder), ["_seq", "_kind", "_reason"])
+def rejected_counts(extent: Extent, log: LogLocation, folder: Path | None) -> Counter[str]:
+    """How many messages were rejected and readings are missing according to a log, by reject reason."""
+    entries = _entries(extent, _log_location(log, folder), ["_seq", "_kind", "_reason"])
     return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))

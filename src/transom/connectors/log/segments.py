@@ -1,9 +1,9 @@
-"""A log on disk: Parquet segments, each whole or not there, numbered without a gap, with one writer.
+"""A log on disk: Parquet segments that appear atomically, numbered without gaps, with a single writer.
 
-A segment is written under another name, flushed to the disk, renamed, and the folder flushed: after that, and not
-before, its entries are in the log. Its name is the number of its first entry. What a killed writer leaves behind is a
-file that ends in `.tmp`, which nobody reads and the next writer removes. Names of files that are not segments begin
-with `_`, so that other readers of Parquet folders skip them. Only the owner can read a log.
+A segment is written under a temporary name, flushed to disk and renamed; then the folder is flushed. Only after that
+are its entries in the log. Its name is the number of its first entry. A killed writer leaves a `.tmp` file, which
+readers ignore and the next writer removes. Names of files that are not segments begin with `_`, so that other readers
+of Parquet folders skip them. Only the owner can read a log.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from typing import NoReturn
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transom.catalog.extents import Extent
-from transom.connectors.log.columns import Answered, Entry, schema, table
+from transom.catalog.extent import Extent
+from transom.connectors.log.columns import LogRecord, MessageOutcome, log_schema, log_table
 from transom.connectors.log.index import IndexWriter, read_index
-from transom.connectors.private import make_folder, open_private
+from transom.connectors.private_files import make_folder, open_private
 from transom.errors import DataError, UsageError
 
 SUFFIX = ".parquet"
 LOCK = "_lock"
 OLD_LOCK = "lock"
-"""The name of the lock in logs of earlier versions, on which other readers of Parquet folders fail."""
+"""The lock file's name in earlier versions; other readers of Parquet folders fail on it."""
 _DIGITS = 16
 _LATEST = b"transom.latest"
-_APART = 0.1
-"""Seconds between two segments, so that whoever lists the folder never sees a later one and not the one before."""
+_SEGMENT_INTERVAL = 0.1
+"""Seconds between two segments, so that a folder listing never shows one without its predecessor."""
 
 
 def segments(folder: Path) -> list[Path]:
-    """The segments of a log in their order."""
+    """The segment files of a log on disk, in order; empty if its folder does not exist."""
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.stem.isdigit()) if folder.is_dir() else []
 
 
 def segment_of(folder: Path, number: int) -> Path:
-    """The segment that begins with an entry."""
+    """The path of the segment whose first entry has this number, in a log on disk."""
     return folder / f"{number:0{_DIGITS}}{SUFFIX}"
 
 
-def whole_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
-    """The segments of a log, opened one after the other; DataError names the first that is missing or out of place."""
-    for path, count in _chain(folder):
+def open_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
+    """Open a log's segments, one after the other, as Parquet files; DataError if one is missing or damaged."""
+    for path, count in _contiguous_segments(folder):
         with _opened(path) as file:
             if file.metadata.num_rows != count:
                 raise DataError(f"the segment has {file.metadata.num_rows} entries, not {count}", source=str(path))
@@ -56,62 +56,69 @@ def whole_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
 
 
 def check_segments(folder: Path) -> None:
-    """DataError if a segment of a log is missing; segments are opened only where the index does not know them."""
-    for _ in _chain(folder):
+    """DataError if a segment of a log is missing; fast, as it opens only segments that its index file does not list."""
+    for _ in _contiguous_segments(folder):
         pass
 
 
-def _chain(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The segments of a log and how many entries they have, each of which begins where the one before ends."""
-    known = read_index(folder)  # before the listing: what is in the index is in the folder
+def _contiguous_segments(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The path and entry count of each segment of a log; DataError if one is missing or overlaps another."""
+    indexed_counts = read_index(folder)  # before the listing: every indexed segment is already in the folder
     listed = {int(path.stem) for path in segments(folder)}
-    left, number, last = set(listed), 0, max([-1, *listed, *known])
+    unvisited, number, last = set(listed), 0, max([-1, *listed, *indexed_counts])
     while number <= last:
         path = segment_of(folder, number)
-        if number not in listed and not path.exists():  # a listing may miss a file that is made at the same time
-            end = max((first + count for first, count in known.items()), default=0)
-            _missing(folder, number, min([n for n in listed if n > number] or [end]))
-        left.discard(number)
-        count = known.get(number) or _footer(path).num_rows
+        if number not in listed and not path.exists():  # a listing may miss a file that is created concurrently
+            end = max((first + count for first, count in indexed_counts.items()), default=0)
+            _raise_missing(folder, number, min([n for n in listed if n > number] or [end]))
+        unvisited.discard(number)
+        count = indexed_counts.get(number) or _footer(path).num_rows
         if count == 0:
-            raise DataError("the segment has no entries", hint=_CHANGED, source=str(path))
+            raise DataError("the segment has no entries", hint=_CHANGED_HINT, source=str(path))
         yield path, count
         number += count
-    if left:
-        what = f"the segment {segment_of(folder, min(left)).name} repeats entries of the one before it"
-        raise DataError(what, hint=_CHANGED, source=str(folder))
+    if unvisited:
+        message = f"the segment {segment_of(folder, min(unvisited)).name} repeats entries of the one before it"
+        raise DataError(message, hint=_CHANGED_HINT, source=str(folder))
 
 
-def _missing(folder: Path, first: int, after: int) -> NoReturn:
-    """Say which entries are missing, and in which segment they were."""
+def _raise_missing(folder: Path, first: int, after: int) -> NoReturn:
+    """Raise the DataError that entries from `first` to before `after` are missing in a log on disk."""
     name = segment_of(folder, first).name
-    what = f"entries {first} to {after - 1} of the log are missing: there is no segment {name}"
+    message = f"entries {first} to {after - 1} of the log are missing: there is no segment {name}"
     hint = "put the segment back from a copy; to go on without it, give the extent a new log: log: PATH"
-    raise DataError(what, hint=hint, source=str(folder))
+    raise DataError(message, hint=hint, source=str(folder))
 
 
 def latest_tick(folder: Path) -> int:
-    """The latest tick that a log knows of a row or a beat, -1 if of none: what comes later in it is after that tick."""
-    found = segments(folder)
-    return _latest(_footer(found[-1])) if found else -1
+    """The latest tick of a row or heartbeat in a log on disk; -1 if it has none.
+
+    Entries that are added later to the log of a scanned table have later ticks.
+    """
+    paths = segments(folder)
+    return _latest(_footer(paths[-1])) if paths else -1
 
 
-class Log:
-    """The one writer of a log; `next` is the number of the next entry, `latest` the latest tick so far."""
+class SegmentLog:
+    """The single writer of a log on disk; `next` is the next entry's number, `latest` the latest tick."""
 
-    def __init__(self, folder: Path, extent: Extent, *, apart: float = _APART) -> None:
+    def __init__(self, folder: Path, extent: Extent, *, segment_interval: float = _SEGMENT_INTERVAL) -> None:
+        """Lock a log on disk and continue it, a segment per `segment_interval` seconds at most; UsageError if locked.
+
+        Two segments are written at least `segment_interval` seconds apart.
+        """
         self.folder = folder
         self.extent = extent
-        self.apart = apart
-        self._last = 0.0
+        self.segment_interval = segment_interval
+        self._last_append = 0.0
         self._unflushed = False
         try:
             make_folder(folder)
             self._lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise DataError(f"cannot write the log {folder}", detail=_words(error)) from None
+            raise DataError(f"cannot write the log {folder}", detail=_os_error_text(error)) from None
         try:
-            _locked(self._lock, folder)
+            _lock(self._lock, folder)
             _unlock_old(folder)
             self._recover()
             self._index = IndexWriter(folder)
@@ -120,35 +127,38 @@ class Log:
             raise
 
     def _recover(self) -> None:
-        for half in self.folder.glob("*.tmp"):
-            half.unlink()
-        found = segments(self.folder)
+        """Find the next entry number and latest tick in the last segment; remove unfinished segments."""
+        for temporary in self.folder.glob("*.tmp"):
+            temporary.unlink()
+        paths = segments(self.folder)
         self.next, self.latest = 0, -1
         end = max((first + count for first, count in read_index(self.folder).items()), default=0)
-        if not found:
+        if not paths:
             if end:
-                _missing(self.folder, 0, end)
+                _raise_missing(self.folder, 0, end)
             return
-        meta = _footer(found[-1])
-        was = meta.schema.to_arrow_schema().remove_metadata()
-        if was != schema(self.extent):
+        meta = _footer(paths[-1])
+        logged_schema = meta.schema.to_arrow_schema().remove_metadata()
+        if logged_schema != log_schema(self.extent):
             hint = "give the extent a new log: log: PATH"
-            raise UsageError(f"the log {self.folder} was made for other attributes", hint=hint, detail=str(was))
-        self.next = int(found[-1].stem) + meta.num_rows
+            raise UsageError(
+                f"the log {self.folder} was made for other attributes", hint=hint, detail=str(logged_schema)
+            )
+        self.next = int(paths[-1].stem) + meta.num_rows
         self.latest = _latest(meta)
         if self.next < end:
-            _missing(self.folder, self.next, end)
+            _raise_missing(self.folder, self.next, end)
 
     @property
-    def place(self) -> str:
-        """Where the log is."""
+    def location(self) -> str:
+        """The path of the log's folder, as text for messages."""
         return str(self.folder)
 
-    def append(self, entries: Sequence[Entry]) -> None:
-        """Put entries into the log, all of them or none; when this returns, they outlive the machine's power.
+    def append(self, entries: Sequence[LogRecord]) -> None:
+        """Append entries to the log, all or none; when this returns, they survive a power failure.
 
-        DataError if the disk refuses. `next` then says whether the entries are in the log: if it has moved, only the
-        flush of the folder failed, and the next call repeats it.
+        DataError if the write fails. `next` then tells whether the entries are in the log: if it has advanced, only the
+        folder flush failed, and the next call repeats it.
         """
         try:
             if self._unflushed:
@@ -157,37 +167,39 @@ class Log:
                 self._append(entries)
         except OSError as error:
             hint = "look whether the disk is full"
-            raise DataError(f"cannot write the log {self.folder}", detail=_words(error), hint=hint) from None
+            raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
-    def _append(self, entries: Sequence[Entry]) -> None:
-        wait = self._last + self.apart - time.monotonic()
+    def _append(self, entries: Sequence[LogRecord]) -> None:
+        """Write entries as one segment under a temporary name, and publish it by renaming."""
+        wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
             time.sleep(wait)
         latest = max(
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
-        whole = segment_of(self.folder, self.next)
-        half = whole.with_name(f"_{whole.stem}.tmp")
-        content = table(self.extent, self.next, list(entries))
+        final_path = segment_of(self.folder, self.next)
+        temporary_path = final_path.with_name(f"_{final_path.stem}.tmp")
+        content = log_table(self.extent, self.next, list(entries))
         content = content.replace_schema_metadata({_LATEST: str(latest).encode()})
         try:
-            with open_private(half) as file:
+            with open_private(temporary_path) as file:
                 pq.write_table(content, file, compression="zstd")
                 file.flush()
                 os.fsync(file.fileno())
-            os.rename(half, whole)
+            os.rename(temporary_path, final_path)
         except OSError:
             with contextlib.suppress(OSError):
-                half.unlink(missing_ok=True)
+                temporary_path.unlink(missing_ok=True)
             raise
         self.next += len(entries)
         self.latest = latest
-        self._last = time.monotonic()
+        self._last_append = time.monotonic()
         self._unflushed = True
         self._flush()
-        self._index.add(int(whole.stem), len(entries))
+        self._index.add(int(final_path.stem), len(entries))
 
     def _flush(self) -> None:
+        """Flush the log's folder to disk, so that its renamed segments survive a power failure."""
         handle = os.open(self.folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -195,40 +207,47 @@ class Log:
             os.close(handle)
         self._unflushed = False
 
-    def answered(self, most: int) -> Iterator[Answered]:
-        """The messages of the last entries that have a token, in the order in which they came."""
-        kept: list[list[Answered]] = []
+    def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
+        """Yield whether the latest messages that may be redelivered, at least `limit`, were accepted.
+
+        It reads the last segments, at most `_SEGMENTS`, until they have enough.
+        There are at least `limit` if the log has so many. A token identifies a message that is sent again.
+        """
+        outcomes_by_segment: list[list[MessageOutcome]] = []
         count = 0
         for path in reversed(segments(self.folder)):
             columns = pq.read_table(path, columns=["_token", "_reason", "_words"]).to_pydict()
-            found = [Answered(*cells) for cells in zip(*columns.values()) if cells[0] is not None]
-            kept.append(found)
-            count += len(found)
-            if count >= most or len(kept) >= _SEGMENTS:
+            outcomes = [MessageOutcome(*cells) for cells in zip(*columns.values()) if cells[0] is not None]
+            outcomes_by_segment.append(outcomes)
+            count += len(outcomes)
+            if count >= limit or len(outcomes_by_segment) >= _SEGMENTS:
                 break
-        for found in reversed(kept):
-            yield from found
+        for outcomes in reversed(outcomes_by_segment):
+            yield from outcomes
 
     def close(self) -> None:
-        """Let another writer in."""
+        """Close the index file of the log, and release the log's lock."""
         self._index.close()
         os.close(self._lock)
 
-    def __enter__(self) -> Log:
+    def __enter__(self) -> SegmentLog:
+        """Return the log itself; the end of the `with` block closes it."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the log."""
         self.close()
 
 
 _SEGMENTS = 1000
-"""How many segments are looked through for tokens."""
-_CHANGED = "a segment is whole or not there: somebody else changed it"
+"""Maximum number of segments to search for tokens."""
+_CHANGED_HINT = "a segment is whole or not there: somebody else changed it"
 
 
-def _locked(handle: int, folder: Path) -> None:
+def _lock(handle: int, folder: Path) -> None:
+    """Lock the open lock file `handle` of the log in `folder`; UsageError if another writer holds the lock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -237,34 +256,40 @@ def _locked(handle: int, folder: Path) -> None:
 
 
 def _unlock_old(folder: Path) -> None:
-    """Remove the lock of an earlier version; UsageError if a collector of that version still runs."""
+    """Remove the lock file of an earlier version; UsageError if a collector of that version still holds it."""
     old = folder / OLD_LOCK
     try:
         handle = os.open(old, os.O_RDWR)
     except FileNotFoundError:
         return
     try:
-        _locked(handle, folder)
+        _lock(handle, folder)
         old.unlink(missing_ok=True)
     finally:
         os.close(handle)
 
 
-def _words(error: OSError) -> str:
+def _os_error_text(error: OSError) -> str:
+    """The message of an OSError without its error number and path."""
     return error.strerror or str(error)
 
 
 def _latest(meta: pq.FileMetaData) -> int:
+    """The latest tick of a log, which the metadata of its last segment states; -1 if there is none."""
     return int((meta.metadata or {}).get(_LATEST, b"-1"))
 
 
 def _opened(path: Path) -> pq.ParquetFile:
+    """Open a segment of a log as a Parquet file; DataError if it cannot be read."""
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError("the segment cannot be read", detail=str(error), hint=_CHANGED, source=str(path)) from error
+        raise DataError(
+            "the segment cannot be read", detail=str(error), hint=_CHANGED_HINT, source=str(path)
+        ) from error
 
 
 def _footer(path: Path) -> pq.FileMetaData:
+    """Read the Parquet metadata of a segment of a log; DataError if it cannot be read."""
     with _opened(path) as file:
         return file.metadata

@@ -1,7 +1,7 @@
-"""A log on Spark: its segments by Spark's own file source, as a stream or as a batch.
+"""A log on Spark, read by Spark's file source as a stream or a batch.
 
-A live frame has two columns more than others: `beat`, true in an entry that only moves time on, and `dead`, the reason
-of an entry that is no row. Both are taken away above the watermark.
+A live frame has two more columns: `is_heartbeat`, true for a heartbeat, and `reject_reason`, set if an entry is not
+a row. Both are dropped above the watermark.
 """
 
 from __future__ import annotations
@@ -12,111 +12,129 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from transom.catalog.extents import Extent
-from transom.catalog.servers import Place, Topic
+from transom.catalog.extent import Extent
+from transom.catalog.servers import KafkaTopic, LogLocation
 from transom.connectors.log import topic_spark
 from transom.connectors.log.read import log_folder
 from transom.connectors.log.segments import check_segments
-from transom.connectors.private import make_folder
-from transom.spark.balance import CountRead, uncounted
-from transom.spark.types import spark_type
+from transom.connectors.private_files import make_folder
+from transom.spark.columns import COUNT, IS_HEARTBEAT, IS_VERSION, ORDER, REJECT_REASON, TICK_NUMBER, VERSION
+from transom.spark.expressions.types import spark_type
+from transom.spark.input.balance import CountRead, uncounted
 
-_FOREVER = "36500d"  # Spark would pass over files older than a week
+_FOREVER = "36500d"  # by default, Spark ignores files older than a week
 
 
 def stream(
     spark: SparkSession,
     extent: Extent,
-    log: Place,
+    log: LogLocation,
     folder: Path | None,
     *,
     live: bool,
-    position: bool,
+    with_order: bool,
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The rows of a log: `t`, `c0`, ..., with `position` also `o`; a live frame goes on as the log does."""
-    raw = count(_entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch), _entry())
+    """Read a log (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts entries.
+
+    It is streaming if `live`.
+    """
+    raw = count(_entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch), _is_counted())
     if not live:
         raw = raw.where(F.col("_kind") == "row")
-    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
-    more = [F.col("_seq").alias("o")] if position else []
+    cells = [F.col(f"`{name}`").alias(f"c{index}") for index, name in enumerate(extent.names)]
+    extra_columns = [F.col("_seq").alias(ORDER)] if with_order else []
     if live:
-        more += [(F.col("_kind") == "beat").alias("beat"), F.col("_reason").alias("dead")]
-    return raw.select(F.col("_tick").alias("t"), *cells, *more)
+        extra_columns += [(F.col("_kind") == "beat").alias(IS_HEARTBEAT), F.col("_reason").alias(REJECT_REASON)]
+    return raw.select(F.col("_tick").alias(TICK_NUMBER), *cells, *extra_columns)
 
 
-def table(spark: SparkSession, extent: Extent, log: Place, folder: Path | None) -> DataFrame:
-    """The rows of a scanned table: `v`, the scan that saw a row first, `gone`, the first that did not, `c0`, ...
+def table(spark: SparkSession, extent: Extent, log: LogLocation, folder: Path | None) -> DataFrame:
+    """Read a scanned table from its log: attributes `c0`, ..., valid from tick `version` up to before tick `gone`.
 
-    The n-th departure of a row ends the n-th appearance of an equal one. Rows with `e` say that there is a version.
+    The n-th deletion of a row ends the n-th insertion of an equal row. `is_version` rows say that a version exists.
+    `gone` is NULL for rows that are still in the table.
     """
     raw = _entries(spark, extent, log, folder, live=False)
-    names = [f"c{place}" for place in range(len(extent.schema))]
+    names = [f"c{index}" for index in range(len(extent.schema))]
     cells = [F.col(f"`{name}`").alias(c) for c, name in zip(names, extent.names)]
-    entries = raw.select(F.col("_tick").alias("v"), "_kind", F.col("_seq").alias("o"), *cells)
-    nth = F.row_number().over(Window.partitionBy("_kind", *names).orderBy("o"))
-    changes = entries.where(F.col("_kind").isin("row", "left")).select("*", nth.alias("n"))
-    here, left = changes.where(F.col("_kind") == "row").alias("h"), changes.where(F.col("_kind") == "left").alias("l")
-    same = F.col("h.n") == F.col("l.n")
+    entries = raw.select(F.col("_tick").alias(VERSION), "_kind", F.col("_seq").alias(ORDER), *cells)
+    occurrence = F.row_number().over(Window.partitionBy("_kind", *names).orderBy(ORDER))
+    changes = entries.where(F.col("_kind").isin("row", "left")).select("*", occurrence.alias("occurrence"))
+    inserted, deleted = (
+        changes.where(F.col("_kind") == "row").alias("inserted"),
+        changes.where(F.col("_kind") == "left").alias("deleted"),
+    )
+    is_same_row = F.col("inserted.occurrence") == F.col("deleted.occurrence")
     for name in names:
-        same = same & F.col(f"h.{name}").eqNullSafe(F.col(f"l.{name}"))
-    kept = [F.col("h.v"), F.col("l.v").alias("gone"), F.col("h.o"), *(F.col(f"h.{name}") for name in names)]
-    rows = here.join(left, same, "left").select(*kept, F.lit(False).alias("e"))
-    first = entries.where(F.col("_kind") == "beat").agg(F.min("v").alias("v")).where(F.col("v").isNotNull())
-    scans = changes.select("v").union(first).distinct().select("v", F.lit(True).alias("e"))
+        is_same_row = is_same_row & F.col(f"inserted.{name}").eqNullSafe(F.col(f"deleted.{name}"))
+    row_columns = [
+        F.col(f"inserted.{VERSION}"),
+        F.col(f"deleted.{VERSION}").alias("gone"),
+        F.col(f"inserted.{ORDER}"),
+        *(F.col(f"inserted.{name}") for name in names),
+    ]
+    rows = inserted.join(deleted, is_same_row, "left").select(*row_columns, F.lit(False).alias(IS_VERSION))
+    first_scan = (
+        entries.where(F.col("_kind") == "beat").agg(F.min(VERSION).alias(VERSION)).where(F.col(VERSION).isNotNull())
+    )
+    scans = changes.select(VERSION).union(first_scan).distinct().select(VERSION, F.lit(True).alias(IS_VERSION))
     return rows.unionByName(scans, allowMissingColumns=True)
 
 
 def scans(
     spark: SparkSession,
     extent: Extent,
-    log: Place,
+    log: LogLocation,
     folder: Path | None,
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """The log of a scanned table as it grows: `v`, `n` (1 a row appeared, -1 it left), `c0`, ..., `beat` and `dead`."""
+    """Stream a table's log: tick `version`, +1/-1, attributes; `files_per_batch` a micro-batch; `count` counts rows.
+
+    `is_heartbeat` is true for a heartbeat; `reject_reason` is set if an entry is not a change.
+    """
     kind = F.col("_kind")
-    cells = [F.col(f"`{name}`").alias(f"c{place}") for place, name in enumerate(extent.names)]
-    sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias("n")
-    rest = [(kind == "beat").alias("beat"), F.col("_reason").alias("dead")]
-    raw = count(_entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch), _entry())
-    return raw.select(F.col("_tick").alias("v"), sign, *cells, *rest)
+    cells = [F.col(f"`{name}`").alias(f"c{index}") for index, name in enumerate(extent.names)]
+    sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias(COUNT)
+    status_columns = [(kind == "beat").alias(IS_HEARTBEAT), F.col("_reason").alias(REJECT_REASON)]
+    raw = count(_entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch), _is_counted())
+    return raw.select(F.col("_tick").alias(VERSION), sign, *cells, *status_columns)
 
 
-def _entry() -> Column:
-    """1 for an entry that is a row, has left or is dead; 0 for a heartbeat."""
+def _is_counted() -> Column:
+    """The column by which a run counts log entries: 0 for a heartbeat, 1 for any other entry."""
     return (F.col("_kind") != "beat").cast("long")
 
 
 def _entries(
     spark: SparkSession,
     extent: Extent,
-    log: Place,
+    log: LogLocation,
     folder: Path | None,
     *,
     live: bool,
     files_per_batch: int | None = None,
 ) -> DataFrame:
-    """The entries of a log: `_seq`, `_kind`, `_tick`, `_reason` and the attributes; as they come, if `live`."""
-    if isinstance(log, Topic):
-        return topic_spark.entries(spark, extent, log, live=live)
-    path, shape = _place(extent, log, folder)
+    """Log entries (streaming if `live`, `files_per_batch` at a time): number, kind, tick, reject reason, attributes."""
+    if isinstance(log, KafkaTopic):
+        return topic_spark.topic_records_frame(spark, extent, log, live=live)
+    path, schema = _folder_and_schema(extent, log, folder)
     check_segments(log_folder(log, folder))
     if not live:
-        return spark.read.schema(shape).option("pathGlobFilter", "*.parquet").parquet(path)
-    reader = spark.readStream.schema(shape).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
+        return spark.read.schema(schema).option("pathGlobFilter", "*.parquet").parquet(path)
+    reader = spark.readStream.schema(schema).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
     if files_per_batch is not None:
         reader = reader.option("maxFilesPerTrigger", files_per_batch)
     return reader.parquet(path)
 
 
-def _place(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
-    """Where a log lies, and what Spark reads of it."""
-    place = log_folder(log, folder).absolute()
-    make_folder(place)  # Spark asks for the folder before the collector has made it
-    shape = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
+def _folder_and_schema(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
+    """The file URL of a log's folder, created if missing, and the Spark schema of its entries."""
+    path = log_folder(log, folder).absolute()
+    make_folder(path)  # Spark needs the folder even before the collector has created it
+    schema = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
     for attribute in extent.schema:
-        shape = shape.add(attribute.name, spark_type(attribute.type))
-    return f"file:{place}", shape
+        schema = schema.add(attribute.name, spark_type(attribute.type))
+    return f"file:{path}", schema

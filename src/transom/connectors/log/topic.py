@@ -1,4 +1,4 @@
-"""A log that is a topic of Kafka, in plain Python: its committed messages, in the order of their offsets."""
+"""Read a log that is a Kafka topic in plain Python: its committed messages in offset order."""
 
 from __future__ import annotations
 
@@ -10,191 +10,203 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from transom.catalog.extents import Extent, Kind
-from transom.catalog.extras import needed
-from transom.catalog.servers import Topic
-from transom.connectors.kafka.client import Client
-from transom.connectors.log.encoding import decode
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.extras import require_library
+from transom.catalog.servers import KafkaTopic
+from transom.connectors.kafka.client import KafkaClient
+from transom.connectors.log.encoding import decode_record
 from transom.errors import DataError, UsageError
 
 PARTITION = 0
-"""A log has one order, so its topic has one partition."""
+"""A log has a total order, so its topic has one partition."""
 HEADER = "transom"
-"""The header of the last entry of an append: the latest tick so far, and the attributes of the extent."""
+"""Header on the last entry of each append: the latest tick so far, and the extent's attributes."""
 PATIENCE = 20.0
-"""Seconds to wait for a broker that does not answer."""
+"""Seconds to wait for a broker to answer."""
 
 
-def library() -> Any:
-    """Kafka's client for Python."""
-    return needed("confluent_kafka", "a log in Kafka", "kafka")
+def kafka_library() -> Any:
+    """Import confluent_kafka, the Kafka client for Python; UsageError if it is not installed."""
+    return require_library("confluent_kafka", "a log in Kafka", "kafka")
 
 
-def administration() -> Any:
-    """The part of the client that makes topics."""
-    return needed("confluent_kafka.admin", "a log in Kafka", "kafka")
+def kafka_admin() -> Any:
+    """Import confluent_kafka.admin, which creates topics; UsageError if it is not installed."""
+    return require_library("confluent_kafka.admin", "a log in Kafka", "kafka")
 
 
-def made(place: Topic, make: Any, more: dict[str, Any]) -> Any:
-    """A client of Kafka; UsageError if the options are not its own."""
-    return Client(place, str(place), make, more).own
+def create_client(location: KafkaTopic, client_class: Any, extra_settings: dict[str, Any]) -> Any:
+    """Create a `client_class` of the Kafka library for a log's topic, with `extra_settings`; UsageError if invalid."""
+    return KafkaClient(location, str(location), client_class, extra_settings).handle
 
 
 class TopicReader:
-    """The messages of a log; whoever writes it is not disturbed."""
+    """Reads the committed messages of a log in Kafka without disturbing its writer."""
 
-    def __init__(self, place: Topic) -> None:
-        self.place = place
-        self._kafka = library()
-        more = {
+    def __init__(self, location: KafkaTopic) -> None:
+        """Create a Kafka consumer for the topic of a log; it connects when it first reads."""
+        self.location = location
+        self._kafka = kafka_library()
+        extra_settings = {
             "group.id": f"transom-{uuid4().hex}",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
         }
-        self._client = Client(place, str(place), self._kafka.Consumer, more)
-        self._consumer = self._client.own
+        self._client = KafkaClient(location, str(location), self._kafka.Consumer, extra_settings)
+        self._consumer = self._client.handle
         codes = self._kafka.KafkaError
-        made_now = (codes._UNKNOWN_PARTITION, codes._UNKNOWN_TOPIC, codes.UNKNOWN_TOPIC_OR_PART)
-        self._soon = (*made_now, codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_FOR_PARTITION)
+        not_created_yet = (codes._UNKNOWN_PARTITION, codes._UNKNOWN_TOPIC, codes.UNKNOWN_TOPIC_OR_PART)
+        self._temporary_errors = (*not_created_yet, codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_FOR_PARTITION)
 
     def exists(self) -> bool:
-        """Whether the topic is there; UsageError if it has more than one partition."""
-        known = self._client.topic(self.place.topic, PATIENCE)
-        if known.error is not None:
-            if known.error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+        """Whether the log's topic exists; UsageError if it has more than one partition."""
+        topic = self._client.topic(self.location.topic, PATIENCE)
+        if topic.error is not None:
+            if topic.error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return False
-            raise DataError(f"cannot read {self.place}", detail=str(known.error))
-        if len(known.partitions) != 1:
+            raise DataError(f"cannot read {self.location}", detail=str(topic.error))
+        if len(topic.partitions) != 1:
             hint = "a log has one order: give it a topic of its own, of one partition"
-            raise UsageError(f"{self.place} has {len(known.partitions)} partitions", hint=hint)
+            raise UsageError(f"{self.location} has {len(topic.partitions)} partitions", hint=hint)
         return True
 
     def bounds(self) -> tuple[int, int]:
-        """The offset of the first message that is there, and of the next one to come."""
-        partition = self._kafka.TopicPartition(self.place.topic, PARTITION)
+        """The offset of the log's first available message, and the offset after its last one."""
+        partition = self._kafka.TopicPartition(self.location.topic, PARTITION)
         end = time.monotonic() + PATIENCE
-        with self._words():
+        with self._translated_errors():
             while True:
                 try:
                     low, high = self._consumer.get_watermark_offsets(partition, timeout=PATIENCE)
                     return int(low), int(high)
                 except self._kafka.KafkaException as error:
-                    if error.args[0].code() not in self._soon or time.monotonic() > end:
+                    if error.args[0].code() not in self._temporary_errors or time.monotonic() > end:
                         raise
                     time.sleep(0.1)
 
     def messages(self, start: int) -> Iterator[Any]:
-        """All committed messages from an offset up to the end as it is now."""
+        """Yield the committed Kafka messages of the log from offset `start` to its current end."""
         _, end = self.bounds()
-        with self._words():
-            self._consumer.assign([self._kafka.TopicPartition(self.place.topic, PARTITION, start)])
+        with self._translated_errors():
+            self._consumer.assign([self._kafka.TopicPartition(self.location.topic, PARTITION, start)])
         try:
             while start < end:
                 message = self._consumer.poll(PATIENCE)
                 if message is None:
-                    raise DataError(f"no answer from {self.place}", hint="look whether the broker runs")
+                    raise DataError(f"no answer from {self.location}", hint="look whether the broker runs")
                 if message.error() is not None:
                     if message.error().code() == self._kafka.KafkaError._PARTITION_EOF:
                         return
-                    raise DataError(f"cannot read {self.place}", detail=str(message.error()))
+                    raise DataError(f"cannot read {self.location}", detail=str(message.error()))
                 start = message.offset() + 1
                 if start <= end:
                     yield message
         finally:
-            self._consumer.unassign()  # or it would go on and fetch what comes
+            self._consumer.unassign()  # otherwise it would keep fetching new messages
 
-    def _words(self) -> _Words:
-        return _Words(self._client)
+    def _translated_errors(self) -> _TranslatedErrors:
+        """Context manager that turns errors of the Kafka library into DataError."""
+        return _TranslatedErrors(self._client)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the Kafka consumer."""
         self._consumer.close()
 
     def __enter__(self) -> TopicReader:
+        """Return the reader itself; the end of the `with` block closes it."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the Kafka consumer."""
         self.close()
 
 
-class End(NamedTuple):
-    """The last entry of a log: its number, the latest tick of a row or a beat, and the attributes by name."""
+class LogEnd(NamedTuple):
+    """The last entry of a log: its number, the latest tick of a row or heartbeat, and the attributes by name."""
 
     number: int
     latest: int
     attributes: dict[str, str]
 
 
-def end_of(reader: TopicReader) -> End | None:
-    """The end of a log, None if it has no entries."""
+def read_end(reader: TopicReader) -> LogEnd | None:
+    """Read the last entry of a log in Kafka; None if it is empty, UsageError if all entries have been deleted."""
     low, high = reader.bounds()
-    found: deque[Any] = deque(maxlen=1)
-    back = 64
-    while not found and high > low:  # the last messages may be ends of transactions, or undone
-        found.extend(reader.messages(max(low, high - back)))
-        if high - back <= low:
+    last_messages: deque[Any] = deque(maxlen=1)
+    distance = 64
+    while not last_messages and high > low:  # the last offsets may be transaction markers or aborted messages
+        last_messages.extend(reader.messages(max(low, high - distance)))
+        if high - distance <= low:
             break
-        back *= 16
-    if not found:
+        distance *= 16
+    if not last_messages:
         if low > 0:
             hint = "give the extent a new log, in a topic that keeps what it has"
-            raise UsageError(f"all entries of {reader.place} have been deleted", hint=hint)
+            raise UsageError(f"all entries of {reader.location} have been deleted", hint=hint)
         return None
-    [last] = found
+    [last] = last_messages
     try:
         about = json.loads(dict(last.headers() or [])[HEADER])
-        return End(int(json.loads(last.value() or b"")["_seq"]), int(about["latest"]), dict(about["attributes"]))
+        return LogEnd(int(json.loads(last.value() or b"")["_seq"]), int(about["latest"]), dict(about["attributes"]))
     except (ValueError, KeyError, TypeError) as error:
-        what = f"the message at offset {last.offset()} is no end of a log"
+        message = f"the message at offset {last.offset()} is no end of a log"
         hint = "somebody else wrote it: give the extent a topic of its own"
-        raise DataError(what, detail=str(error), hint=hint, source=str(reader.place)) from None
+        raise DataError(message, detail=str(error), hint=hint, source=str(reader.location)) from None
 
 
-def topic_latest(place: Topic) -> int:
-    """The latest tick of a row or a beat that a log knows, -1 if of none."""
-    with TopicReader(place) as reader:
-        last = end_of(reader) if reader.exists() else None
+def topic_latest_tick(location: KafkaTopic) -> int:
+    """The latest tick of a row or heartbeat in a log in Kafka; -1 if it has none."""
+    with TopicReader(location) as reader:
+        last = read_end(reader) if reader.exists() else None
     return -1 if last is None else last.latest
 
 
-def topic_entries(extent: Extent, place: Topic, columns: list[str]) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Where each entry of a log stands, its number, and some of its columns."""
-    with TopicReader(place) as reader:
+def topic_records(
+    extent: Extent, location: KafkaTopic, columns: list[str]
+) -> Iterator[tuple[str, int, dict[str, object]]]:
+    """Read location, number and some columns of each entry of a log in Kafka; DataError if entries are missing."""
+    with TopicReader(location) as reader:
         if not reader.exists():
-            raise DataError(f"no log of {extent.name} in {place}", hint="transom collect writes it")
+            raise DataError(f"no log of {extent.name} in {location}", hint="transom collect writes it")
         low, _ = reader.bounds()
-        last: int | None = -1 if extent.kind is Kind.STORED else None  # a table is the sum of all its entries
+        last_number: int | None = -1 if extent.kind is ExtentKind.STORED else None  # a table needs all its entries
         for message in reader.messages(low):
             try:
-                entry = decode(extent, message.value() or b"", ["_seq", *columns])
+                entry = decode_record(extent, message.value() or b"", ["_seq", *columns])
             except ValueError as error:
-                what = f"the message at offset {message.offset()} is no entry of a log"
-                raise DataError(what, detail=str(error), hint="somebody else wrote it", source=str(place)) from None
+                problem = f"the message at offset {message.offset()} is no entry of a log"
+                raise DataError(
+                    problem, detail=str(error), hint="somebody else wrote it", source=str(location)
+                ) from None
             number = entry["_seq"]
-            assert isinstance(number, int)  # noqa: S101 - decode looked
-            if last is not None and number != last + 1:
-                what = f"entries {last + 1} to {number - 1} of the log are missing before offset {message.offset()}"
+            assert isinstance(number, int)  # noqa: S101 - decode_record checks it
+            if last_number is not None and number != last_number + 1:
+                problem = (
+                    f"entries {last_number + 1} to {number - 1} of the log are missing before offset {message.offset()}"
+                )
                 hint = "give the extent a new log, in a topic that keeps what it has"
-                raise DataError(what, hint=hint, source=str(place))
-            last = number
-            yield str(place), number, entry
+                raise DataError(problem, hint=hint, source=str(location))
+            last_number = number
+            yield str(location), number, entry
 
 
-class _Words:
-    """Turns errors of the client into Transom's own."""
+class _TranslatedErrors:
+    """Context manager that translates the Kafka client's errors into Transom's."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: KafkaClient) -> None:
+        """Translate errors of the Kafka library, with the reasons that `client` has noted."""
         self._client = client
 
     def __enter__(self) -> None:
-        pass
+        """Do nothing; errors are translated when the `with` block ends."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Raise a DataError instead of an error of the Kafka library; leave other errors alone."""
         if isinstance(error, self._client.kafka.KafkaException):
             raise self._client.error(error) from None

@@ -1,9 +1,9 @@
-"""A log as a topic of Kafka: a transaction for each append, numbers without a gap, one writer.
+"""Write a log to a Kafka topic: one transaction per append, numbers without gaps, a single writer.
 
-Entries are in the log when their transaction is committed, by brokers that all have them, and then all of an append or
-none. The transactional id is that of the topic: a new writer shuts the one before out, undoes what it had begun, and
-reads the end of the topic before it writes. The last entry of an append carries the header `transom` with the latest
-tick so far and the attributes.
+Entries are in the log once their transaction is committed and replicated; an append is atomic. The transactional id
+belongs to the topic: a new writer fences the previous one, aborts its open transaction, and reads the end of the topic
+before it writes. The last entry of an append carries the header `transom` with the latest tick so far and the
+attributes.
 """
 
 from __future__ import annotations
@@ -15,37 +15,50 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from transom.catalog.extents import Extent, Kind
-from transom.catalog.servers import Topic
-from transom.connectors.log.encoding import decode, encode
-from transom.connectors.log.topic import HEADER, PARTITION, PATIENCE, TopicReader, administration, end_of, library, made
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.servers import KafkaTopic
+from transom.connectors.log.encoding import decode_record, encode_record
+from transom.connectors.log.topic import (
+    HEADER,
+    PARTITION,
+    PATIENCE,
+    TopicReader,
+    create_client,
+    kafka_admin,
+    kafka_library,
+    read_end,
+)
 from transom.errors import DataError, TransomError, UsageError
 
 if TYPE_CHECKING:
-    from transom.connectors.log.columns import Answered, Entry
+    from transom.connectors.log.columns import LogRecord, MessageOutcome
 
 LARGEST_ENTRY = 8 << 20
-"""Bytes that an entry may have: a megabyte of a dead message as base64, or of control characters as JSON."""
+"""Maximum bytes of an entry: a megabyte of a rejected message as base64, or of control characters as JSON."""
 _OVERHEAD = 10_000
 _FOREVER = {"retention.ms": "-1", "retention.bytes": "-1"}
 _WHOLE = 300_000
-"""Milliseconds that a transaction may take."""
+"""Timeout of a transaction in milliseconds."""
 _OUTAGE = 180.0
-"""Seconds that an append waits for brokers that are away."""
+"""Seconds that an append waits for brokers that are down."""
 _SHOWN = 5.0
-"""Seconds that an append waits for a broker to show what it has."""
+"""Seconds that an append waits until readers can see its entries."""
 
 
 class TopicLog:
-    """The one writer of a log; `next` is the number of the next entry, `latest` the latest tick so far."""
+    """The single writer of a log in Kafka; `next` is the next entry's number, `latest` the latest tick."""
 
-    def __init__(self, place: Topic, extent: Extent) -> None:
-        self.place = place
+    def __init__(self, location: KafkaTopic, extent: Extent) -> None:
+        """Open a log in Kafka for writing, and continue it: fence its previous writer.
+
+        The topic is created if it is missing.
+        """
+        self.location = location
         self.extent = extent
-        self._kafka = library()
+        self._kafka = kafka_library()
         self.next, self.latest = 0, -1
         self._offset = -1
-        self._reader = TopicReader(place)
+        self._reader = TopicReader(location)
         try:
             self._open()
         except BaseException:
@@ -53,11 +66,12 @@ class TopicLog:
             raise
 
     def _open(self) -> None:
+        """Check or create the topic, create the transactional producer, and find the end of the log."""
         if not self._reader.exists():
-            self._make()
+            self._create_topic()
         self._check()
-        more = {
-            "transactional.id": f"transom-log-{self.place.topic}",
+        producer_settings = {
+            "transactional.id": f"transom-log-{self.location.topic}",
             "transaction.timeout.ms": _WHOLE,
             "message.timeout.ms": _WHOLE // 2,
             "message.max.bytes": LARGEST_ENTRY,
@@ -65,63 +79,64 @@ class TopicLog:
             "linger.ms": 5,
             "on_delivery": self._delivered,
         }
-        self._producer = made(self.place, self._kafka.Producer, more)
+        self._producer = create_client(self.location, self._kafka.Producer, producer_settings)
         try:
-            self._again(self._producer.init_transactions, time.monotonic() + 2 * PATIENCE)
+            self._retry(self._producer.init_transactions, time.monotonic() + 2 * PATIENCE)
         except self._kafka.KafkaException as error:
-            raise self._failed(error) from None
+            raise self._write_error(error) from None
         self._recover()
 
-    def _make(self) -> None:
-        """The topic, which forgets nothing."""
+    def _create_topic(self) -> None:
+        """Create the log's topic, which keeps messages forever; UsageError if the brokers refuse."""
         config = {**_FOREVER, "max.message.bytes": str(LARGEST_ENTRY)}
-        name = self.place.topic
-        admin = made(self.place, administration().AdminClient, {})
-        topic = administration().NewTopic(name, 1, config=config)
+        name = self.location.topic
+        admin = create_client(self.location, kafka_admin().AdminClient, {})
+        topic = kafka_admin().NewTopic(name, 1, config=config)
         try:
             admin.create_topics([topic], request_timeout=PATIENCE)[name].result(PATIENCE)
         except self._kafka.KafkaException as error:
             if error.args[0].code() == self._kafka.KafkaError.TOPIC_ALREADY_EXISTS:
                 return
-            told = " ".join(f"{key}={value}" for key, value in config.items())
-            hint = f"make it by hand, with one partition and {told}"
-            raise UsageError(f"cannot make {self.place}", detail=error.args[0].str(), hint=hint) from None
+            settings_text = " ".join(f"{key}={value}" for key, value in config.items())
+            hint = f"make it by hand, with one partition and {settings_text}"
+            raise UsageError(f"cannot make {self.location}", detail=error.args[0].str(), hint=hint) from None
 
     def _check(self) -> None:
-        """Refuse a topic that would not keep all entries of the log; one whose settings are hidden is trusted."""
-        kinds = administration().ConfigResource
-        admin = made(self.place, administration().AdminClient, {})
-        resource = kinds(kinds.Type.TOPIC, self.place.topic)
+        """UsageError if the settings of the log's topic could lose entries; no error if they are not readable."""
+        resource_class = kafka_admin().ConfigResource
+        admin = create_client(self.location, kafka_admin().AdminClient, {})
+        resource = resource_class(resource_class.Type.TOPIC, self.location.topic)
         try:
-            found = admin.describe_configs([resource], request_timeout=PATIENCE)[resource].result(PATIENCE)
+            entries = admin.describe_configs([resource], request_timeout=PATIENCE)[resource].result(PATIENCE)
         except self._kafka.KafkaException:
             return
-        known = {name: str(entry.value) for name, entry in found.items()}
-        wrong = []
-        if "compact" in known.get("cleanup.policy", ""):
-            wrong.append("cleanup.policy=delete")
-        if int(known.get("max.message.bytes", LARGEST_ENTRY)) < LARGEST_ENTRY:
-            wrong.append(f"max.message.bytes={LARGEST_ENTRY}")
-        if self.extent.kind is Kind.STORED:  # what a table holds is the sum of all entries
-            wrong += [f"{name}={value}" for name, value in _FOREVER.items() if known.get(name, value) != value]
-        if wrong:
-            hint = f"set {' '.join(wrong)}, or name a topic that is not there: the collector makes it"
-            raise UsageError(f"{self.place} cannot keep the log of {self.extent.name}", hint=hint)
+        settings = {name: str(entry.value) for name, entry in entries.items()}
+        corrections = []
+        if "compact" in settings.get("cleanup.policy", ""):
+            corrections.append("cleanup.policy=delete")
+        if int(settings.get("max.message.bytes", LARGEST_ENTRY)) < LARGEST_ENTRY:
+            corrections.append(f"max.message.bytes={LARGEST_ENTRY}")
+        if self.extent.kind is ExtentKind.STORED:  # a table needs all its entries
+            corrections += [f"{name}={value}" for name, value in _FOREVER.items() if settings.get(name, value) != value]
+        if corrections:
+            hint = f"set {' '.join(corrections)}, or name a topic that is not there: the collector makes it"
+            raise UsageError(f"{self.location} cannot keep the log of {self.extent.name}", hint=hint)
 
     def _recover(self) -> None:
-        last = end_of(self._reader)
-        if last is None:
+        """Find the next entry number and latest tick at the log's end; UsageError if attributes differ."""
+        log_end = read_end(self._reader)
+        if log_end is None:
             return
-        if last.attributes != _attributes(self.extent):
+        if log_end.attributes != _attributes(self.extent):
             hint = "give the extent a new log: log: kafka://HOST:PORT/TOPIC"
-            detail = json.dumps(last.attributes)
-            raise UsageError(f"{self.place} was made for other attributes", hint=hint, detail=detail)
-        self.next, self.latest = last.number + 1, last.latest
+            detail = json.dumps(log_end.attributes)
+            raise UsageError(f"{self.location} was made for other attributes", hint=hint, detail=detail)
+        self.next, self.latest = log_end.number + 1, log_end.latest
 
-    def append(self, entries: Sequence[Entry]) -> None:
-        """Put entries into the log, all of them or none; when this returns, the brokers have them.
+    def append(self, entries: Sequence[LogRecord]) -> None:
+        """Append entries to the log in one Kafka transaction; when this returns, they are committed.
 
-        They show them to readers, too, unless something keeps them from it for longer than anybody should wait.
+        Waits at most `_SHOWN` seconds until readers can see them.
         """
         if not entries:
             return
@@ -129,126 +144,144 @@ class TopicLog:
         latest = max(
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
-        about = json.dumps({"latest": latest, "attributes": _attributes(self.extent)}).encode()
+        header = json.dumps({"latest": latest, "attributes": _attributes(self.extent)}).encode()
         values = [self._encoded(number, entry) for number, entry in enumerate(entries, self.next)]
-        end = time.monotonic() + _OUTAGE
+        deadline = time.monotonic() + _OUTAGE
         while True:
             try:
                 self._producer.begin_transaction()
-                for place, (entry, value) in enumerate(zip(entries, values, strict=True)):
-                    headers = [(HEADER, about)] if place == len(entries) - 1 else None
-                    self._send(entry, value, headers, end)
-                self._again(self._producer.commit_transaction, end)
+                for index, (entry, value) in enumerate(zip(entries, values, strict=True)):
+                    headers = [(HEADER, header)] if index == len(entries) - 1 else None
+                    self._send(entry, value, headers, deadline)
+                self._retry(self._producer.commit_transaction, deadline)
                 break
             except self._kafka.KafkaException as error:
-                if not error.args[0].txn_requires_abort() or time.monotonic() > end:
-                    raise self._failed(error) from None
-                self._undo(end)
+                if not error.args[0].txn_requires_abort() or time.monotonic() > deadline:
+                    raise self._write_error(error) from None
+                self._undo(deadline)
             except TransomError:
-                self._undo(end)
+                self._undo(deadline)
                 raise
         self.next += len(entries)
         self.latest = latest
         self._wait_until_shown()
 
     def _delivered(self, error: Any, message: Any) -> None:
+        """Called by the Kafka library for each sent message: remember its offset if it was delivered."""
         if error is None:
             self._offset = max(self._offset, message.offset())
 
     def _wait_until_shown(self) -> None:
-        """A broker answers a commit a moment before readers get what was committed; it keeps it, shown or not."""
+        """Wait until readers can see the last append, which is slightly after its commit."""
         end = time.monotonic() + _SHOWN
         with contextlib.suppress(DataError):
             while self._reader.bounds()[1] <= self._offset and time.monotonic() < end:
                 time.sleep(0.001)
 
-    def _encoded(self, number: int, entry: Entry) -> bytes:
-        """The message of an entry.
+    def _encoded(self, number: int, entry: LogRecord) -> bytes:
+        """Encode a log entry, with its number, as a Kafka message's value; DataError if it is too large.
 
-        An append encodes all of its entries before it begins a transaction. A refused entry then aborts nothing: a
-        producer that aborts before the broker has seen a message may get INVALID_TXN_STATE and is lost.
+        An append encodes all of its entries before it begins a transaction, so that a refused entry does not abort one:
+        a producer that aborts before the broker has seen a message may get INVALID_TXN_STATE and become unusable.
         """
-        value = encode(self.extent, number, entry)
+        value = encode_record(self.extent, number, entry)
         if len(value) > LARGEST_ENTRY - _OVERHEAD:
             hint = "keep the log in a folder, or leave the long attribute out"
-            raise DataError(f"an entry of {len(value)} bytes is too large for {self.place}", hint=hint)
+            raise DataError(f"an entry of {len(value)} bytes is too large for {self.location}", hint=hint)
         return value
 
-    def _send(self, entry: Entry, value: bytes, headers: list[tuple[str, bytes]] | None, end: float) -> None:
-        stamp = int(entry.at.timestamp() * 1000)
-        more = {} if headers is None else {"headers": headers}
+    def _send(self, entry: LogRecord, value: bytes, headers: list[tuple[str, bytes]] | None, deadline: float) -> None:
+        """Queue a log entry as message `value` with `headers`; wait if the queue is full; DataError at `deadline`."""
+        timestamp = int(entry.at.timestamp() * 1000)
+        optional = {} if headers is None else {"headers": headers}
         while True:
             try:
-                self._producer.produce(self.place.topic, value, partition=PARTITION, timestamp=stamp, **more)
+                self._producer.produce(self.location.topic, value, partition=PARTITION, timestamp=timestamp, **optional)
                 return
             except BufferError:  # the queue is full: wait for the brokers
-                if time.monotonic() > end:
-                    raise DataError(f"{self.place} takes no more", hint="look whether the broker runs") from None
+                if time.monotonic() > deadline:
+                    raise DataError(f"{self.location} takes no more", hint="look whether the broker runs") from None
                 self._producer.poll(0.1)
 
-    def _undo(self, end: float) -> None:
+    def _undo(self, deadline: float) -> None:
+        """Abort the open Kafka transaction, so that the log keeps none of its entries."""
         try:
-            self._again(self._producer.abort_transaction, end)
+            self._retry(self._producer.abort_transaction, deadline)
         except self._kafka.KafkaException as error:
-            raise self._failed(error) from None
+            raise self._write_error(error) from None
 
-    def _again(self, call: Callable[[float], object], end: float) -> None:
-        """Call something that may be called again until the brokers have answered."""
+    def _retry(self, call: Callable[[float], object], deadline: float) -> None:
+        """Call a function of the Kafka library, again on retriable errors until `deadline`; then raise the error."""
         while True:
             try:
                 call(5.0)
                 return
             except self._kafka.KafkaException as error:
-                if not error.args[0].retriable() or time.monotonic() > end:
+                if not error.args[0].retriable() or time.monotonic() > deadline:
                     raise
 
-    def _failed(self, error: Any) -> TransomError:
+    def _write_error(self, error: Any) -> TransomError:
+        """Translate an error of the Kafka library; to UsageError if another writer has taken the log."""
         codes = self._kafka.KafkaError
         if error.args[0].code() in (codes._FENCED, codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH):
             hint = "a log has one writer: stop the other collector"
-            return UsageError(f"somebody else writes {self.place} now", hint=hint)
-        return DataError(f"cannot write {self.place}", detail=error.args[0].str(), hint="look whether the broker runs")
+            return UsageError(f"somebody else writes {self.location} now", hint=hint)
+        return DataError(
+            f"cannot write {self.location}", detail=error.args[0].str(), hint="look whether the broker runs"
+        )
 
-    def answered(self, most: int) -> Iterator[Answered]:
-        """The messages of the last entries that have a token, in the order in which they came."""
-        with TopicReader(self.place) as reader:
+    def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
+        """Yield whether the latest messages that may be redelivered, at least `limit`, were accepted.
+
+        There may be more than `limit`. It searches at most the last `_FURTHEST` times `limit` messages.
+        There are at least `limit` if the log has so many. A token identifies a message that is sent again.
+        """
+        with TopicReader(self.location) as reader:
             low, high = reader.bounds()
-            back = 2 * most
+            distance = 2 * limit
             while True:
-                start = max(low, high - back)
-                found = [one for message in reader.messages(start) for one in _answered(self.extent, message)]
-                if len(found) >= most or start == low or back >= _FURTHEST * most:
+                start = max(low, high - distance)
+                outcomes = [
+                    outcome for message in reader.messages(start) for outcome in _message_outcomes(self.extent, message)
+                ]
+                if len(outcomes) >= limit or start == low or distance >= _FURTHEST * limit:
                     break
-                back *= 2
-        yield from found
+                distance *= 2
+        yield from outcomes
 
     def close(self) -> None:
-        """Nothing is under way between two appends."""
+        """Close the Kafka producer and the reader of the log."""
         self._producer.flush(PATIENCE)
         self._reader.close()
 
     def __enter__(self) -> TopicLog:
+        """Return the log itself; the end of the `with` block closes it."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the Kafka producer and the reader of the log."""
         self.close()
 
 
 _FURTHEST = 8
-"""How many messages are looked through for one token."""
+"""Maximum number of messages to search per token."""
 
 
-def _answered(extent: Extent, message: Any) -> list[Answered]:
-    from transom.connectors.log.columns import Answered
+def _message_outcomes(extent: Extent, message: Any) -> list[MessageOutcome]:
+    """The outcome of the message in a log entry: accepted, or why rejected; an empty list if it has no token."""
+    from transom.connectors.log.columns import MessageOutcome
 
     value = message.value() or b""
     if b'"_token":"' not in value:
         return []
-    token, reason, words = decode(extent, value, ["_token", "_reason", "_words"]).values()
-    return [Answered(str(token), None if reason is None else str(reason), None if words is None else str(words))]
+    token, reason, detail = decode_record(extent, value, ["_token", "_reason", "_words"]).values()
+    return [
+        MessageOutcome(str(token), None if reason is None else str(reason), None if detail is None else str(detail))
+    ]
 
 
 def _attributes(extent: Extent) -> dict[str, str]:
+    """The attributes of an extent with their types' names, to check that a log belongs to the extent."""
     return {attribute.name: attribute.type.value for attribute in extent.schema}

@@ -1,4 +1,4 @@
-"""Subqueries in conditions, and queries combined as sets: what needs two relations and no join in FROM."""
+"""Subqueries in conditions, and set operations: constructs over two relations without a join in FROM."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from transom.algebra.expressions import TRUE, Cast, Column, Expression, Item, call, columns, rewrite
+from transom.algebra.expressions.expression import (
+    TRUE,
+    Cast,
+    Column,
+    Expression,
+    NamedExpression,
+    call,
+    columns_read,
+    rewrite,
+)
 from transom.algebra.operator import Windows
 from transom.algebra.relations import (
     RelationExcept,
@@ -16,121 +25,123 @@ from transom.algebra.relations import (
     WindowMerge,
     WindowProject,
 )
-from transom.algebra.tree import keyed
+from transom.algebra.tree import is_keyed
 from transom.errors import LanguageRule
-from transom.languages.cql.syntax import Combination, Combine
-from transom.languages.sql.scope import unused
-from transom.languages.sql.syntax import Exists, InQuery, Logic, Node, Unary
-from transom.languages.sql.wording import a
+from transom.languages.cql.syntax import SetOperation, SetOperator
+from transom.languages.sql.scope import unique_attribute
+from transom.languages.sql.syntax import Exists, InSubquery, Logic, Node, Unary
+from transom.languages.sql.type_messages import same_type_hint, shorten, with_article
 from transom.model.schema import Attribute, Schema
 from transom.model.types import common_type
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition that asks whether another relation has a match, or has none."""
+class SubqueryCondition:
+    """A condition that becomes a semi join with the relation of a subquery, or an anti join if negated."""
 
     relation: Windows
     predicate: Expression
     negated: bool
 
 
-def conjuncts(node: Node | None) -> tuple[list[Node], list[Node]]:
-    """The conditions of WHERE that are joined by AND: plain ones, and those that ask a subquery."""
+def split_conditions(node: Node | None) -> tuple[list[Node], list[Node]]:
+    """Split a WHERE condition at its ANDs into (conditions without subquery, conditions with one); two [] for None."""
     plain: list[Node] = []
-    questions: list[Node] = []
-    todo = [] if node is None else [node]
-    while todo:
-        one = todo.pop(0)
-        if isinstance(one, Logic) and one.operator == "AND":
-            todo = [*one.operands, *todo]
+    subquery_conditions: list[Node] = []
+    pending = [] if node is None else [node]
+    while pending:
+        condition = pending.pop(0)
+        if isinstance(condition, Logic) and condition.operator == "AND":
+            pending = [*condition.operands, *pending]
         else:
-            (questions if asks(one) else plain).append(one)
-    return plain, questions
+            (subquery_conditions if is_subquery_condition(condition) else plain).append(condition)
+    return plain, subquery_conditions
 
 
-def asks(node: Node) -> bool:
-    """Whether a condition is [NOT] IN or [NOT] EXISTS of a subquery."""
+def is_subquery_condition(node: Node) -> bool:
+    """Whether a condition of WHERE is `[NOT] x [NOT] IN (SELECT ...)` or `[NOT] EXISTS (SELECT ...)`."""
     while isinstance(node, Unary) and node.operator == "NOT":
         node = node.operand
-    return isinstance(node, InQuery | Exists)
+    return isinstance(node, InSubquery | Exists)
 
 
-def both(conditions: Sequence[Expression]) -> Expression | None:
-    """Conditions joined by AND."""
+def and_together(conditions: Sequence[Expression]) -> Expression | None:
+    """Join boolean expressions by AND; None if there are none."""
     if not conditions:
         return None
     return conditions[0] if len(conditions) == 1 else call("AND", *conditions)
 
 
 def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool:
-    """Whether an expression reads no other columns."""
-    return all(attribute in attributes for attribute in columns(expression))
+    """Whether an expression reads no column but those of `attributes`."""
+    return all(attribute in attributes for attribute in columns_read(expression))
 
 
-def set_apart(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> Condition:
-    """A condition whose relation has columns that no other relation has."""
+def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> SubqueryCondition:
+    """Make a WHERE subquery's columns unique by `number`, for a semi join on `conditions` (anti join if `negated`)."""
     taken: set[str] = set()
     names: dict[Attribute, Attribute] = {}
     for attribute in plan.schema:
-        names[attribute] = unused(Attribute(attribute.label, attribute.type, f"subquery {number}"), taken)
+        names[attribute] = unique_attribute(Attribute(attribute.label, attribute.type, f"subquery {number}"), taken)
         taken.add(names[attribute].label)
 
-    def own(expression: Expression) -> Expression:
+    def rename_column(expression: Expression) -> Expression:
+        """Replace a column of the subquery by its unique name in a join condition; other expressions are unchanged."""
         if isinstance(expression, Column) and expression.attribute in names:
             return Column(names[expression.attribute])
         return expression
 
-    relation = WindowProject(plan, tuple(Item(Column(old), new) for old, new in names.items()))
-    predicate = both([rewrite(condition, own) for condition in conditions])
-    return Condition(relation, TRUE if predicate is None else predicate, negated)
+    relation = WindowProject(plan, tuple(NamedExpression(Column(old), new) for old, new in names.items()))
+    predicate = and_together([rewrite(condition, rename_column) for condition in conditions])
+    return SubqueryCondition(relation, TRUE if predicate is None else predicate, negated)
 
 
-def combine(query: Combine, left: Windows, right: Windows) -> Windows:
-    """UNION, EXCEPT and INTERSECT, with ALL as bags; the columns are called as on the left."""
-    word = query.combination.value
+def apply_set_operation(query: SetOperation, left: Windows, right: Windows) -> Windows:
+    """Translate `left UNION [ALL] right`, EXCEPT or INTERSECT; LanguageRule if the columns differ in number or type."""
+    operator = query.combination.value
     if len(left.schema) != len(right.schema):
         raise LanguageRule(
-            f"{word} of {len(left.schema)} and {len(right.schema)} columns",
+            f"the sides of {operator} have {len(left.schema)} and {len(right.schema)} columns",
             span=query.word_span,
-            hint="select as many columns on both sides",
+            hint="select the same number of columns on both sides",
         )
-    kinds = []
+    attributes = []
     for first, second in zip(left.schema, right.schema, strict=True):
-        kind = common_type(first.type, second.type)
-        if kind is None:
+        common = common_type(first.type, second.type)
+        if common is None:
             raise LanguageRule(
-                f"{word} of {a(first.type)} and {a(second.type)} in column {first.label}",
+                f"{shorten(first.name)} is {with_article(first.type)} on one side of {operator} and "
+                f"{with_article(second.type)} on the other",
                 span=query.word_span,
-                hint="make both of one type with CAST",
+                hint=same_type_hint([(shorten(first.name), first.type), (shorten(second.name), second.type)]),
             )
-        kinds.append(Attribute(first.name, kind, first.qualifier))
-    wanted = Schema(tuple(kinds))
-    left, right = widened(left, wanted), widened(right, wanted)
+        attributes.append(Attribute(first.name, common, first.qualifier))
+    target = Schema(tuple(attributes))
+    left, right = widen_columns(left, target), widen_columns(right, target)
     match query.combination:
-        case Combination.UNION:
+        case SetOperator.UNION:
             union = RelationUnion(left, right)
             return union if query.every else WindowDistinct(union)
-        case Combination.EXCEPT:
-            return RelationExcept(left if query.every else distinct(left), right)
-        case Combination.INTERSECT:
-            common = RelationIntersect(left, right)
-            return common if query.every else WindowDistinct(common)
+        case SetOperator.EXCEPT:
+            return RelationExcept(left if query.every else distinct_relation(left), right)
+        case SetOperator.INTERSECT:
+            intersection = RelationIntersect(left, right)
+            return intersection if query.every else WindowDistinct(intersection)
         case _:
             assert_never(query.combination)
 
 
-def widened(plan: Windows, wanted: Schema) -> Windows:
-    """A relation with columns of the types that both sides have in common."""
-    if [a.type for a in plan.schema] == [a.type for a in wanted]:
+def widen_columns(plan: Windows, target: Schema) -> Windows:
+    """Cast a plan's n-th column to name and type of the n-th in `target`; unchanged if the types agree."""
+    if [a.type for a in plan.schema] == [a.type for a in target]:
         return plan
     items = [
-        Item(Column(own) if own.type is new.type else Cast(Column(own), new.type), new)
-        for own, new in zip(plan.schema, wanted, strict=True)
+        NamedExpression(Column(column) if column.type is new.type else Cast(Column(column), new.type), new)
+        for column, new in zip(plan.schema, target, strict=True)
     ]
     return WindowProject(plan, tuple(items))
 
 
-def distinct(plan: Windows) -> Windows:
-    """Each tuple of a relation once, whatever keys it has."""
-    return WindowDistinct(WindowMerge(plan) if keyed(plan) else plan)
+def distinct_relation(plan: Windows) -> Windows:
+    """Remove duplicate rows from each window of a plan, after the windows of all partition keys are merged into one."""
+    return WindowDistinct(WindowMerge(plan) if is_keyed(plan) else plan)

@@ -1,7 +1,8 @@
-"""CQL text to syntax, in all the spellings of the document (C19)."""
+"""Parses CQL texts to syntax trees, in all the spellings of the document (C19)."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -10,49 +11,58 @@ from lark import Token
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from transom.errors import ParseError, Span
+from transom.errors import NameProblem, ParseError, Span
 from transom.languages.cql.syntax import (
-    Combination,
-    Combine,
     Convert,
     Converter,
     Domain,
-    First,
+    FirstClause,
     Join,
-    Place,
     Quantity,
     Query,
-    Reach,
-    Rows,
+    RangeClause,
+    RegionName,
+    RowQuantity,
     Select,
-    Slide,
+    SetOperation,
+    SetOperator,
+    SlideClause,
     Source,
-    Window,
+    WindowClause,
 )
-from transom.languages.sql.parse import Clause, Clauses, parse_with, span_of, spanned, whole_number
-from transom.languages.sql.syntax import Exists, InQuery, Name, Node
+from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
+from transom.languages.sql.parse_errors import Failure
+from transom.languages.sql.syntax import Exists, InSubquery, Name, Node
+from transom.languages.sql.type_messages import shorten
+from transom.model.geometry.space import MICROMETRES
+from transom.model.time import UNITS
 
-WORDS = {
+TOKEN_NAMES = {
     "CONVERTER": "RSTREAM, ISTREAM, DSTREAM",
     "CURLY": "a string",
     "DOMAIN": "SPACE, TIME",
     "_ROWS": "ROWS",
 }
 
-ELSEWHERE = {
-    **dict.fromkeys(("RIGHT", "FULL"), "there is JOIN and LEFT JOIN; write the sides the other way round"),
+FOREIGN_KEYWORDS = {
+    "RIGHT": "there is no RIGHT JOIN; swap the sources and write LEFT JOIN",
+    "FULL": "there is no FULL JOIN; there are JOIN and LEFT JOIN",
     **dict.fromkeys(("CROSS", "NATURAL"), "list the sources with commas, and join them in WHERE"),
     "USING": "write ON and a condition",
-    **dict.fromkeys(("ORDER", "ORDERBY"), "relations are bags, without an order"),
-    **dict.fromkeys(("LIMIT", "OFFSET", "FETCH"), "a window such as [ROWS 10] holds the last ten rows"),
+    **dict.fromkeys(("ORDER", "ORDERBY"), "there is no ORDER BY: the rows of a relation have no order; leave it out"),
+    **dict.fromkeys(("OFFSET", "FETCH"), "there is no {word}; [ROWS 10] holds the last 10 rows of a stream"),
     "GROUPBY": "write GROUP BY",
-    "OVER": "windows stand in brackets after a source, such as cars [RANGE '5 minutes']",
+    "OVER": "write windows in brackets after a source, such as cars [RANGE '5 minutes']",
     "MINUS": "write EXCEPT",
 }
-"""What other dialects have here, and what to write instead."""
+"""Keywords of other dialects, and hints on what to write instead."""
 
 LENGTH = "write a number and a unit, such as '60 minutes' or '50 km'"
-MOST_DIGITS = 18
+MAX_DIGITS = 18
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[^\W\d]\w*)\s*")
+_NUMBER = re.compile(r"\b\d+(?:\.\d*)?\Z")
+_CONVERTED = re.compile(r"([RID]STREAM)\s*\(([^()]*)\)\Z", re.IGNORECASE)
+_ITEMS = re.compile(r"([^()]{1,40}?)\s+FROM\b", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"\s*(?P<amount>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[A-Za-z_][A-Za-z0-9_]*)\s*(?:(?P<word>[rs]attr)\s+(?P<domain>space|time)\s*)?",
     re.IGNORECASE | re.ASCII,
@@ -60,212 +70,279 @@ _QUANTITY = re.compile(
 
 
 def parse(text: str) -> Query:
-    """The syntax tree of a CQL query; ParseError with the place if it is none."""
-    query: Query = parse_with("cql", _Builder(), text, WORDS, _advice)
+    """Parse a CQL query to its syntax tree; ParseError with a span if it is malformed."""
+    query: Query = parse_language("cql", _CqlBuilder(), text, TOKEN_NAMES, _advice)
     return query
 
 
-def _advice(word: str, names: set[str]) -> str | None:
-    """What to write instead of a word that does not fit."""
+def _advice(failure: Failure) -> str | ParseError | None:
+    """CQL's hint for an unexpected word, or the ParseError for a number without a unit; None if it has neither."""
+    word, expected = failure.word, failure.expected
     upper = word.upper()
-    in_window = bool(names & {"RANGE", "SLIDE", "RATTR", "SATTR"})
-    if upper == "SELECT" and "a string" in names:
-        return "a subquery stands in FROM, after IN or after EXISTS"
+    in_window = bool(expected & {"RANGE", "SLIDE", "RATTR", "SATTR"})
+    if upper == "SELECT" and "a string" in expected:
+        return "subqueries are allowed only in FROM, after IN and after EXISTS"
     if in_window and upper == "FROM":
         return "windows of CQL are written [RANGE '5 minutes', SLIDE '1 minute']"
     if in_window and upper == "SCAN":
-        return "a table needs no window; a stream takes [RANGE ..], [ROWS ..], [NOW] or [UNBOUNDED]"
-    if word in "],[" and names == {"a name"}:
-        return LENGTH
-    if word == "," and names == {"FROM"}:
-        return "a converter stands around the whole select list"
-    return ELSEWHERE.get(upper)
+        return "leave the window of a table out; a stream takes [RANGE ..], [ROWS ..], [NOW] or [UNBOUNDED]"
+    number = _NUMBER.search(failure.before)
+    if word in "],[" and expected == {"a name"} and number is not None:
+        return ParseError(f"{number[0]} has no unit", span=Span(*number.span()), text=failure.text, hint=LENGTH)
+    if word == "," and expected == {"FROM"}:
+        return _converter_hint(failure)
+    if upper == "LIMIT":
+        count = re.match(r"\s*([1-9]\d{0,8})\b", failure.after)
+        rows = count[1] if count else "10"
+        return f"there is no LIMIT; [ROWS {rows}] holds the last {rows} rows of a stream"
+    foreign = FOREIGN_KEYWORDS.get(upper)
+    return foreign.format(word=upper) if foreign else None
+
+
+def _converter_hint(failure: Failure) -> str:
+    """Hint for an item after a converter: the converter around all items, if they are simple."""
+    first, others = _CONVERTED.search(failure.before), _ITEMS.match(failure.after)
+    example = f": {first[1]}({first[2]}, {others[1].strip()})" if first and others else ""
+    return f"put the converter around the whole list{example}"
 
 
 class _Alias(NamedTuple):
-    """An alias and its place."""
+    """An alias and its span."""
 
     name: str
     span: Span
 
 
-class _Measured(NamedTuple):
-    """A quantity, and the domain that stands inside its quotes."""
+class _QuantityWithDomain(NamedTuple):
+    """A quantity, and its domain if that is written inside the quotes."""
 
     quantity: Quantity
     domain: tuple[str, Domain] | None = None
 
 
 @v_args(meta=True)
-class _Builder(Clauses):
-    """Builds the clauses of a query."""
+class _CqlBuilder(ClauseBuilder):
+    """Builds the syntax tree of a CQL query from its parse tree."""
 
     def start(self, meta: Meta, children: list[Any]) -> Query:
+        """Unwrap the root of the parse tree: the syntax tree of the entire query."""
         query: Query = children[0]
         return query
 
     def combine(self, meta: Meta, children: list[Any]) -> Query:
-        left, word, *every, right = children
-        return Combine(Combination(word.upper()), bool(every), left, right, spanned(meta), span_of(word))
+        """Build the syntax node of `left UNION [ALL] right`, EXCEPT or INTERSECT."""
+        left, operator, *all_keyword, right = children
+        return SetOperation(
+            SetOperator(operator.upper()), bool(all_keyword), left, right, span_of_meta(meta), span_of(operator)
+        )
 
     def convert(self, meta: Meta, children: list[Any]) -> Query:
-        return Convert(converter_of(children[0]), children[1], spanned(meta))
+        """Build the syntax node of `RStream(query)`, `IStream(query)` or `DStream(query)`."""
+        return Convert(converter_of(children[0]), children[1], span_of_meta(meta))
 
     def select(self, meta: Meta, children: list[Clause]) -> Query:
+        """Build the syntax node of a SELECT from its clauses, each a dict of node fields and an offset in the text."""
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
-        return Select(span=spanned(meta), starts=tuple(start for _, start in children), **clauses)
+        return Select(span=span_of_meta(meta), starts=tuple(start for _, start in children), **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        *words, items = children
+        """The select list as fields of the SELECT node (items, DISTINCT, converter), with its offset in the text."""
+        *keywords, items = children
         fields: dict[str, Any] = {"items": (), "star_span": items} if isinstance(items, Span) else {"items": items}
-        for word in words:
-            if word.type == "CONVERTER":
-                fields |= {"converter": converter_of(word), "head_span": span_of(word)}
+        for keyword in keywords:
+            if keyword.type == "CONVERTER":
+                fields |= {"converter": converter_of(keyword), "head_span": span_of(keyword)}
             elif fields.get("distinct"):
-                raise ParseError("DISTINCT stands here twice", span=span_of(word), hint="leave one of them out")
+                raise ParseError("DISTINCT is written twice", span=span_of(keyword), hint="keep one of them")
             else:
                 fields["distinct"] = True
         return fields, meta.start_pos
 
     def item_list(self, meta: Meta, children: list[Any]) -> tuple[Any, ...]:
+        """Collect the items of a select list into a tuple."""
         return tuple(children)
 
     def from_clause(self, meta: Meta, children: list[Any]) -> Clause:
+        """FROM as the field `tables` of the SELECT node, with the offset of the clause in the query text."""
         return {"tables": tuple(children)}, meta.start_pos
 
     def first_clause(self, meta: Meta, children: list[Any]) -> Clause:
+        """`FIRST n [PER a, ...] BY b` as a field of the SELECT node, with the clause's offset in the query text."""
         count, *per, by = children
-        return {"first": First(whole_number(count), by, tuple(per), spanned(meta))}, meta.start_pos
+        return {"first": FirstClause(whole_number(count), by, tuple(per), span_of_meta(meta))}, meta.start_pos
 
     def join(self, meta: Meta, children: list[Any]) -> Join:
-        left, *words, right, on = children
-        return Join(left, right, on, any(word.type == "LEFT" for word in words), spanned(meta))
+        """Build the syntax node of `left [LEFT] JOIN right ON condition`."""
+        left, *keywords, right, on = children
+        return Join(left, right, on, any(keyword.type == "LEFT" for keyword in keywords), span_of_meta(meta))
 
     def source(self, meta: Meta, children: list[Any]) -> Source:
+        """Build the syntax node of a FROM source, renamed by `source AS r` or `r = source`; ParseError for both."""
         aliases = [c for c in children if isinstance(c, _Alias)]
         if isinstance(children[0], str):
             if children[1] != "=":
-                raise ParseError(f"'{children[1]}' is not expected here", span=span_of(children[1]), hint="write R=S")
-            aliases.insert(0, _Alias(children[0], spanned(meta)))
+                input = children[2][0] if isinstance(children[2][0], str) else "(SELECT ..)"
+                raise ParseError(
+                    f"'{children[1]}' is not expected here",
+                    span=span_of(children[1]),
+                    hint=f"write {shorten(children[0])}={shorten(input)}: an alias, =, and the source",
+                )
+            aliases.insert(0, _Alias(children[0], span_of_meta(meta)))
             children = children[2:]
         if len(aliases) > 1:
             raise ParseError("two aliases for one source", span=aliases[1].span, hint="keep one of them")
-        window = next((c for c in children if isinstance(c, Window)), None)
+        window = next((c for c in children if isinstance(c, WindowClause)), None)
         input, span = children[0]
-        return Source(input, aliases[0].name if aliases else None, window, spanned(meta), span)
+        return Source(input, aliases[0].name if aliases else None, window, span_of_meta(meta), span)
 
     def subquery(self, meta: Meta, children: list[Any]) -> tuple[Query, Span]:
-        return (children[0], spanned(meta))
+        """A subquery in FROM as the pair of its syntax tree and its span in the text."""
+        return (children[0], span_of_meta(meta))
 
     def extent(self, meta: Meta, children: list[Any]) -> tuple[str, Span]:
-        return (children[0], spanned(meta))
+        """The name of an extent in FROM, with its span."""
+        return (children[0], span_of_meta(meta))
 
     def alias(self, meta: Meta, children: list[Any]) -> _Alias:
-        return _Alias(children[0], spanned(meta))
+        """The alias in `AS alias`, with its span."""
+        return _Alias(children[0], span_of_meta(meta))
 
-    def window(self, meta: Meta, children: list[Any]) -> Window:
+    def window(self, meta: Meta, children: list[Any]) -> WindowClause:
+        """Build the syntax node of a window, `[PARTITION BY keys range, slide]`; ParseError if it has two slides."""
         [(keys, parts)] = children if isinstance(children[0], tuple) else [((), children[0])]
-        now = any(isinstance(part, Token) and part.type == "NOW" for part in parts)
-        reaches = tuple(part for part in parts if isinstance(part, Reach))
-        slides = [part for part in parts if isinstance(part, Slide)]
+        now = any(isinstance(clause, Token) and clause.type == "NOW" for clause in parts)
+        ranges = tuple(clause for clause in parts if isinstance(clause, RangeClause))
+        slides = [clause for clause in parts if isinstance(clause, SlideClause)]
         if len(slides) > 1:
             raise ParseError("two slides in one window", span=slides[1].span, hint="keep one SLIDE")
-        return Window(keys, reaches, slides[0] if slides else None, now, spanned(meta))
+        return WindowClause(keys, ranges, slides[0] if slides else None, now, span_of_meta(meta))
 
     def keyed(self, meta: Meta, children: list[Any]) -> tuple[tuple[Name, ...], list[Any]]:
+        """The PARTITION BY keys of a window as a tuple, and the list of ranges and slides after them."""
         name, rest = children
         return ((name, *rest[0]), rest[1]) if isinstance(rest, tuple) else ((name,), rest)
 
     def frame(self, meta: Meta, children: list[Any]) -> list[Any]:
+        """Unwrap the ranges, slides and keywords between a window's brackets into one list."""
         return children[0] if isinstance(children[0], list) else children
 
     def parts(self, meta: Meta, children: list[Any]) -> list[Any]:
-        unbounded = next((part for part in children if isinstance(part, Token)), None)
-        if unbounded is not None and any(isinstance(part, Reach) for part in children):
-            raise ParseError("a range that ends and one that does not", span=span_of(unbounded), hint="keep one")
-        if not any(isinstance(part, Reach | Token) for part in children):
+        """Return a window's ranges and slides; ParseError if none is a range, or if another range is with UNBOUNDED."""
+        unbounded = next((clause for clause in children if isinstance(clause, Token)), None)
+        if unbounded is not None and any(isinstance(clause, RangeClause) for clause in children):
+            raise ParseError(
+                "UNBOUNDED cannot be combined with another range", span=span_of(unbounded), hint="keep one of them"
+            )
+        if not any(isinstance(clause, RangeClause | Token) for clause in children):
             raise ParseError(
                 "a slide without a range",
-                span=spanned(meta),
+                span=span_of_meta(meta),
                 hint="write [RANGE .., SLIDE ..] or [UNBOUNDED, SLIDE ..]",
             )
         return children
 
-    def no_reach(self, meta: Meta, children: list[Any]) -> Token:
+    def unbounded_range(self, meta: Meta, children: list[Any]) -> Token:
+        """The token UNBOUNDED, which represents the range `RANGE UNBOUNDED` or `ROWS UNBOUNDED` in a window."""
         token: Token = children[0]
         return token
 
-    def reach(self, meta: Meta, children: list[Any]) -> Reach:
-        measured, domain = measured_in(children, "RATTR")
-        return Reach(measured, domain, spanned(meta))
+    def range_clause(self, meta: Meta, children: list[Any]) -> RangeClause:
+        """Build the syntax node of `RANGE '5 minutes'` or `RANGE BY '5 km' RATTR SPACE`."""
+        quantity, domain = quantity_with_domain(children, "RATTR")
+        return RangeClause(quantity, domain, span_of_meta(meta))
 
-    def region(self, meta: Meta, children: list[Any]) -> Reach:
-        place = next(c for c in children if isinstance(c, Place))
-        word = children[-1]
-        domain = Domain(word.upper()) if isinstance(word, Token) and word.type == "DOMAIN" else None
-        return Reach(place, domain, spanned(meta))
+    def region(self, meta: Meta, children: list[Any]) -> RangeClause:
+        """Build the syntax node of `RANGE BY region [RATTR SPACE]`."""
+        region_name = next(c for c in children if isinstance(c, RegionName))
+        last = children[-1]
+        domain = Domain(last.upper()) if isinstance(last, Token) and last.type == "DOMAIN" else None
+        return RangeClause(region_name, domain, span_of_meta(meta))
 
-    def place(self, meta: Meta, children: list[str]) -> Place:
-        return Place(children[0], spanned(meta))
+    def region_name(self, meta: Meta, children: list[str]) -> RegionName:
+        """Build the syntax node of a region's name in a range."""
+        return RegionName(children[0], span_of_meta(meta))
 
-    def rows_reach(self, meta: Meta, children: list[Any]) -> Reach:
-        return Reach(Rows(whole_number(children[0]), span_of(children[0])), None, spanned(meta))
+    def rows_range(self, meta: Meta, children: list[Any]) -> RangeClause:
+        """Build the syntax node of `ROWS n`."""
+        return RangeClause(RowQuantity(whole_number(children[0]), span_of(children[0])), None, span_of_meta(meta))
 
-    def slide(self, meta: Meta, children: list[Any]) -> Slide:
-        measured, domain = measured_in(children, "SATTR")
-        return Slide(measured, domain, spanned(meta))
+    def slide(self, meta: Meta, children: list[Any]) -> SlideClause:
+        """Build the syntax node of `SLIDE '5 minutes'` or `SLIDE BY '5 km' SATTR SPACE`."""
+        quantity, domain = quantity_with_domain(children, "SATTR")
+        return SlideClause(quantity, domain, span_of_meta(meta))
 
-    def rows_slide(self, meta: Meta, children: list[Any]) -> Slide:
-        return Slide(Rows(whole_number(children[-1]), span_of(children[-1])), None, spanned(meta))
+    def rows_slide(self, meta: Meta, children: list[Any]) -> SlideClause:
+        """Build the syntax node of `SLIDE n ROWS`."""
+        return SlideClause(RowQuantity(whole_number(children[-1]), span_of(children[-1])), None, span_of_meta(meta))
 
-    def quantity(self, meta: Meta, children: list[Token]) -> _Measured:
+    def quantity(self, meta: Meta, children: list[Token]) -> _QuantityWithDomain:
+        """Parse `'5 km'` or `5 km`, a number and a unit; the quotes may also contain RATTR or SATTR and a domain."""
         if len(children) == 2:
-            amount = exact(str(children[0]), span_of(children[0]))
-            return _Measured(Quantity(amount, children[1].lower(), spanned(meta), span_of(children[1])))
-        found = _QUANTITY.fullmatch(children[0], 1, len(children[0]) - 1)
-        if found is None:
-            raise ParseError("neither a length of time nor a distance", span=spanned(meta), hint=LENGTH)
+            amount = exact_decimal(str(children[0]), span_of(children[0]))
+            return _QuantityWithDomain(Quantity(amount, children[1].lower(), span_of_meta(meta), span_of(children[1])))
+        match = _QUANTITY.fullmatch(children[0], 1, len(children[0]) - 1)
         begin = meta.start_pos
-        domain = (found["word"].upper(), Domain(found["domain"].upper())) if found["word"] else None
+        if match is None:
+            loose = _AMOUNT.fullmatch(children[0], 1, len(children[0]) - 1)
+            if loose is not None and not loose["unit"].isascii():
+                raise unknown_unit(loose["unit"], Span(begin + loose.start("unit"), begin + loose.end("unit")))
+            raise ParseError("neither a length of time nor a distance", span=span_of_meta(meta), hint=LENGTH)
+        domain = (match["word"].upper(), Domain(match["domain"].upper())) if match["word"] else None
         quantity = Quantity(
-            exact(found["amount"], spanned(meta)),
-            found["unit"].lower(),
-            spanned(meta),
-            Span(begin + found.start("unit"), begin + found.end("unit")),
+            exact_decimal(match["amount"], span_of_meta(meta)),
+            match["unit"].lower(),
+            span_of_meta(meta),
+            Span(begin + match.start("unit"), begin + match.end("unit")),
         )
-        return _Measured(quantity, domain)
+        return _QuantityWithDomain(quantity, domain)
 
     def in_query(self, meta: Meta, children: list[Any]) -> Node:
-        return InQuery(children[0], children[1], False, spanned(meta))
+        """Build the syntax node of `a IN (SELECT ...)`."""
+        return InSubquery(children[0], children[1], False, span_of_meta(meta))
 
     def not_in_query(self, meta: Meta, children: list[Any]) -> Node:
-        return InQuery(children[0], children[1], True, spanned(meta))
+        """Build the syntax node of `a NOT IN (SELECT ...)`."""
+        return InSubquery(children[0], children[1], True, span_of_meta(meta))
 
     def exists(self, meta: Meta, children: list[Any]) -> Node:
-        return Exists(children[0], spanned(meta))
+        """Build the syntax node of `EXISTS (SELECT ...)`."""
+        return Exists(children[0], span_of_meta(meta))
+
+
+def unknown_unit(unit: str, span: Span) -> NameProblem:
+    """The NameProblem for a unit that does not exist, with the nearest one."""
+    matches = difflib.get_close_matches(unit.lower(), [*UNITS, *MICROMETRES], 1, 0.6)
+    hint = f"did you mean {matches[0]}?" if matches else "units are seconds, minutes, hours, days, m, km and others"
+    strange = next((character for character in unit if not character.isascii()), None)
+    if matches and strange:
+        hint += f" {strange} is not a letter from a to z"
+    return NameProblem(f"no unit is called {shorten(unit)}", span=span, hint=hint)
 
 
 def converter_of(token: Token) -> Converter:
-    """The converter that a word names."""
+    """The converter (RStream, IStream or DStream) that a token names."""
     return Converter[token.upper()]
 
 
-def measured_in(children: list[Any], word: str) -> tuple[Quantity, Domain | None]:
-    """A quantity and its domain, which the document once writes inside the quotes."""
-    measured: _Measured = next(c for c in children if isinstance(c, _Measured))
-    after = next((c for c in children if isinstance(c, Token) and c.type == "DOMAIN"), None)
-    if measured.domain is None:
-        return measured.quantity, None if after is None else Domain(after.upper())
-    if after is not None or measured.domain[0] != word:
+def quantity_with_domain(children: list[Any], keyword: str) -> tuple[Quantity, Domain | None]:
+    """(quantity, domain) of a range or slide; SPACE or TIME follows `keyword` (RATTR, SATTR), None if it is missing."""
+    quoted: _QuantityWithDomain = next(c for c in children if isinstance(c, _QuantityWithDomain))
+    domain_token = next((c for c in children if isinstance(c, Token) and c.type == "DOMAIN"), None)
+    if quoted.domain is None:
+        return quoted.quantity, None if domain_token is None else Domain(domain_token.upper())
+    if domain_token is not None or quoted.domain[0] != keyword:
+        quantity, domain = quoted.quantity, domain_token or quoted.domain[1].value
         raise ParseError(
-            f"{measured.domain[0]} inside the quotes", span=measured.quantity.span, hint=f"write {word} behind them"
+            f"{quoted.domain[0]} {quoted.domain[1].value} is inside the quotes",
+            span=quantity.span,
+            hint=f"write '{quantity.amount:f} {shorten(quantity.unit)}' {keyword} {domain.upper()}",
         )
-    return measured.quantity, measured.domain[1]
+    return quoted.quantity, quoted.domain[1]
 
 
-def exact(text: str, span: Span) -> Decimal:
-    """A number as it is written, if it has not too many digits."""
+def exact_decimal(text: str, span: Span) -> Decimal:
+    """Parse a decimal number exactly; ParseError at `span` if it has too many digits before or after the point."""
     number = Decimal(text)
-    if number.adjusted() > MOST_DIGITS or number.as_tuple().exponent < -MOST_DIGITS:  # type: ignore[operator]
-        raise ParseError("a number of more digits than a length has", span=span, hint=LENGTH)
+    if number.adjusted() > MAX_DIGITS or number.as_tuple().exponent < -MAX_DIGITS:  # type: ignore[operator]
+        raise ParseError(f"a length has at most {MAX_DIGITS} digits on each side of the point", span=span, hint=LENGTH)
     return number

@@ -1,40 +1,41 @@
-"""Functions on places: inside a region, how far, how fast, which way."""
+"""Translation of spatial functions: INSIDE, POINT, DISTANCE, WITHIN, SPEED, HEADING and others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from transom.algebra.expressions import Expression, InRegion, Literal, call
-from transom.algebra.functions import SPACE_FUNCTIONS
-from transom.catalog.wording import did_you_mean
+from transom.algebra.expressions.expression import Constant, Expression, InRegion, call
+from transom.algebra.expressions.functions import SPACE_FUNCTIONS
+from transom.catalog.reading.wording import did_you_mean
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
 from transom.languages.sql.scope import nodes_in
-from transom.languages.sql.syntax import Constant, Function, Name, Node
+from transom.languages.sql.syntax import FunctionCall, Name, Node, SqlLiteral
 from transom.languages.sql.translate import Scope, translate
-from transom.languages.sql.wording import a, brief
-from transom.model.regions import Region
-from transom.model.space import Position, read_distance
+from transom.languages.sql.type_messages import or_list, shorten, with_article
+from transom.languages.sql.unparse import unparse
+from transom.model.geometry.regions import Region
+from transom.model.geometry.space import Position, read_distance
 from transom.model.types import Type
 
 
-class Surroundings(Scope, Protocol):
-    """What surrounds an expression that speaks of places."""
+class SpatialScope(Scope, Protocol):
+    """The context in which spatial functions are translated."""
 
     @property
     def regions(self) -> Mapping[str, Region]:
-        """The regions of the catalog."""
+        """The regions of the catalog, by name."""
         ...
 
-    def measure(self, nodes: Sequence[Node]) -> int:
-        """How the places in some expressions are measured."""
+    def coordinate_unit(self, nodes: Sequence[Node]) -> int:
+        """The coordinate unit of the positions that some expressions read, in micrometres; 0 for longitude/latitude."""
         ...
 
 
 SPATIAL = frozenset({"INSIDE", *SPACE_FUNCTIONS})
-"""The functions on places that a query may call."""
+"""The names of the spatial functions."""
 
-TAKES = {
+SPATIAL_SIGNATURES = {
     "INSIDE": ("pr", "INSIDE(g, Zone)"),
     "POINT": ("nn", "POINT(x, y)"),
     "X": ("p", "X(g)"),
@@ -46,92 +47,109 @@ TAKES = {
     "WKT": ("s", "WKT(g)"),
     "WKB": ("s", "WKB(g)"),
 }
-"""What each takes (p a place, s that or a line, r a region, n a number, l a length, t a tick), and how to write it."""
+"""Kinds of arguments (p point, s point or line, r region, n number, l length, t tick), and an example call."""
 
 _MEASURED = {"DISTANCE", "WITHIN", "SPEED", "HEADING"}
 
 
-def spatial(node: Function, scope: Surroundings) -> Expression:
-    """A call of a function on places."""
-    takes, example = TAKES[node.name]
-    if node.star or len(node.arguments) != len(takes):
+def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expression:
+    """Translate a call of a spatial function such as DISTANCE; TypeProblem if the arguments do not fit."""
+    kinds, example = SPATIAL_SIGNATURES[node.name]
+    if node.star or len(node.arguments) != len(kinds):
         raise TypeProblem(f"{node.name} does not take these arguments", span=node.span, hint=f"write {example}")
     if node.name == "INSIDE":
-        where, named = node.arguments
-        region = scope.regions[region_name(named, scope)]
-        found = place(where, scope, example)
-        if any(isinstance(part, Name) and part.name == "g" for part in nodes_in(where)):
-            check_measure(region, scope.measure([where]) == 0, named.span)
-        return InRegion(found, region)
-    arguments = [argument(kind, one, scope, example) for kind, one in zip(takes, node.arguments, strict=True)]
+        position, region_node = node.arguments
+        region = scope.regions[region_name(region_node, scope)]
+        point = translate_point(position, scope, example)
+        if any(isinstance(part, Name) and part.name == "g" for part in nodes_in(position)):
+            check_geodesic(region, scope.coordinate_unit([position]) == 0, region_node.span)
+        return InRegion(point, region)
+    arguments = [
+        translate_argument(kind, argument, scope, example) for kind, argument in zip(kinds, node.arguments, strict=True)
+    ]
     if node.name in _MEASURED:
-        measure = scope.measure([one for kind, one in zip(takes, node.arguments, strict=True) if kind == "p"])
-        arguments.append(Literal(measure, Type.INTEGER))
+        unit = scope.coordinate_unit(
+            [argument for kind, argument in zip(kinds, node.arguments, strict=True) if kind == "p"]
+        )
+        arguments.append(Constant(unit, Type.INTEGER))
     if node.name == "SPEED":
-        arguments.append(Literal(scope.calendar.length, Type.INTEGER))
+        arguments.append(Constant(scope.calendar.length, Type.INTEGER))
     return call(node.name, *arguments)
 
 
-def argument(kind: str, node: Node, scope: Surroundings, example: str) -> Expression:
-    """One argument of the kind that a function takes."""
+def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str) -> Expression:
+    """Translate an argument of `kind` p(oint), s(hape), n(umber), l(ength), t(ick); errors suggest `example`."""
     if kind == "p":
-        return place(node, scope, example)
+        return translate_point(node, scope, example)
     if kind == "s":
         shape = translate(node, scope)
-        return shape if shape.type is Type.LINE else place(node, scope, example)
+        return shape if shape.type is Type.LINE else translate_point(node, scope, example)
     if kind == "l":
-        return length(node)
+        return translate_length(node)
     expression = translate(node, scope)
     if not expression.type.is_number or (kind == "t" and expression.type is not Type.INTEGER):
         raise TypeProblem(
-            f"{a(expression.type)} is no {'tick' if kind == 't' else 'number'}", span=node.span, hint=f"write {example}"
+            f"{shorten(unparse(node))} is {with_article(expression.type)}, not a {'tick' if kind == 't' else 'number'}",
+            span=node.span,
+            hint=f"write for example {example}{'; t is the tick of a row' if kind == 't' else ''}",
         )
     return expression
 
 
-def place(node: Node, scope: Surroundings, example: str) -> Expression:
-    """A place; a number is one on a line."""
+def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression:
+    """Translate a point, or a number as a point on a line; TypeProblem with the hint `example` for other types."""
     expression = translate(node, scope)
     if expression.type.is_number and expression.type is not Type.NULL:
         return call("POINT", expression)
     if expression.type is not Type.POINT:
-        raise TypeProblem(f"{a(expression.type)} is no place", span=node.span, hint=f"write {example}")
+        raise TypeProblem(
+            f"{shorten(unparse(node))} is {with_article(expression.type)}, not a position",
+            span=node.span,
+            hint=f"write for example {example}; g is the position of a row",
+        )
     return expression
 
 
-def length(node: Node) -> Expression:
-    """A length such as '5 km' in micrometres."""
+def translate_length(node: Node) -> Expression:
+    """Translate a length in quotes such as '5 km' to a constant in micrometres; TypeProblem if it is malformed."""
     try:
-        return Literal(read_distance(node.value if isinstance(node, Constant) else None), Type.INTEGER)  # type: ignore[arg-type]
+        return Constant(read_distance(node.value if isinstance(node, SqlLiteral) else None), Type.INTEGER)  # type: ignore[arg-type]
     except (ValueError, AttributeError):
-        raise TypeProblem("a length is written in quotes", span=node.span, hint="write for example '5 km'") from None
+        raise TypeProblem(
+            "a distance is written in quotes, with its unit", span=node.span, hint="write for example '5 km'"
+        ) from None
 
 
-def region_name(node: Node, scope: Surroundings) -> str:
-    """The name of a region of the catalog."""
+def region_name(node: Node, scope: SpatialScope) -> str:
+    """The name of the region that INSIDE's second argument means; NameProblem if the catalog does not declare it."""
     if not isinstance(node, Name) or node.qualifier is not None:
-        raise LanguageRule("INSIDE takes a place and a region", span=node.span, hint="write INSIDE(g, Zone)")
+        raise LanguageRule("INSIDE takes a position and a region", span=node.span, hint="write INSIDE(g, Zone)")
     if node.name not in scope.regions:
         hint = did_you_mean(node.name, scope.regions) or "declare `regions` in the catalog"
-        raise NameProblem(f"no region is called {brief(node.name)}", span=node.span, hint=hint)
+        raise NameProblem(f"no region is called {shorten(node.name)}", span=node.span, hint=hint)
     return node.name
 
 
-def check_measure(region: Region, geodesic: bool, span: Span) -> None:
-    """Refuse a region on the earth for a place on the plane, and the other way round."""
+def check_geodesic(region: Region, geodesic: bool, span: Span) -> None:
+    """LanguageRule at `span` if a region is on the earth and a position on the plane (not `geodesic`) or vice versa."""
     if region.geodesic != geodesic:
-        on, other = ("the earth", "the plane") if region.geodesic else ("the plane", "the earth")
-        hint = "use a region that is measured as the position is"
-        raise LanguageRule(f"{brief(region.name)} lies on {on}, the position on {other}", span=span, hint=hint)
+        region_surface, position_surface = ("the earth", "the plane") if region.geodesic else ("the plane", "the earth")
+        hint = "use a region and a position on the same surface"
+        raise LanguageRule(
+            f"{shorten(region.name)} lies on {region_surface}, the position on {position_surface}", span=span, hint=hint
+        )
 
 
-def measure_of(nodes: Sequence[Node], positions: Mapping[str | None, Position | None]) -> int:
-    """The micrometres of one coordinate unit, 0 for longitude and latitude; all places must have the same."""
-    named = [part for node in nodes for part in nodes_in(node) if isinstance(part, Name) and part.name == "g"]
-    asked = {name.qualifier for name in named} - {None} or set(positions)
-    measures = {0 if p.geodesic else p.unit for q, p in positions.items() if q in asked and p is not None}
-    if len(measures) != 1:
-        few = "places of two kinds" if measures else "places without a measure"
-        hint = "both come from sources with the same unit" if measures else "one of them is g, the place of a source"
-        raise LanguageRule(few, span=nodes[0].span, hint=hint)
-    return measures.pop()
+def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Position | None]) -> int:
+    """The unit of the positions g in `nodes`, in micrometres, 0 if geodesic; LanguageRule if their sources disagree."""
+    names = [part for node in nodes for part in nodes_in(node) if isinstance(part, Name) and part.name == "g"]
+    qualifiers = {name.qualifier for name in names} - {None} or set(positions)
+    units = {0 if p.geodesic else p.unit for q, p in positions.items() if q in qualifiers and p is not None}
+    if len(units) != 1:
+        if units:
+            message, hint = "these positions have different units", "compare positions of sources with the same unit"
+        else:
+            message = "these points have no unit, because no source in FROM has positions"
+            hint = f"declare `position` of {or_list([str(name) for name in positions])} in the catalog"
+        raise LanguageRule(message, span=nodes[0].span, hint=hint)
+    return units.pop()

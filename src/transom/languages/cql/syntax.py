@@ -12,7 +12,7 @@ from transom.languages.sql.syntax import NOWHERE, Name, Node, SelectItem
 
 
 class Converter(Enum):
-    """What makes a stream from a relation."""
+    """A relation-to-stream operator."""
 
     RSTREAM = "RStream"
     ISTREAM = "IStream"
@@ -26,8 +26,8 @@ class Domain(Enum):
     TIME = "TIME"
 
 
-class Combination(Enum):
-    """What makes one relation of two with the same columns."""
+class SetOperator(Enum):
+    """A set operation on two relations with the same columns."""
 
     UNION = "UNION"
     EXCEPT = "EXCEPT"
@@ -45,57 +45,57 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """So many rows."""
+class RowQuantity:
+    """A number of rows."""
 
     count: int
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A region by its name."""
+class RegionName:
+    """The name of a region."""
 
     name: str
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """RANGE value, RANGE BY value RATTR domain, or ROWS n; without a domain the unit tells it."""
+class RangeClause:
+    """RANGE value, RANGE BY value RATTR domain, or ROWS n; without a domain the unit decides."""
 
-    value: Quantity | Place | Rows
+    value: Quantity | RegionName | RowQuantity
     domain: Domain | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Slide:
+class SlideClause:
     """SLIDE value, SLIDE BY value SATTR domain, or SLIDE n ROWS."""
 
-    value: Quantity | Rows
+    value: Quantity | RowQuantity
     domain: Domain | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """[PARTITION BY keys reaches, slide]; no reach means UNBOUNDED, and `now` stands for NOW."""
+class WindowClause:
+    """[PARTITION BY keys ranges, slide]; no ranges means NOW if `now` is set, otherwise UNBOUNDED."""
 
     partition: tuple[Name, ...] = ()
-    reaches: tuple[Reach, ...] = ()
-    slide: Slide | None = None
+    ranges: tuple[RangeClause, ...] = ()
+    slide: SlideClause | None = None
     now: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An extent or a subquery, an alias and a window where there is one."""
+    """A FROM source: an extent or a subquery, with an optional alias and window."""
 
     input: str | Query
     alias: str | None = None
-    window: Window | None = None
+    window: WindowClause | None = None
     span: Span = field(default=NOWHERE, compare=False)
     input_span: Span = field(default=NOWHERE, compare=False)
 
@@ -116,8 +116,8 @@ Table: TypeAlias = Source | Join
 
 
 @dataclass(frozen=True, slots=True)
-class First:
-    """FIRST n [PER expressions] BY expression: the rows with the smallest values, of each group."""
+class FirstClause:
+    """FIRST n [PER expressions] BY expression: the n rows with the smallest values, in each group."""
 
     count: int
     by: Node
@@ -129,7 +129,7 @@ class First:
 class Select:
     """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING .. FIRST; no items means `*`.
 
-    `converter` stands around the select list; `starts` is where each clause begins.
+    `converter` is written around the select list; `starts` are the offsets at which the clauses begin.
     """
 
     items: tuple[SelectItem, ...]
@@ -137,7 +137,7 @@ class Select:
     where: Node | None = None
     group_by: tuple[Node, ...] = ()
     having: Node | None = None
-    first: First | None = None
+    first: FirstClause | None = None
     distinct: bool = False
     converter: Converter | None = None
     span: Span = field(default=NOWHERE, compare=False)
@@ -156,10 +156,10 @@ class Convert:
 
 
 @dataclass(frozen=True, slots=True)
-class Combine:
+class SetOperation:
     """left UNION, EXCEPT or INTERSECT [ALL] right."""
 
-    combination: Combination
+    combination: SetOperator
     every: bool
     left: Query
     right: Query
@@ -167,5 +167,5 @@ class Combine:
     word_span: Span = field(default=NOWHERE, compare=False)
 
 
-Query: TypeAlias = Select | Convert | Combine
+Query: TypeAlias = Select | Convert | SetOperation
 """Any CQL query."""

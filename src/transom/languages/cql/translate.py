@@ -1,4 +1,4 @@
-"""CQL syntax to algebra: windows make relations of streams, and converters make streams of relations."""
+"""Translates CQL to algebra: windows turn streams into relations, converters turn relations into streams."""
 
 from __future__ import annotations
 
@@ -6,150 +6,152 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from transom.algebra.bounds import extent_of
-from transom.algebra.expressions import Column, Expression, call, unchanged
-from transom.algebra.expressions import Item as Output
+from transom.algebra.expressions.expression import Column, Expression, call, identity_items
+from transom.algebra.expressions.expression import NamedExpression as Output
+from transom.algebra.expressions.tracks import TrackFunction
 from transom.algebra.operator import Operator, Plan, Stream, Windows
 from transom.algebra.relations import (
     JoinType,
     RelationJoin,
+    SuppressUnchanged,
     TrackAggregation,
     WindowAggregation,
     WindowDistinct,
-    WindowFirst,
-    WindowGrown,
-    WindowMerge,
     WindowProject,
     WindowSelect,
 )
-from transom.algebra.streams import DStream, IStream, RStream, StreamProject, place_columns
-from transom.algebra.tracks import TrackFunction
-from transom.algebra.tree import is_stream, keyed
+from transom.algebra.state.bounds import single_extent
+from transom.algebra.streams import DStream, IStream, RStream, StreamProject, find_position_columns
+from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent, Kind
-from transom.errors import LanguageRule, Span, TypeProblem
-from transom.languages.cql.conditions import Condition, both, combine, conjuncts, reads_only, set_apart
-from transom.languages.cql.scope import STAMPS, Given, Located, Relations, TrackGrouped, relation_of
-from transom.languages.cql.sources import From, Item, Joined, items_of, product
-from transom.languages.cql.syntax import Combine, Convert, Converter, First, Query, Select, Source, Table
-from transom.languages.cql.windows import Frame
-from transom.languages.sql.scope import Grouped, Sources, has_aggregate
-from transom.languages.sql.select import Selecting, Translation, Views, check_names, given, no_views, renamed
-from transom.languages.sql.syntax import Exists, Function, InQuery, Node, SelectItem, Unary
-from transom.languages.sql.translate import Scope, as_instants, compare, condition
+from transom.catalog.extent import Extent, ExtentKind
+from transom.errors import LanguageRule, Span
+from transom.languages.cql.conditions import (
+    SubqueryCondition,
+    and_together,
+    apply_set_operation,
+    isolate_columns,
+    reads_only,
+    split_conditions,
+)
+from transom.languages.cql.scope import (
+    STAMPS,
+    LocatedSource,
+    ParameterValues,
+    RelationScope,
+    TrackGroupScope,
+    relation_argument,
+)
+from transom.languages.cql.sources import FromItem, JoinedItem, SourceItem, from_clause_relation, source_items
+from transom.languages.cql.syntax import Convert, Converter, Query, Select, SetOperation, Source, Table
+from transom.languages.cql.top_k import merge_keys, translate_first
+from transom.languages.cql.windows import WindowTranslator
+from transom.languages.sql.scope import GroupScope, SourceScope, has_aggregate
+from transom.languages.sql.select import (
+    HAVING_HINT,
+    SelectTranslator,
+    StreamViews,
+    Translation,
+    alias_names,
+    check_source_names,
+    rename_columns,
+    unsupported_view,
+)
+from transom.languages.sql.syntax import Exists, FunctionCall, InSubquery, Node, SelectItem, Unary
+from transom.languages.sql.translate import apply_comparison, condition, read_strings_as_instants
 from transom.languages.sql.translate import translate as translate_expression
-from transom.languages.sql.wording import a
+from transom.languages.sql.type_messages import shorten
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute
-from transom.model.space import Position
-from transom.model.types import Type, Value
+from transom.model.types import Value
 
 
 def translate(
-    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: Views = no_views
+    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """The algebra of a query; names that no source has are parameters, if they have a value (C8)."""
-    translator = _Translator(catalog, parameters=Given(parameters or {}, catalog.parameters), views=views)
+    """Translate a CQL query to a plan; unknown names are `parameters` (C8); `views` plans extents that are queries."""
+    translator = _CqlTranslator(catalog, parameters=ParameterValues(parameters or {}, catalog.parameters), views=views)
     plan = translator.query(query)
     if not is_stream(plan):
-        plan = merged(plan)  # type: ignore[arg-type]
+        plan = merge_keys(plan)  # type: ignore[arg-type]
     translator.parameters.check()
     return Translation(plan, tuple(translator.warnings))
 
 
-def merged(plan: Windows) -> Windows:
-    """A relation as one bag per instant, whatever keys it has."""
-    return WindowMerge(plan) if keyed(plan) else plan
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """FIRST, with its expressions translated."""
-
-    count: int
-    by: Expression
-    per: tuple[Expression, ...]
-
-    def of(self, plan: Windows) -> Windows:
-        """The first rows of the windows of all keys together."""
-        return WindowFirst(merged(plan), self.per, self.by, self.count)
-
-
-def ranked(first: First | None, scope: Scope) -> _Ranked | None:
-    """What FIRST ranks rows by, and within which groups."""
-    if first is None:
-        return None
-    if not first.count:
-        raise LanguageRule("the first 0 rows", span=first.span, hint="write FIRST 1 BY ..")
-    by = translate_expression(first.by, scope)
-    if by.type in (Type.NULL, Type.POINT, Type.LINE):
-        raise TypeProblem(
-            f"{a(by.type)} has no order", span=first.by.span, hint="rank by a number, such as DISTANCE(g, POINT(0, 0))"
-        )
-    return _Ranked(first.count, by, tuple(translate_expression(node, scope) for node in first.per))
-
-
 @dataclass(slots=True)
-class _Prepared:
-    """A SELECT whose FROM and WHERE are translated; `outside` are the conditions on the query around it."""
+class _PreparedSelect:
+    """A SELECT with FROM and WHERE translated; `outer_conditions` read columns of the outer query."""
 
-    tables: list[From]
-    scope: Relations
+    tables: list[FromItem]
+    scope: RelationScope
     where: Expression | None
-    questions: list[Condition]
-    outside: list[Expression]
+    subquery_conditions: list[SubqueryCondition]
+    outer_conditions: list[Expression]
 
     @property
-    def items(self) -> list[Item]:
-        """All sources, in their order."""
-        return [item for table in self.tables for item in items_of(table)]
+    def items(self) -> list[SourceItem]:
+        """The FROM sources of this SELECT, from left to right, including those inside joins."""
+        return [item for table in self.tables for item in source_items(table)]
 
     def plan(self) -> Windows:
-        """The relation behind FROM and WHERE."""
-        plan = product(self.tables)
+        """The plan of FROM and WHERE; subqueries of WHERE become semi joins, negated ones anti joins."""
+        plan = from_clause_relation(self.tables)
         if self.where is not None:
             plan = WindowSelect(plan, self.where)
-        for asked in self.questions:
-            join_type = JoinType.ANTI if asked.negated else JoinType.SEMI
-            plan = RelationJoin(plan, asked.relation, asked.predicate, join_type)
+        for subquery in self.subquery_conditions:
+            join_type = JoinType.ANTI if subquery.negated else JoinType.SEMI
+            plan = RelationJoin(plan, subquery.relation, subquery.predicate, join_type)
         return plan
 
 
 @dataclass(slots=True)
-class _Translator(Selecting):
-    parameters: Given = field(kw_only=True)
-    asked: int = 0
+class _CqlTranslator(SelectTranslator):
+    """Translates one CQL query and its subqueries; `subquery_count` numbers those in conditions."""
+
+    parameters: ParameterValues = field(kw_only=True)
+    subquery_count: int = 0
     positions: dict[Query, Position] = field(default_factory=dict)
-    """The positions that subqueries hand on."""
+    """Positions of subqueries that select the coordinates of a source."""
 
     def query(self, query: Query) -> Plan:
-        """A query is a relation, or a converter around one."""
+        """Translate a query to the plan of a relation, or of a stream if a converter such as RSTREAM is outermost."""
         match query:
             case Convert():
-                place = Span(query.span.start, query.span.start + len(query.converter.value))
-                return self.convert(query.converter, query.query, place)
+                span = Span(query.span.start, query.span.start + len(query.converter.value))
+                return self.convert(query.converter, query.query, span)
             case Select(converter=Converter() as converter):
                 return self.convert(converter, query, query.head_span)
             case Select():
                 return self.select(query)
-            case Combine():
-                words = f"{query.combination.value} of a stream"
-                return combine(query, self.relation(query.left, words), self.relation(query.right, words))
+            case SetOperation():
+                word = query.combination.value
+                message = f"{word} needs relations, and this side is a stream"
+                hint = f"write one RStream around the whole {word}"
+                return apply_set_operation(
+                    query,
+                    self.translate_relation(query.left, message, hint),
+                    self.translate_relation(query.right, message, hint),
+                )
             case _:
                 assert_never(query)
 
-    def relation(self, query: Query, words: str) -> Windows:
-        """A query that is no stream."""
+    def translate_relation(self, query: Query, message: str, hint: str) -> Windows:
+        """Translate a query that must be a relation; LanguageRule with `message` and `hint` if it is a stream."""
         plan = self.query(query)
         if is_stream(plan):
-            raise LanguageRule(words, span=query.span, hint="put one converter around the whole query")
+            raise LanguageRule(message, span=query.span, hint=hint)
         return plan  # type: ignore[return-value]
 
     def convert(self, converter: Converter, query: Query, span: Span) -> Stream:
-        """RStream, IStream or DStream of a relation; over a window that only grows RStream waits for growth (C5)."""
+        """Translate a query and apply its converter; RStream of a window that only grows emits when it grew (C5)."""
         if isinstance(query, Select) and (query.converter is None or query.head_span == span):
-            plan = self.select(query, grown=converter is Converter.RSTREAM)
+            plan = self.select(query, suppress_unchanged=converter is Converter.RSTREAM)
         else:
-            plan = self.relation(query, f"{converter.value} of a stream")
+            inner = query.converter if isinstance(query, Select | Convert) else None
+            message = (
+                f"{converter.value} needs a relation, and {inner.value if inner else 'this'} has already made a stream"
+            )
+            plan = self.translate_relation(query, message, "keep one of the two converters")
         match converter:
             case Converter.RSTREAM:
                 return RStream(plan)
@@ -158,41 +160,41 @@ class _Translator(Selecting):
             case Converter.DSTREAM:
                 return DStream(plan)
 
-    def select(self, query: Select, *, grown: bool = False) -> Windows:
-        """FROM, WHERE, GROUP BY, HAVING, FIRST, the select list and DISTINCT, in this order."""
-        prepared = self.prepare(query, None)
+    def select(self, query: Select, *, suppress_unchanged: bool = False) -> Windows:
+        """Translate a SELECT to windows; `suppress_unchanged` drops windows without new rows over growing sources."""
+        prepared = self.prepare_select(query, None)
         scope, items = prepared.scope, prepared.items
-        growing = grown and len(items) == 1 and items[0].only_grows and not prepared.questions
+        suppress = suppress_unchanged and len(items) == 1 and items[0].only_grows and not prepared.subquery_conditions
         grouped = bool(query.group_by) or query.having is not None
-        asked = [item.expression for item in query.items] + ([] if query.first is None else [query.first.by])
-        if grouped or any(has_aggregate(node, scope.aggregates) for node in asked):
-            plan = self.aggregated(query, prepared, growing)
+        expressions = [item.expression for item in query.items] + ([] if query.first is None else [query.first.by])
+        if grouped or any(has_aggregate(node, scope.aggregates) for node in expressions):
+            plan = self.select_with_aggregates(query, prepared, suppress)
         else:
             columns = self.items(query.items, query.star_span, scope)
-            first = ranked(query.first, scope)
-            plan = WindowGrown(prepared.plan()) if growing else prepared.plan()
-            plan = WindowProject(plan if first is None else first.of(plan), columns)
-            self.hand_on(query, items, columns)
-        return WindowDistinct(merged(plan)) if query.distinct else plan
+            first = translate_first(query.first, scope)
+            plan = SuppressUnchanged(prepared.plan()) if suppress else prepared.plan()
+            plan = WindowProject(plan if first is None else first.apply(plan), columns)
+            self.record_position(query, items, columns)
+        return WindowDistinct(merge_keys(plan)) if query.distinct else plan
 
-    def aggregated(self, query: Select, prepared: _Prepared, growing: bool) -> Windows:
-        """Groups and aggregates; without GROUP BY, the keys of a lone window group its tuples (C14)."""
+    def select_with_aggregates(self, query: Select, prepared: _PreparedSelect, suppress: bool) -> Windows:
+        """Translate a SELECT with groups from `prepared` FROM and WHERE; `suppress` drops windows without new rows."""
         scope, items = prepared.scope, prepared.items
         groups = self.groups(query.group_by, scope)
         keys = items[0].keys if len(items) == 1 else ()
         if not query.group_by:
             groups = {Column(key): key for key in keys}
-        inner = TrackGrouped(scope, groups, relations=scope, grouped=bool(query.group_by))
+        inner = TrackGroupScope(scope, groups, relations=scope, grouped=bool(query.group_by))
         columns = self.items(query.items, query.star_span, inner)
         having = None if query.having is None else condition(query.having, inner, "HAVING")
-        first = ranked(query.first, inner)
+        first = translate_first(query.first, inner)
         if not groups and not inner.aggregates and not inner.tracks:
-            inner.count()
+            inner.add_count()
         plan = prepared.plan()
-        if growing:
-            plan = WindowGrown(plan)
+        if suppress:
+            plan = SuppressUnchanged(plan)
         if any(Column(key) not in groups for key in keys):
-            plan = merged(plan)
+            plan = merge_keys(plan)
         by = tuple(Output(*group) for group in groups.items())
         if inner.tracks:
             plan = TrackAggregation(plan, by, (*inner.aggregates, *inner.tracks.values()))
@@ -204,148 +206,170 @@ class _Translator(Selecting):
         if having is not None:
             plan = WindowSelect(plan, having)
         if first is not None:
-            plan = first.of(plan)
-        return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
+            plan = first.apply(plan)
+        return plan if columns == identity_items(plan.schema) else WindowProject(plan, columns)
 
-    def prepare(self, query: Select, around: Relations | None) -> _Prepared:
-        """FROM and WHERE of a query; its plan is built when everything is known that its windows keep."""
+    def prepare_select(self, query: Select, outer: RelationScope | None) -> _PreparedSelect:
+        """Translate FROM and WHERE of a SELECT; `outer`: names around it if it is a WHERE subquery, else None."""
         tables = [self.table(table) for table in query.tables]
-        items = [item for table in tables for item in items_of(table)]
-        check_names((item.visible, item.source.span) for item in items)
-        scope = self.scope(items, around, given(query.items))
-        plain, questions = conjuncts(query.where)
+        items = [item for table in tables for item in source_items(table)]
+        check_source_names((item.visible, item.source.span) for item in items)
+        scope = self.scope(items, outer, alias_names(query.items))
+        plain, subquery_nodes = split_conditions(query.where)
         conditions = [self.where(node, scope) for node in plain]
-        asked = [self.question(node, scope) for node in questions]
-        own = frozenset(attribute for item in items for attribute in item.attributes)
-        inside = [one for one in conditions if reads_only(one, own)]
-        outside = [one for one in conditions if not reads_only(one, own)]
-        for node, one in zip(questions, asked, strict=True):
-            if not reads_only(one.predicate, own | frozenset(one.relation.schema)):
+        subquery_conditions = [self.subquery_condition(node, scope) for node in subquery_nodes]
+        attributes = frozenset(attribute for item in items for attribute in item.attributes)
+        inner_conditions = [conjunct for conjunct in conditions if reads_only(conjunct, attributes)]
+        outer_conditions = [conjunct for conjunct in conditions if not reads_only(conjunct, attributes)]
+        for node, subquery in zip(subquery_nodes, subquery_conditions, strict=True):
+            if not reads_only(subquery.predicate, attributes | frozenset(subquery.relation.schema)):
                 raise LanguageRule(
-                    "a condition on a query two levels around", span=node.span, hint="join the sources in FROM"
+                    "a subquery can use columns of the query around it, but not of one further out",
+                    span=node.span,
+                    hint="join the sources in FROM",
                 )
-        return _Prepared(tables, scope, both(inside), asked, outside)
+        return _PreparedSelect(tables, scope, and_together(inner_conditions), subquery_conditions, outer_conditions)
 
-    def scope(self, items: Sequence[Item], around: Relations | None, names: frozenset[str] = frozenset()) -> Relations:
-        """The names that some sources offer."""
-        return Relations(
+    def scope(
+        self, items: Sequence[SourceItem], outer: RelationScope | None, aliases: frozenset[str] = frozenset()
+    ) -> RelationScope:
+        """The names visible in a query: those of `items` (its FROM), then `outer`'s; `aliases` improve error hints."""
+        return RelationScope(
             self.catalog.calendar,
             [item.visible for item in items],
             on_stream=False,
-            given=names,
+            aliases=aliases,
             regions=self.catalog.regions,
             parameters=self.parameters,
             warnings=self.warnings,
-            around=around,
+            outer=outer,
         )
 
-    def question(self, node: Node, scope: Relations) -> Condition:
-        """[NOT] IN (SELECT ..) and [NOT] EXISTS (SELECT ..): whether another relation has a match."""
+    def subquery_condition(self, node: Node, scope: RelationScope) -> SubqueryCondition:
+        """Translate `[NOT] x IN (SELECT ...)` or `[NOT] EXISTS (SELECT ...)` to the semi or anti join that it means."""
         negated = False
         while isinstance(node, Unary):
             node, negated = node.operand, not negated
-        assert isinstance(node, InQuery | Exists)  # noqa: S101 - conjuncts() found it
+        assert isinstance(node, InSubquery | Exists)  # noqa: S101 - split_conditions() found it
         query: Query = node.query  # type: ignore[assignment]
-        plan, columns, conditions = self.answers(query, scope, listed=isinstance(node, InQuery))
-        if isinstance(node, InQuery):
+        plan, columns, conditions = self.subquery_relation(query, scope, with_columns=isinstance(node, InSubquery))
+        if isinstance(node, InSubquery):
             negated ^= node.negated
             if len(columns) != 1:
                 raise LanguageRule(
                     f"IN compares with one column, not {len(columns)}", span=query.span, hint="select one column"
                 )
-            sides = as_instants([translate_expression(node.operand, scope), columns[0]], [node.operand, node], scope)
-            equal = compare(node, "=", *sides)
+            sides = read_strings_as_instants(
+                [translate_expression(node.operand, scope), columns[0]], [node.operand, node], scope
+            )
+            equal = apply_comparison(node, "=", *sides)
             conditions = [*conditions, call("OR", equal, call("IS NULL", equal)) if negated else equal]
-        self.asked += 1
-        return set_apart(plan, conditions, negated, self.asked)
+        self.subquery_count += 1
+        return isolate_columns(plan, conditions, negated, self.subquery_count)
 
-    def answers(
-        self, query: Query, scope: Relations, *, listed: bool
+    def subquery_relation(
+        self, query: Query, scope: RelationScope, *, with_columns: bool
     ) -> tuple[Windows, list[Expression], list[Expression]]:
-        """The relation of a subquery in a condition, its columns, and its conditions on the query around it."""
-        more = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
-        if isinstance(query, Select) and not (query.converter or more):
-            prepared = self.prepare(query, scope)
+        """A WHERE subquery's plan, columns (for IN: `with_columns`) and conditions on columns of the outer `scope`."""
+        needs_relation = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
+        if isinstance(query, Select) and not (query.converter or needs_relation):
+            prepared = self.prepare_select(query, scope)
             if not any(has_aggregate(item.expression, scope.aggregates) for item in query.items):
-                columns = self.items(query.items, query.star_span, prepared.scope) if listed else ()
-                return prepared.plan(), [column.expression for column in columns], prepared.outside
-        plan = self.relation(query, "a stream in a condition")
+                columns = self.items(query.items, query.star_span, prepared.scope) if with_columns else ()
+                return prepared.plan(), [column.expression for column in columns], prepared.outer_conditions
+        message = "a subquery in a condition needs a relation, and this one gives a stream"
+        plan = self.translate_relation(query, message, "leave out the converter")
         return plan, [Column(attribute) for attribute in plan.schema], []
 
-    def columns(self, item: SelectItem, scope: Sources | Grouped) -> tuple[Output, ...]:
-        """The columns that an item stands for; Stamps are two, the place and the time (C10)."""
+    def columns(self, item: SelectItem, scope: SourceScope | GroupScope) -> tuple[Output, ...]:
+        """The output columns of a select item; Stamps gives two, the position g and the tick t (C10)."""
         node = item.expression
-        if not isinstance(node, Function) or node.name != "STAMPS" or not isinstance(scope, Relations):
-            return Selecting.columns(self, item, scope)
+        if not isinstance(node, FunctionCall) or node.name != "STAMPS" or not isinstance(scope, RelationScope):
+            return SelectTranslator.columns(self, item, scope)
         if item.alias is not None:
             raise LanguageRule(
-                "one name for two columns, g and t", span=item.span, hint="select g AS place, t AS moment"
+                "Stamps gives two columns, g and t, so one AS cannot name it",
+                span=item.span,
+                hint=f"leave AS {shorten(item.alias)} out, or select g AS place, t AS moment instead",
             )
-        source = relation_of(node, scope)
+        source = relation_argument(node, scope)
         return tuple(Output(stamp := source.stamp(name), Attribute(name, stamp.type)) for name in STAMPS)
 
-    def table(self, table: Table) -> From:
-        """One item of FROM with its joins."""
+    def table(self, table: Table) -> FromItem:
+        """Translate an item of FROM: one source, or a tree of joins with their ON conditions."""
         if isinstance(table, Source):
             return self.source(table)
         left, right = self.table(table.left), self.source(table.right)
-        scope = self.scope([*items_of(left), right], None)
+        scope = self.scope([*source_items(left), right], None)
         if has_aggregate(table.on, scope.aggregates):
-            raise LanguageRule("an aggregate in ON", span=table.on.span, hint="conditions on aggregates go to HAVING")
+            raise LanguageRule("an aggregate in ON", span=table.on.span, hint=HAVING_HINT)
         self.warn_about_null(table.on)
-        return Joined(left, right, condition(table.on, scope, "ON"), table.outer)
+        return JoinedItem(left, right, condition(table.on, scope, "ON"), table.outer)
 
-    def source(self, source: Source) -> Item:
-        """An extent or a subquery; a stream has a window."""
+    def source(self, source: Source) -> SourceItem:
+        """Translate a source of FROM, check its window and collect its warnings."""
         self.count_source(source.span)
-        item = self.of_query(source, source.input) if not isinstance(source.input, str) else self.of_extent(source)
+        item = (
+            self.subquery_source(source, source.input)
+            if not isinstance(source.input, str)
+            else self.extent_source(source)
+        )
         item.check()
         self.warnings += item.remarks()
         return item
 
-    def of_extent(self, source: Source) -> Item:
-        """A declared source of rows."""
-        assert isinstance(source.input, str)  # noqa: S101 - source() asked
+    def extent_source(self, source: Source) -> SourceItem:
+        """Translate a FROM source that names an extent of the catalog: the plan that reads it and its visible names."""
+        assert isinstance(source.input, str)  # noqa: S101 - source() checked it
         extent = self.extent(source.input, source.input_span)
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
-        visible = Located(name, schema, extent.kind is not Kind.STORED, position=extent.position)
-        stream = self.opened(extent, schema)
-        forget = self.forgets(stream, extent)
-        several = extent.object is None and extent.keys != 1
-        frame = Frame(
-            self.catalog.calendar, self.catalog.regions, extent.position, extent.object, extent.name, forget, several
+        tagged = extent.kind is not ExtentKind.STORED
+        visible = LocatedSource(name, schema, tagged, extent=extent.name, position=extent.position)
+        stream = self.open_extent(extent, schema)
+        forget_after = self.forget_after(stream, extent)
+        has_several_objects = extent.object is None and extent.keys != 1
+        window_translator = WindowTranslator(
+            self.catalog.calendar,
+            self.catalog.regions,
+            extent.position,
+            extent.object,
+            extent.name,
+            forget_after,
+            has_several_objects,
         )
-        return Item(source, stream, visible, frame)
+        return SourceItem(source, stream, visible, window_translator)
 
-    def forgets(self, plan: Operator, *extents: Extent) -> int | None:
-        """After how many ticks an unseen key is forgotten: the least that the extents below declare (E8)."""
-        below = extent_of(plan)
-        found = [*extents, *([] if below is None else [self.catalog.extent(below)])]
-        return min((e.forget_after for e in found if e.forget_after is not None), default=None)
+    def forget_after(self, plan: Operator, *extents: Extent) -> int | None:
+        """Ticks without rows after which a partition key's state is dropped: the least that extents set, or None."""
+        extent_name = single_extent(plan)
+        declaring = [*extents, *([] if extent_name is None else [self.catalog.extent(extent_name)])]
+        return min((e.forget_after for e in declaring if e.forget_after is not None), default=None)
 
-    def of_query(self, source: Source, query: Query) -> Item:
-        """A subquery: a relation as it is, a stream under a window."""
+    def subquery_source(self, source: Source, query: Query) -> SourceItem:
+        """Translate a subquery in FROM: a relation as it is, or a stream to which the source's window applies."""
         plan = self.query(query)
         if source.alias is not None:
-            columns = renamed(plan.schema, source.alias, source.span)
+            columns = rename_columns(plan.schema, source.alias, source.span)
             project = StreamProject if is_stream(plan) else WindowProject
             plan = project(plan, columns)  # type: ignore[arg-type]
         position = self.positions.get(query.query if isinstance(query, Convert) else query)
-        visible = Located(source.alias, plan.schema, is_stream(plan), position=position)
+        visible = LocatedSource(source.alias, plan.schema, is_stream(plan), position=position)
         name = source.alias or "the subquery"
-        forget = self.forgets(plan)
-        frame = Frame(self.catalog.calendar, self.catalog.regions, position, None, name, forget)
-        return Item(source, plan, visible, frame)
+        forget_after = self.forget_after(plan)
+        window_translator = WindowTranslator(
+            self.catalog.calendar, self.catalog.regions, position, None, name, forget_after
+        )
+        return SourceItem(source, plan, visible, window_translator)
 
-    def hand_on(self, query: Select, items: Sequence[Item], columns: Sequence[Output]) -> None:
-        """Remember the position of a subquery that selects the columns of one."""
+    def record_position(self, query: Select, items: Sequence[SourceItem], columns: Sequence[Output]) -> None:
+        """If a SELECT's `columns` hold all coordinates of a source in `items`, keep its position for outer queries."""
         for item in items:
             position = item.visible.position
             if position is None:
                 continue
             names = {column.expression: column.attribute.name for column in columns}
-            found = [names.get(Column(a)) for a in place_columns(item.visible.schema, position)]
-            if found[0] is not None and found[-1] is not None:
-                y = found[1] if len(found) == 2 else None
-                self.positions.setdefault(query, replace(position, x=found[0], y=y))
+            names_of_coordinates = [names.get(Column(a)) for a in find_position_columns(item.visible.schema, position)]
+            if names_of_coordinates[0] is not None and names_of_coordinates[-1] is not None:
+                y = names_of_coordinates[1] if len(names_of_coordinates) == 2 else None
+                self.positions.setdefault(query, replace(position, x=names_of_coordinates[0], y=y))

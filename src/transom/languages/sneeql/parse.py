@@ -1,7 +1,8 @@
-"""SNEEql text to syntax."""
+"""Parses SNEEql texts to syntax trees."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from lark import Token
@@ -12,120 +13,162 @@ from transom.errors import ParseError, Span
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
+    FromToWindow,
+    OffsetUnit,
     Query,
-    RangeWindow,
     ScanWindow,
     Select,
     Source,
-    Unit,
 )
-from transom.languages.sql.parse import Clause, Clauses, parse_with, span_of, spanned, whole_number
+from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
+from transom.languages.sql.parse_errors import Failure
 
-WORDS = {
-    "UNIT": "a unit (SEC, MIN, HOUR, in windows also ROWS)",
+TOKEN_NAMES = {
+    "UNIT": "a unit: SEC, MIN, HOUR or ROWS",
     "CONVERTER": "RSTREAM, ISTREAM, DSTREAM",
 }
 
-ELSEWHERE = {
-    "JOIN": "list the sources with commas, and join them in WHERE",
-    "ON": "conditions stand in WHERE",
-    "ORDER": "windows are bags, without an order",
+JOIN = "list the sources with commas, and join them in WHERE"
+OUTER_JOIN = f"there are no outer joins; for an inner join, {JOIN}"
+FOREIGN_KEYWORDS = {
+    "JOIN": JOIN,
+    "ON": "put conditions into WHERE",
     **dict.fromkeys(
         ("LIMIT", "OFFSET", "FETCH"),
         "a row window such as [FROM NOW-9 TO NOW SLIDE 1 ROWS] holds the last ten rows",
     ),
-    **dict.fromkeys(("UNION", "EXCEPT", "INTERSECT"), "ask two queries"),
+    **dict.fromkeys(("UNION", "EXCEPT", "INTERSECT"), "write two queries; CQL has UNION, EXCEPT and INTERSECT"),
     "GROUPBY": "write GROUP BY",
-    "ORDERBY": "windows are bags, without an order",
-    "OVER": "windows stand in brackets after a source, such as road [FROM NOW-5 TO NOW SLIDE 1 MIN]",
+    **dict.fromkeys(("ORDER", "ORDERBY"), "there is no ORDER BY: the rows of an answer have no order; leave it out"),
+    "OVER": "write windows in brackets after a source, such as road [FROM NOW-5 TO NOW SLIDE 1 MIN]",
 }
-"""What other dialects have here, and what to write instead."""
+"""Keywords of other dialects, and hints on what to write instead."""
+_FRACTION = re.compile(r"\d+\.\d*")
 
 
 def parse(text: str) -> Query:
-    """The syntax tree of a SNEEql query; ParseError with the place if it is none."""
-    query: Query = parse_with("sneeql", _Builder(), text, WORDS, _advice)
+    """Parse a SNEEql query to its syntax tree; ParseError with a span if it is malformed."""
+    query: Query = parse_language("sneeql", _SneeqlBuilder(), text, TOKEN_NAMES, _advice)
     return query
 
 
-def _advice(word: str, names: set[str]) -> str | None:
-    """What to write instead of a word that does not fit."""
-    in_window = "TO" in names or "SLIDE" in names
-    if in_window and word == "+":
-        return "a window reaches back from NOW: write NOW or NOW-n"
-    if in_window and word.upper() in ("SEC", "MIN", "HOUR", "ROW", "ROWS"):
-        return "a window has one unit, which stands after SLIDE"
-    if word.upper() == "SELECT" and "a string" in names:
-        return "a subquery stands in parentheses in FROM"
-    if "WHERE" in names and word.upper() in ("LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL"):
-        return ELSEWHERE["JOIN"]
-    return ELSEWHERE.get(word.upper())
+def _advice(failure: Failure) -> str | None:
+    """SNEEql's hint for an unexpected word; None if it has none."""
+    word, expected = failure.word.upper(), failure.expected
+    if "TO" in expected or "SLIDE" in expected:
+        if word == "+":
+            return "a window reaches back from NOW: write NOW or NOW-n"
+        if word in ("SEC", "MIN", "HOUR", "ROW", "ROWS"):
+            return "a window has one unit, written after SLIDE"
+        if word == "]" and "SLIDE" in expected:
+            return "a window needs a slide, for example SLIDE 1 MIN"
+    if word in ("DAY", "DAYS") and TOKEN_NAMES["UNIT"] in expected:
+        return "write SEC, MIN, HOUR or ROWS; a day is 24 HOUR"
+    if expected == {"a whole number"} or (_FRACTION.fullmatch(word) and TOKEN_NAMES["UNIT"] in expected):
+        return _whole_number_hint(failure)
+    if word == "SELECT" and "a string" in expected:
+        return "subqueries are allowed only in FROM, in parentheses"
+    if "WHERE" in expected and word in ("LEFT", "RIGHT", "FULL", "OUTER"):
+        return OUTER_JOIN
+    if "WHERE" in expected and word in ("INNER", "CROSS", "NATURAL"):
+        return JOIN
+    return FOREIGN_KEYWORDS.get(word)
+
+
+def _whole_number_hint(failure: Failure) -> str:
+    """Hint for something else than a whole number in a window."""
+    least = " of at least 1" if failure.before.upper().endswith(("SLIDE", "SCAN")) else ""
+    if "." in failure.word:
+        return f"expected a whole number{least}; count the whole window in a smaller unit, such as SEC"
+    return f"expected a whole number{least}"
 
 
 class _Alias(NamedTuple):
-    """An alias and its place."""
+    """An alias and its span."""
 
     name: str
     span: Span
 
 
 @v_args(meta=True)
-class _Builder(Clauses):
-    """Builds the clauses of a query."""
+class _SneeqlBuilder(ClauseBuilder):
+    """Builds the syntax tree of a SNEEql query from its parse tree."""
 
     def start(self, meta: Meta, children: list[Any]) -> Query:
+        """Unwrap the root of the parse tree: the syntax tree of the entire query."""
         query: Query = children[0]
         return query
 
     def convert(self, meta: Meta, children: list[Any]) -> Query:
-        return Convert(Converter(children[0].upper()), children[1], spanned(meta))
+        """Build the syntax node of `RSTREAM(query)`, `ISTREAM(query)` or `DSTREAM(query)`."""
+        return Convert(Converter(children[0].upper()), children[1], span_of_meta(meta))
 
     def select(self, meta: Meta, children: list[Clause]) -> Query:
+        """Build the syntax node of a SELECT from its clauses, each a dict of node fields and an offset in the text."""
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
         starts = tuple(start for _, start in children)
-        return Select(span=spanned(meta), starts=starts, **clauses)
+        return Select(span=span_of_meta(meta), starts=starts, **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
+        """The select list as fields of the SELECT node, with its offset in the text; `*` is an empty list."""
         if isinstance(children[0], Span):
             return {"items": (), "star_span": children[0]}, meta.start_pos
         return {"items": tuple(children)}, meta.start_pos
 
     def from_clause(self, meta: Meta, children: list[Source]) -> Clause:
+        """FROM as a field of the SELECT node, with the offset of the clause in the query text."""
         return {"sources": tuple(children)}, meta.start_pos
 
     def source(self, meta: Meta, children: list[Any]) -> Source:
+        """Build the syntax node of a source of FROM; ParseError if it has two aliases."""
         aliases = [c for c in children if isinstance(c, _Alias)]
         if len(aliases) > 1:
             raise ParseError("two aliases for one source", span=aliases[1].span, hint="keep one AS")
-        windows = [c for c in children if isinstance(c, RangeWindow | ScanWindow)]
+        windows = [c for c in children if isinstance(c, FromToWindow | ScanWindow)]
         return Source(
             children[0][0],
             aliases[0].name if aliases else None,
             windows[0] if windows else None,
-            spanned(meta),
+            span_of_meta(meta),
             children[0][1],
         )
 
     def subquery(self, meta: Meta, children: list[Any]) -> tuple[Query, Any]:
-        return (children[0], spanned(meta))
+        """A subquery in FROM as the pair of its syntax tree and its span in the text."""
+        return (children[0], span_of_meta(meta))
 
     def extent(self, meta: Meta, children: list[Any]) -> tuple[str, Any]:
-        return (children[0], spanned(meta))
+        """The name of an extent in FROM, with its span."""
+        return (children[0], span_of_meta(meta))
 
     def alias(self, meta: Meta, children: list[Any]) -> _Alias:
-        return _Alias(children[0], spanned(meta))
+        """The alias in `AS alias`, with its span."""
+        return _Alias(children[0], span_of_meta(meta))
 
-    def range_window(self, meta: Meta, children: list[Any]) -> RangeWindow:
+    def range_window(self, meta: Meta, children: list[Any]) -> FromToWindow:
+        """Build the syntax node of `[FROM NOW-n TO NOW-m SLIDE s unit]`."""
         past, until, slide, unit = children
-        return RangeWindow(past, until, whole_number(slide), _unit(unit), spanned(meta), span_of(slide))
+        return FromToWindow(
+            past[0],
+            until[0],
+            whole_number(slide),
+            _unit(unit),
+            span_of_meta(meta),
+            span_of(slide),
+            past[1],
+            until[1],
+        )
 
     def scan_window(self, meta: Meta, children: list[Any]) -> ScanWindow:
+        """Build the syntax node of `[SCAN n unit]`."""
         every, unit = children
-        return ScanWindow(whole_number(every), _unit(unit), spanned(meta), span_of(every))
+        return ScanWindow(whole_number(every), _unit(unit), span_of_meta(meta), span_of(every))
 
-    def now(self, meta: Meta, children: list[Token]) -> int:
-        return whole_number(children[1]) if children else 0
+    def now(self, meta: Meta, children: list[Token]) -> tuple[int, Span]:
+        """The offset n of `NOW-n`, 0 for `NOW`, with its span."""
+        return (whole_number(children[1]) if children else 0), span_of_meta(meta)
 
 
-def _unit(token: Token) -> Unit:
-    return Unit.ROWS if token.upper() == "ROW" else Unit(token.upper())
+def _unit(token: Token) -> OffsetUnit:
+    """The time unit or ROWS that a token of a window names; ROW is a spelling of ROWS."""
+    return OffsetUnit.ROWS if token.upper() == "ROW" else OffsetUnit(token.upper())

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from transom.errors import Span
 from transom.languages.sql.syntax import NOWHERE, Node, SelectItem
+from transom.record import Record
 
 
-class Unit(Enum):
-    """The unit of a window's offsets and slide; it stands once, after SLIDE or SCAN (S3)."""
+class OffsetUnit(Enum):
+    """The unit of a window's offsets and slide, written once, after SLIDE or SCAN (S3)."""
 
     SEC = "SEC"
     MIN = "MIN"
@@ -20,54 +21,56 @@ class Unit(Enum):
 
     @property
     def seconds(self) -> int:
-        """Its length, for units of time."""
+        """The length of a time unit in seconds; KeyError for ROWS."""
         return {"SEC": 1, "MIN": 60, "HOUR": 3600}[self.value]
 
 
 class Converter(Enum):
-    """What makes a stream of tuples from a stream of windows."""
+    """An operator from a stream of windows to a stream of tuples."""
 
     RSTREAM = "RSTREAM"
     ISTREAM = "ISTREAM"
     DSTREAM = "DSTREAM"
 
 
-@dataclass(frozen=True, slots=True)
-class RangeWindow:
+@dataclass(frozen=True, repr=False, slots=True)
+class FromToWindow(Record):
     """[FROM NOW-past TO NOW-until SLIDE slide unit]."""
 
     past: int
     until: int
     slide: int
-    unit: Unit
+    unit: OffsetUnit
     span: Span = field(default=NOWHERE, compare=False)
     slide_span: Span = field(default=NOWHERE, compare=False)
+    past_span: Span = field(default=NOWHERE, compare=False)
+    until_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ScanWindow:
+@dataclass(frozen=True, repr=False, slots=True)
+class ScanWindow(Record):
     """[SCAN every unit]."""
 
     every: int
-    unit: Unit
+    unit: OffsetUnit
     span: Span = field(default=NOWHERE, compare=False)
     every_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One item of FROM: an extent or a subquery, an alias and a window where there is one."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Source(Record):
+    """An item of FROM: an extent or a subquery, with an optional alias and window."""
 
     input: str | Query
     alias: str | None = None
-    window: RangeWindow | ScanWindow | None = None
+    window: FromToWindow | ScanWindow | None = None
     span: Span = field(default=NOWHERE, compare=False)
     input_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
-    """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING; no items means `*`. `starts` is where each clause begins."""
+@dataclass(frozen=True, repr=False, slots=True)
+class Select(Record):
+    """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING; no items means `*`. `starts` are the clauses' offsets."""
 
     items: tuple[SelectItem, ...]
     sources: tuple[Source, ...]
@@ -79,8 +82,8 @@ class Select:
     star_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Convert:
+@dataclass(frozen=True, repr=False, slots=True)
+class Convert(Record):
     """RSTREAM(q), ISTREAM(q) or DSTREAM(q)."""
 
     converter: Converter

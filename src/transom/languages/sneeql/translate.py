@@ -1,67 +1,77 @@
-"""SNEEql syntax to algebra, by the rules of Section 5 of the document. Each function names its rule."""
+"""Translates SNEEql to algebra by the rules of Section 5 of the document. Each function names its rule."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
-from transom.algebra.expressions import Expression, Item, unchanged
+from transom.algebra.expressions.expression import Expression, NamedExpression, identity_items
 from transom.algebra.operator import Plan, Stream, Windows
 from transom.algebra.relations import WindowAggregation, WindowCrossProduct, WindowProject, WindowSelect
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import DStream, IStream, Renumber, RStream, StreamProject, StreamSelect, is_dense
 from transom.algebra.tree import is_stream
-from transom.algebra.windows import Window, row_window, scan, time_window
+from transom.algebra.windows import Window, row_window, scan_window, time_window
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Kind
+from transom.catalog.extent import ExtentKind
 from transom.errors import LanguageRule, Span, UsageError
 from transom.languages.sneeql.syntax import (
     Convert,
     Converter,
+    FromToWindow,
+    OffsetUnit,
     Query,
-    RangeWindow,
     ScanWindow,
     Select,
     Source,
-    Unit,
 )
-from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate
-from transom.languages.sql.select import Remark, Selecting, Translation, Views, check_names, given, no_views, renamed
+from transom.languages.sql.scope import GroupScope, SourceScope, VisibleSource, has_aggregate
+from transom.languages.sql.select import (
+    Remark,
+    SelectTranslator,
+    StreamViews,
+    Translation,
+    alias_names,
+    check_source_names,
+    rename_columns,
+    unsupported_view,
+)
 from transom.languages.sql.translate import AGGREGATES, condition
-from transom.languages.sql.wording import overlapping
+from transom.languages.sql.type_messages import overlap_warning
 from transom.model.types import Value
 
 
 def translate(
-    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: Views = no_views
+    query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """The algebra of a query. SNEEql has no parameters: any that is given is an error."""
+    """Translate a SNEEql query to a plan; UsageError for any parameter; `views` plans extents made by queries."""
     if parameters:
         raise UsageError("SNEEql has no parameters", hint="write the value into the query")
-    translator = _Translator(catalog, views=views)
+    translator = _SneeqlTranslator(catalog, views=views)
     plan = translator.query(query)
     return Translation(plan, tuple(translator.warnings))
 
 
 @dataclass(slots=True)
-class _Item:
-    """One source of FROM on its way: what it is, how it is seen, and the window it was given."""
+class _SourceItem:
+    """A FROM source during translation: its syntax with the window, its input plan and its visible names."""
 
     source: Source
     input: Stream | StoredTable
-    visible: Visible
+    visible: VisibleSource
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is a stream without a window."""
+        """Whether the source is a stream without a window."""
         return not isinstance(self.input, StoredTable) and self.source.window is None
 
 
-class _Translator(Selecting):
-    """Turns one query and its subqueries into algebra."""
+class _SneeqlTranslator(SelectTranslator):
+    """Translates one query and its subqueries."""
 
     def query(self, query: Query) -> Plan:
-        """A query is a stream query, a window query, or a converter around a window query."""
+        """Translate a query to a plan: SELECT over a stream or over windows, or a converter around the latter."""
         if isinstance(query, Convert):
             return self.convert(query)
         items = [self.source(source) for source in query.sources]
@@ -70,21 +80,18 @@ class _Translator(Selecting):
         for item in items:
             if item.is_stream:
                 raise LanguageRule(
-                    "a stream without a window beside other sources",
+                    "a stream joined with other sources needs a window",
                     span=item.source.span,
-                    hint="cross products need windows, for example [FROM NOW TO NOW SLIDE 1 SEC]",
+                    hint=f"write for example {_source_name(item.source)} [FROM NOW TO NOW SLIDE 1 SEC]",
                 )
         return self.window_query(query, items)
 
     # Sec. 6.3: RSTREAM(q), ISTREAM(q), DSTREAM(q) => RStream, IStream, DStream of the window query.
     def convert(self, query: Convert) -> Stream:
+        """Translate RSTREAM, ISTREAM or DSTREAM; LanguageRule if its query is a stream already."""
         plan = self.query(query.query)
         if is_stream(plan):
-            raise LanguageRule(
-                f"{query.converter.value} of a stream",
-                span=Span(query.span.start, query.span.start + len(query.converter.value)),
-                hint="it makes a stream from windows: give the query inside a window, or leave the converter out",
-            )
+            raise self._needs_windows(query)
         windows: Windows = plan  # type: ignore[assignment]
         match query.converter:
             case Converter.RSTREAM:
@@ -94,10 +101,26 @@ class _Translator(Selecting):
             case Converter.DSTREAM:
                 return DStream(windows)
 
+    @staticmethod
+    def _needs_windows(query: Convert) -> LanguageRule:
+        """The LanguageRule for a converter around a query that gives a stream already."""
+        name = query.converter.value
+        span = Span(query.span.start, query.span.start + len(name))
+        if isinstance(query.query, Convert):
+            made = f"{name} needs windows, and {query.query.converter.value} has already made a stream"
+            return LanguageRule(made, span=span, hint="keep one of the two converters")
+        source = _source_name(query.query.sources[0])
+        return LanguageRule(
+            f"{name} needs windows, and this query gives a stream",
+            span=span,
+            hint=f"give {source} a window, or leave {name} out",
+        )
+
     # Sec. 5: SELECT a1..an FROM s WHERE p
     #   => StreamProject [a1..an] (StreamSelect (p) (StreamAcquire (s, s.acquisitionInterval, s.sites)))
-    def stream_query(self, query: Select, item: _Item) -> Stream:
-        scope = Sources(self.catalog.calendar, [item.visible], on_stream=True, given=given(query.items))
+    def stream_query(self, query: Select, item: _SourceItem) -> Stream:
+        """Translate a SELECT over one stream without a window; LanguageRule for GROUP BY or HAVING."""
+        scope = SourceScope(self.catalog.calendar, [item.visible], on_stream=True, aliases=alias_names(query.items))
         if query.group_by or query.having is not None:
             clause = query.group_by[0] if query.group_by else query.having
             raise LanguageRule(
@@ -106,7 +129,7 @@ class _Translator(Selecting):
                 hint="give the stream a window, for example [FROM NOW-5 TO NOW SLIDE 1 MIN]",
             )
         stream = item.input
-        assert not isinstance(stream, StoredTable)  # noqa: S101 - is_stream said so
+        assert not isinstance(stream, StoredTable)  # noqa: S101 - is_stream checked it
         if query.where is not None:
             stream = StreamSelect(stream, self.where(query.where, scope))
         return StreamProject(stream, self.items(query.items, query.star_span, scope))
@@ -114,127 +137,166 @@ class _Translator(Selecting):
     # Sec. 5: SELECT a1..an FROM w1..wm WHERE p
     #   => WindowProject [a1..an] (WindowSelect (p) (WindowCrossProduct (w1), .., (wm)))
     # Select lists with aggregates use WindowAggregation, as in Fig. 4 (S26); HAVING is a selection above it (S16).
-    def window_query(self, query: Select, items: Sequence[_Item]) -> Windows:
-        check_names((item.visible, item.source.span) for item in items)
-        scope = Sources(
-            self.catalog.calendar, [item.visible for item in items], on_stream=False, given=given(query.items)
+    def window_query(self, query: Select, items: Sequence[_SourceItem]) -> Windows:
+        """Translate a SELECT over sources with windows, including WHERE, GROUP BY, HAVING and aggregates."""
+        check_source_names((item.visible, item.source.span) for item in items)
+        scope = SourceScope(
+            self.catalog.calendar, [item.visible for item in items], on_stream=False, aliases=alias_names(query.items)
         )
         where = None if query.where is None else self.where(query.where, scope)
         grouped = bool(query.group_by) or query.having is not None
         if grouped or any(has_aggregate(item.expression, AGGREGATES) for item in query.items):
             groups = self.groups(query.group_by, scope)
-            inner = Grouped(scope, groups)
+            inner = GroupScope(scope, groups)
             columns = self.items(query.items, query.star_span, inner)
             having = None if query.having is None else condition(query.having, inner, "HAVING")
             if not groups and not inner.aggregates:
-                inner.count()
+                inner.add_count()
             plan = self.product(items, where)
-            plan = WindowAggregation(plan, tuple(Item(*group) for group in groups.items()), inner.aggregates)
+            plan = WindowAggregation(plan, tuple(NamedExpression(*group) for group in groups.items()), inner.aggregates)
             if having is not None:
                 plan = WindowSelect(plan, having)
-            return plan if columns == unchanged(plan.schema) else WindowProject(plan, columns)
+            return plan if columns == identity_items(plan.schema) else WindowProject(plan, columns)
         columns = self.items(query.items, query.star_span, scope)
         return WindowProject(self.product(items, where), columns)
 
     # Sec. 5: WindowCrossProduct (w1), .., (wm), folded to the left; a single window needs no product (S18).
-    def product(self, items: Sequence[_Item], where: Expression | None) -> Windows:
+    def product(self, items: Sequence[_SourceItem], where: Expression | None) -> Windows:
+        """The plan of FROM and WHERE: the cross product of `items`' windows, filtered by `where` unless it is None."""
         plan: Windows = self.window(items[0])
         for item in items[1:]:
             plan = WindowCrossProduct(plan, self.window(item))
         return plan if where is None else WindowSelect(plan, where)
 
     # Sec. 5: s[FROM t1 TO t2 SLIDE int timeUnit] => TimeWindow (TimeScope (t1.offset, t2.offset), slide) (stream)
-    # By analogy: ROWS => RowWindow over a stream numbered from 1 (S15), t[SCAN int timeUnit] => Scan (S17 without).
-    def window(self, item: _Item) -> Window:
+    # By analogy: ROWS => RowWindow over a stream numbered from 1 (S15), t[SCAN int timeUnit] => Scan (S17 without it).
+    def window(self, item: _SourceItem) -> Window:
+        """Translate the window of a source; LanguageRule if it does not suit a stream or a table."""
         window, input, tags = item.source.window, item.input, tuple(item.visible.used)
         if isinstance(input, StoredTable):
-            if isinstance(window, RangeWindow):
+            if isinstance(window, FromToWindow):
                 raise LanguageRule(
-                    "a range window on a stored extent", span=window.span, hint="a table takes [SCAN n unit]"
+                    f"{input.extent} is a table, and windows FROM .. TO are for streams",
+                    span=window.span,
+                    hint="write for example [SCAN 1 MIN], or leave the window out",
                 )
-            return scan(input, None if window is None else self.scan_interval(window))
+            return scan_window(input, None if window is None else self.scan_interval(window))
         if isinstance(window, ScanWindow):
             raise LanguageRule(
-                "SCAN on a stream", span=window.span, hint="a stream takes [FROM NOW-n TO NOW SLIDE n unit]"
+                f"SCAN is for tables, and {_source_name(item.source)} is a stream",
+                span=window.span,
+                hint="write for example [FROM NOW-5 TO NOW SLIDE 1 MIN]",
             )
         assert window is not None  # noqa: S101 - query() refused streams without a window
         if window.slide == 0:
-            raise LanguageRule("a slide of 0", span=window.slide_span, hint="a slide is at least 1")
-        if window.unit is Unit.ROWS:
+            raise LanguageRule("a slide cannot be 0", span=window.slide_span, hint="write a slide of at least 1")
+        if window.unit is OffsetUnit.ROWS:
             self.warn_about(window, window.past, window.until, window.slide)
             stream = input if is_dense(input) else Renumber(input)
             return row_window(stream, window.past, window.until, window.slide, tags)
-        past, until, slide = (self.ticks(n, window) for n in (window.past, window.until, window.slide))
+        unit = window.unit
+        past, until = (
+            self.ticks(back, unit, span, f"NOW-{back} is {back} {unit.value} back, which")
+            for back, span in ((window.past, window.past_span), (window.until, window.until_span))
+        )
+        slide = self.ticks(window.slide, unit, window.slide_span, f"SLIDE {window.slide} {unit.value}")
         self.warn_about(window, past, until, slide)
         return time_window(input, past, until, slide, tags)
 
-    def warn_about(self, window: RangeWindow, past: int, until: int, slide: int) -> None:
-        """What is legal in a window and probably not meant; FROM NOW TO NOW asks for samples and means it."""
-        samples = past == until and window.unit is not Unit.ROWS
+    def warn_about(self, window: FromToWindow, past: int, until: int, slide: int) -> None:
+        """Warn if the window NOW-`past` to NOW-`until`, ticks or rows, is empty, or by `slide` has gaps or overlaps."""
+        samples = past == until and window.unit is not OffsetUnit.ROWS
         if past < until:
             self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
         elif past - until + 1 < slide and not samples:
             self.warnings.append(Remark("rows between two windows are in none of them", window.span))
-        elif past - until == slide and (slide > 1 or window.unit is not Unit.ROWS):
-            self.warnings.append(Remark(overlapping(self.apart(window, past, until, slide)), window.span))
+        elif past - until == slide and (slide > 1 or window.unit is not OffsetUnit.ROWS):
+            self.warnings.append(
+                Remark(overlap_warning(self.non_overlapping_window(window, past, until, slide)), window.span)
+            )
 
-    def apart(self, window: RangeWindow, past: int, until: int, slide: int) -> str | None:
-        """The window with one tick or row less at its beginning, in the largest unit that can say it."""
-        if window.unit is Unit.ROWS:
-            return _window(past - 1, until, slide, Unit.ROWS)
-        for unit in (Unit.HOUR, Unit.MIN, Unit.SEC):
+    def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
+        """A window from NOW-(`past`-1) to suggest, so that windows do not overlap; None if no time unit is exact."""
+        if window.unit is OffsetUnit.ROWS:
+            return _window_text(past - 1, until, slide, OffsetUnit.ROWS)
+        for unit in (OffsetUnit.HOUR, OffsetUnit.MIN, OffsetUnit.SEC):
             size = unit.seconds * 1_000_000
             micros = [ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)]
             if not any(length % size for length in micros):
-                return _window(micros[0] // size, micros[1] // size, micros[2] // size, unit)
+                return _window_text(micros[0] // size, micros[1] // size, micros[2] // size, unit)
         return None
 
     def scan_interval(self, window: ScanWindow) -> int:
-        """The interval of a SCAN in ticks."""
-        if window.unit is Unit.ROWS:
-            raise LanguageRule("SCAN counts time, not rows", span=window.span, hint="use SEC, MIN or HOUR")
+        """Every how many ticks `[SCAN n unit]` creates a window; LanguageRule if 0 or counted in rows."""
+        if window.unit is OffsetUnit.ROWS:
+            raise LanguageRule("SCAN counts time, not rows", span=window.span, hint="write SEC, MIN or HOUR")
         if window.every == 0:
-            raise LanguageRule("a scan interval of 0", span=window.every_span, hint="an interval is at least 1")
-        return self.ticks(window.every, window)
+            raise LanguageRule("a scan interval cannot be 0", span=window.every_span, hint="write SCAN 1 or more")
+        return self.ticks(window.every, window.unit, window.every_span, f"SCAN {window.every} {window.unit.value}")
 
-    def ticks(self, count: int, window: RangeWindow | ScanWindow) -> int:
-        """So many units of a window in ticks (S3)."""
-        calendar, unit = self.catalog.calendar, window.unit
+    def ticks(self, count: int, unit: OffsetUnit, span: Span, label: str) -> int:
+        """Convert a count of a unit to ticks; LanguageRule about `label` at `span` if that is not an integer (S3).
+
+        `label` says in the error what was counted.
+        """
+        calendar = self.catalog.calendar
         ticks = calendar.ticks(count * unit.seconds * 1_000_000)
         if ticks is None:
             raise LanguageRule(
-                f"{count} {unit.value} is not a whole number of ticks",
-                span=window.span,
-                hint=f"a tick of this catalog lasts {calendar.describe(1)}; use multiples of it",
+                f"{label} is not a whole number of ticks",
+                span=span,
+                hint=f"a tick of this catalog lasts {calendar.describe(1)}; {self._whole_ticks(unit)}",
             )
         return ticks
 
-    def source(self, source: Source) -> _Item:
-        """An extent or a subquery; StreamAcquire for sensed, StreamReceive for pushed extents (S25)."""
+    def _whole_ticks(self, unit: OffsetUnit) -> str:
+        """What to write instead of a count that is not a whole number of ticks: multiples, or a larger unit."""
+        length = self.catalog.calendar.length
+        size = unit.seconds * 1_000_000
+        multiples = f"use multiples of {length // gcd(length, size)} {unit.value}"
+        larger = (u for u in (OffsetUnit.MIN, OffsetUnit.HOUR) if u.seconds > unit.seconds)
+        exact = next((u for u in larger if u.seconds * 1_000_000 % length == 0), None)
+        return multiples if exact is None else f"{multiples}, or count in {exact.value}"
+
+    def source(self, source: Source) -> _SourceItem:
+        """Translate a source of FROM; sensed extents give StreamAcquire, pushed ones StreamReceive (S25)."""
         self.count_source(source.span)
         if not isinstance(source.input, str):
             return self.subquery(source, source.input)
         extent = self.extent(source.input, source.input_span)
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
-        input = self.opened(extent, schema)
-        return _Item(source, input, Visible(name, schema, tagged=extent.kind is not Kind.STORED))
+        input = self.open_extent(extent, schema)
+        tagged = extent.kind is not ExtentKind.STORED
+        return _SourceItem(source, input, VisibleSource(name, schema, tagged, extent=extent.name))
 
-    def subquery(self, source: Source, query: Query) -> _Item:
-        """A subquery must be of type stream (Sec. 4, S32)."""
+    def subquery(self, source: Source, query: Query) -> _SourceItem:
+        """Translate a subquery in FROM; LanguageRule unless it is a stream (Sec. 4, S32)."""
         plan = self.query(query)
         if not is_stream(plan):
             raise LanguageRule(
-                "a window query as a source",
+                f"a subquery in FROM has to give a stream, and this one {_gives(query)}",
                 span=source.input_span,
-                hint="make it a stream with RSTREAM, ISTREAM or DSTREAM",
+                hint="put RSTREAM, ISTREAM or DSTREAM around it: (RSTREAM(SELECT ..))",
             )
         stream: Stream = plan  # type: ignore[assignment]
         if source.alias is not None:
-            stream = StreamProject(stream, renamed(stream.schema, source.alias, source.span))
-        return _Item(source, stream, Visible(source.alias, stream.schema, tagged=True))
+            stream = StreamProject(stream, rename_columns(stream.schema, source.alias, source.span))
+        return _SourceItem(source, stream, VisibleSource(source.alias, stream.schema, tagged=True))
 
 
-def _window(past: int, until: int, slide: int, unit: Unit) -> str:
+def _source_name(source: Source) -> str:
+    """The name of a source, for messages."""
+    return source.alias or (source.input if isinstance(source.input, str) else "the subquery")
+
+
+def _gives(query: Query) -> str:
+    """What a subquery gives that is not a stream, as the end of a sentence."""
+    windows = isinstance(query, Select) and any(source.window is not None for source in query.sources)
+    return "gives windows" if windows else "reads a table"
+
+
+def _window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
+    """A SNEEql window as text, for a hint: `[FROM NOW-past TO NOW-until SLIDE slide unit]`."""
     ends = [f"NOW-{offset}" if offset else "NOW" for offset in (past, until)]
     return f"[FROM {ends[0]} TO {ends[1]} SLIDE {slide} {unit.value}]"

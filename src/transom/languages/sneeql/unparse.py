@@ -1,24 +1,24 @@
-"""SNEEql syntax to canonical text: one clause per line, comments kept before the clause they stand in front of."""
+"""Prints SNEEql as canonical text: one clause per line, each comment before the clause that follows it."""
 
 from __future__ import annotations
 
-from transom.languages.sneeql.syntax import Convert, Query, RangeWindow, ScanWindow, Source
+from transom.languages.sneeql.syntax import Convert, FromToWindow, Query, ScanWindow, Source
 from transom.languages.sql.layout import INDENT, Line, clause_lines, item_text, with_comments
 from transom.languages.sql.unparse import PRINTER, identifier
 
 
 def unparse(query: Query) -> str:
-    """The canonical text of a query, without comments."""
+    """The canonical text of a SNEEql query, without comments."""
     return "\n".join(text for text, _ in lines(query))
 
 
 def format_text(text: str, query: Query) -> str:
-    """The canonical text of a query with the comments of the text that it was parsed from."""
+    """The canonical text of a query; comments of the original `text` go before the clause that followed them."""
     return with_comments(text, lines(query))
 
 
 def lines(query: Query) -> list[Line]:
-    """The lines of the canonical text; a line that begins a clause comes with the place of that clause."""
+    """The lines of a query's canonical text, each with its clause's offset in the original text, or None."""
     if isinstance(query, Convert):
         inner = [(INDENT + text, start) for text, start in lines(query.query)]
         return [(f"{query.converter.value}(", query.span.start), *inner, (")", None)]
@@ -27,32 +27,32 @@ def lines(query: Query) -> list[Line]:
 
 
 def from_lines(sources: tuple[Source, ...]) -> list[Line]:
-    """The FROM clause: one line per source, more for a subquery."""
+    """The lines of the FROM clause: one per source, more for a subquery."""
     output: list[Line] = []
-    for place, source in enumerate(sources):
-        head = "FROM " if place == 0 else "     "
-        tail = decorations(source) + ("," if place < len(sources) - 1 else "")
-        begin = None if place == 0 else source.span.start
+    for index, source in enumerate(sources):
+        head = "FROM " if index == 0 else "     "
+        tail = window_and_alias(source) + ("," if index < len(sources) - 1 else "")
+        begin = None if index == 0 else source.span.start
         if isinstance(source.input, str):
             output.append((head + identifier(source.input) + tail, begin))
         else:
-            margin = "" if place == 0 else head
+            margin = "" if index == 0 else head
             inner = [(margin + INDENT + text, start) for text, start in lines(source.input)]
             output += [(head + "(", begin), *inner, (margin + ")" + tail, None)]
     return output
 
 
-def decorations(source: Source) -> str:
-    """The window and the alias of a source."""
-    words = ""
+def window_and_alias(source: Source) -> str:
+    """The text that follows a source's name: ` [window] AS alias`, empty if it has neither."""
+    text = ""
     match source.window:
-        case RangeWindow(past=past, until=until, slide=slide, unit=unit):
-            words = f" [FROM {now(past)} TO {now(until)} SLIDE {slide} {unit.value}]"
+        case FromToWindow(past=past, until=until, slide=slide, unit=unit):
+            text = f" [FROM {now_text(past)} TO {now_text(until)} SLIDE {slide} {unit.value}]"
         case ScanWindow(every=every, unit=unit):
-            words = f" [SCAN {every} {unit.value}]"
-    return words if source.alias is None else f"{words} AS {identifier(source.alias)}"
+            text = f" [SCAN {every} {unit.value}]"
+    return text if source.alias is None else f"{text} AS {identifier(source.alias)}"
 
 
-def now(offset: int) -> str:
-    """NOW, or so many units before it."""
+def now_text(offset: int) -> str:
+    """The canonical text of a window bound: NOW, or NOW-n if the offset is not 0."""
     return f"NOW-{offset}" if offset else "NOW"

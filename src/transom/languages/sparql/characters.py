@@ -1,4 +1,4 @@
-"""Escapes of single characters: anywhere in a text, and in strings."""
+"""Character escapes: \\uXXXX anywhere in a query, and backslash escapes in strings."""
 
 from __future__ import annotations
 
@@ -10,57 +10,60 @@ from transom.errors import ParseError, Span
 
 _CODEPOINT = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|[\ud800-\udfff]")
 _IN_STRING = re.compile(r"\\(.)")
-LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "\\": "\\", '"': '"', "'": "'"}
+ESCAPED_LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "\\": "\\", '"': '"', "'": "'"}
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where the characters of a text stood before escapes were undone; from `starts[i]` on all are moved by `by[i]`."""
+class OffsetMap:
+    """Maps offsets of the unescaped text to the original text; from `starts[i]` on, they differ by `differences[i]`."""
 
     starts: tuple[int, ...] = (0,)
-    by: tuple[int, ...] = (0,)
+    differences: tuple[int, ...] = (0,)
 
-    def before(self, offset: int) -> int:
-        """The offset of a character in the user's own text."""
-        return offset + self.by[bisect_right(self.starts, offset) - 1]
+    def original_offset(self, offset: int) -> int:
+        """Convert an offset in the query text after `unescape` to the offset of that character in the original text."""
+        return offset + self.differences[bisect_right(self.starts, offset) - 1]
 
     def span(self, span: Span) -> Span:
-        """A span in the user's own text."""
-        return Span(self.before(span.start), max(self.before(span.end - 1) + 1, self.before(span.end)))
+        """Convert a span of the query text after `unescape` to the span of these characters in the original text."""
+        return Span(
+            self.original_offset(span.start),
+            max(self.original_offset(span.end - 1) + 1, self.original_offset(span.end)),
+        )
 
 
-def unescape(text: str) -> tuple[str, Places]:
-    """A text with its \\uXXXX and \\UXXXXXXXX undone, as SPARQL asks before anything else is read."""
+def unescape(text: str) -> tuple[str, OffsetMap]:
+    """Decode unicode escapes before parsing: the decoded text, and a map of its offsets to those of the original."""
     pieces: list[str] = []
-    starts, by = [0], [0]
+    starts, differences = [0], [0]
     end = length = 0
-    for found in _CODEPOINT.finditer(text):
-        digits = found[1] or found[2]
-        if digits is None and found[0] == "\\\\":
+    for match in _CODEPOINT.finditer(text):
+        digits = match[1] or match[2]
+        if digits is None and match[0] == "\\\\":
             continue
-        code = int(digits, 16) if digits else 0xD800
-        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        code_point = int(digits, 16) if digits else 0xD800
+        if code_point > 0x10FFFF or 0xD800 <= code_point <= 0xDFFF:
             raise ParseError(
-                "no character has this number",
-                span=Span(*found.span()),
+                "this escape is not a character",
+                span=Span(*match.span()),
                 text=text,
-                hint="characters go up to 10FFFF, without D800 to DFFF",
+                hint="the last character is 10FFFF; D800 to DFFF are not characters",
             )
-        pieces += [text[end : found.start()], chr(code)]
-        length += found.start() - end + 1
-        end = found.end()
+        pieces += [text[end : match.start()], chr(code_point)]
+        length += match.start() - end + 1
+        end = match.end()
         starts.append(length)
-        by.append(end - length)
-    return "".join([*pieces, text[end:]]), Places(tuple(starts), tuple(by))
+        differences.append(end - length)
+    return "".join([*pieces, text[end:]]), OffsetMap(tuple(starts), tuple(differences))
 
 
 def unquote(token: str) -> str:
-    """The text between quotes, its escapes undone."""
+    """The string that a quoted SPARQL token denotes: without its quotes, with its escapes decoded."""
     width = 3 if token.startswith(('"""', "'''")) and len(token) >= 6 else 1
-    return _IN_STRING.sub(lambda found: LETTERS[found[1]], token[width:-width])
+    return _IN_STRING.sub(lambda match: ESCAPED_LETTERS[match[1]], token[width:-width])
 
 
 def quote(text: str) -> str:
-    """A text in double quotes."""
-    names = {letter: "\\" + name for name, letter in LETTERS.items() if letter != "'"}
+    """Write a text as a SPARQL string literal in double quotes, with escapes."""
+    names = {letter: "\\" + name for name, letter in ESCAPED_LETTERS.items() if letter != "'"}
     return '"' + "".join(names.get(letter, letter) for letter in text) + '"'

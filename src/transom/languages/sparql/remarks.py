@@ -1,89 +1,92 @@
-"""What is legal in SPARQL and probably not meant: windows, variables without a value, predicates that nobody uses."""
+"""Warnings about legal SPARQL that is probably not intended: windows, unbound variables, unknown predicates."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from transom.catalog.wording import nearest
+from transom.catalog.reading.wording import nearest
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.names import Names
-from transom.languages.sparql.scope import found, visible
+from transom.languages.sparql.scope import find_nodes, visible_variables
+from transom.languages.sparql.translation.names import NameResolver
 from transom.languages.sql.select import Remark
 
 
 def remarks(form: syntax.Form) -> Iterator[Remark]:
-    """What a query alone shows."""
-    yield from _windows(form)
-    yield from _unbound(form)
+    """Yield warnings about legal but suspicious constructs in the query `form`, found without its data."""
+    yield from _window_remarks(form)
+    yield from _unbound_remarks(form)
 
 
-def _windows(form: syntax.Form) -> Iterator[Remark]:
-    """A slide without a unit (R2), or one that does not divide the range (R4)."""
+def _window_remarks(form: syntax.Form) -> Iterator[Remark]:
+    """Yield warnings for windows of query `form` whose slide has no unit (R2), or does not divide the range (R4)."""
     windows = [source.window for source in form.sources if isinstance(source, syntax.StreamSource)]
-    windows += [group.window for group in found(form, syntax.Group) if group.window is not None]
+    windows += [group.window for group in find_nodes(form, syntax.GroupPattern) if group.window is not None]
     for window in windows:
         if not isinstance(window, syntax.RangeWindow) or window.slide is None:
             continue
         width, slide = window.width, window.slide
-        if slide.unit is None and width.unit not in (None, syntax.Unit.MS):
+        if slide.unit is None and width.unit not in (None, syntax.TimeUnit.MS):
             yield Remark(f"SLIDE {slide.count} is {slide.count} ms; write its unit as well", slide.span)
         if width.milliseconds % slide.milliseconds:
             yield Remark("the slide does not divide the range: elements stay for different lengths of time", slide.span)
 
 
-def _unbound(form: syntax.Form) -> Iterator[Remark]:
-    """Variables that nothing gives a value to: each once, where the text names it first."""
-    bound = {variable.name for variable in giving(form)}
-    missing = [variable for variable in found(form, terms.Variable) if variable.name not in bound]
-    for select in found(form, syntax.Select):
-        inside = {*visible(select.where), *_after(select)}
-        missing += [one for one in select.items if isinstance(one, terms.Variable) and one.name not in inside]
+def _unbound_remarks(form: syntax.Form) -> Iterator[Remark]:
+    """Yield one warning for each variable that nothing in the query `form` binds, at its first occurrence."""
+    bound = {variable.name for variable in binding_variables(form)}
+    missing = [variable for variable in find_nodes(form, terms.Variable) if variable.name not in bound]
+    for select in find_nodes(form, syntax.Select):
+        inside = {*visible_variables(select.where), *_select_bindings(select)}
+        missing += [item for item in select.items if isinstance(item, terms.Variable) and item.name not in inside]
     seen: set[str] = set()
-    for variable in sorted(missing, key=lambda one: one.span.start):
+    for variable in sorted(missing, key=lambda item: item.span.start):
         if variable.name not in seen:
             seen.add(variable.name)
-            near = nearest(variable.name, sorted(bound - {variable.name}))
-            hint = f"; did you mean ?{near}?" if near else ""
+            similar = nearest(variable.name, sorted(bound - {variable.name}))
+            hint = f"; did you mean ?{similar}?" if similar else ""
             yield Remark(f"?{variable.name} is never bound: no pattern gives it a value{hint}", variable.span)
 
 
-def giving(form: syntax.Form) -> Iterator[terms.Variable]:
-    """The variables that some part of a query gives a value to."""
-    for block in found(form, syntax.TriplesBlock):
-        yield from found(block, terms.Variable)
-    for bind in found(form, syntax.Bind):
+def binding_variables(form: syntax.Form) -> Iterator[terms.Variable]:
+    """Yield the variables that some part of the query `form` binds; a variable may come several times."""
+    for block in find_nodes(form, syntax.TriplesBlock):
+        yield from find_nodes(block, terms.Variable)
+    for bind in find_nodes(form, syntax.Bind):
         yield bind.variable
-    for named in found(form, syntax.Named):
-        yield named.variable
-    for values in found(form, syntax.Values):
+    for aliased in find_nodes(form, syntax.AliasedExpression):
+        yield aliased.variable
+    for values in find_nodes(form, syntax.Values):
         yield from values.variables
-    names = [graph.name for graph in found(form, syntax.Graph)] + [one.name for one in found(form, syntax.Service)]
+    names = [graph.name for graph in find_nodes(form, syntax.GraphPattern)] + [
+        service.name for service in find_nodes(form, syntax.Service)
+    ]
     yield from (name for name in names if isinstance(name, terms.Variable))
 
 
-def _after(select: syntax.Select) -> Iterator[str]:
-    """The variables that a SELECT gives a value to beside its pattern."""
+def _select_bindings(select: syntax.Select) -> Iterator[str]:
+    """Yield the names of variables that a SELECT binds outside its pattern, by AS or VALUES."""
     modifiers = select.modifiers
-    for named in (*select.items, *modifiers.group_by):
-        if isinstance(named, syntax.Named):
-            yield named.variable.name
+    for item in (*select.items, *modifiers.group_by):
+        if isinstance(item, syntax.AliasedExpression):
+            yield item.variable.name
     if modifiers.values is not None:
         yield from (variable.name for variable in modifiers.values.variables)
 
 
-def unknown_predicates(query: syntax.Query, names: Names, known: Collection[str]) -> Iterator[Remark]:
-    """Predicates of patterns that are not among those that the statements have."""
+def unknown_predicates(query: syntax.SparqlQuery, names: NameResolver, predicates: Collection[str]) -> Iterator[Remark]:
+    """Yield a warning for each predicate in a query's patterns that is not in `predicates`, the IRIs of the data."""
     for predicate in _predicates(query.form):
         iri = names.iri(predicate).value
-        if iri not in known:
-            near = nearest(iri, sorted(known))
-            hint = f"; did you mean <{near}>?" if near else ""
+        if iri not in predicates:
+            similar = nearest(iri, sorted(predicates))
+            hint = f"; did you mean <{similar}>?" if similar else ""
             yield Remark(f"no statement has the predicate <{iri}>{hint}", predicate.span)
 
 
 def _predicates(form: syntax.Form) -> Iterator[terms.IriName]:
-    for block in found(form, syntax.TriplesBlock):
-        for part in found(block, terms.Property):
-            if not any(found(part.verb, terms.NoneOf)):
-                yield from found(part.verb, terms.Iri)
-                yield from found(part.verb, terms.PrefixedName)
+    """Yield the predicates in a query's triple patterns and paths, except inside negated property sets `!(p|q)`."""
+    for block in find_nodes(form, syntax.TriplesBlock):
+        for part in find_nodes(block, terms.PredicateObjectList):
+            if not any(find_nodes(part.verb, terms.NegatedPropertySet)):
+                yield from find_nodes(part.verb, terms.Iri)
+                yield from find_nodes(part.verb, terms.PrefixedName)

@@ -1,4 +1,4 @@
-"""What parses and the language forbids: names without a meaning, variables out of scope, windows without a size."""
+"""Rules of the language beyond its grammar, on prefixes, windows, sources, blank nodes, aggregates and scopes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from itertools import count
 
 from transom.errors import LanguageRule, NameProblem
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.scope import aggregates, found, is_aggregated, outermost, outside_aggregates, visible
-from transom.languages.sparql.syntax import Expression, Group, Query, Select
+from transom.languages.sparql.scope import (
+    aggregates,
+    find_nodes,
+    is_aggregated,
+    outermost_groups,
+    outside_aggregates,
+    visible_variables,
+)
+from transom.languages.sparql.syntax import Expression, GroupPattern, Select, SparqlQuery
 
 VOLATILE = ("NOW", "RAND", "UUID", "STRUUID")
-"""Functions whose value depends on when they are asked."""
+"""Functions whose value depends on when they are called."""
 
 
-def check(query: Query, prefixes: Mapping[str, str] | None = None) -> None:
-    """Refuse what the language forbids; `prefixes` are declared elsewhere (R27)."""
+def check(query: SparqlQuery, prefixes: Mapping[str, str] | None = None) -> None:
+    """Raise LanguageRule or NameProblem if a query breaks a rule; `prefixes` are those of the catalog (R27)."""
     check_names(query, prefixes or {})
-    for group in found(query.form, Group):
+    for group in find_nodes(query.form, GroupPattern):
         if group.window is not None:
             check_window(group.window)
     check_sources(query.form.sources)
@@ -27,10 +34,10 @@ def check(query: Query, prefixes: Mapping[str, str] | None = None) -> None:
     check_form(query.form)
 
 
-def check_names(query: Query, prefixes: Mapping[str, str]) -> None:
-    """Every prefix is declared, in the text or in the catalog."""
+def check_names(query: SparqlQuery, prefixes: Mapping[str, str]) -> None:
+    """Raise NameProblem for a prefix that neither the query nor the catalog declares."""
     declared = {*prefixes, *(entry.name for entry in query.prologue if isinstance(entry, syntax.Prefix))}
-    for name in found(query.form, terms.PrefixedName):
+    for name in find_nodes(query.form, terms.PrefixedName):
         if name.prefix not in declared:
             raise NameProblem(
                 f"no prefix is called {name.prefix}:",
@@ -40,27 +47,27 @@ def check_names(query: Query, prefixes: Mapping[str, str]) -> None:
 
 
 def check_window(window: syntax.Window) -> None:
-    """A window has a size, and a slide that is no larger (R21)."""
+    """Raise LanguageRule if a window is empty, or if its slide is larger than its range (R21)."""
     if isinstance(window, syntax.ElementWindow):
         if window.count == 0:
-            raise LanguageRule("a window of no elements", span=window.count_span, hint="ELEMS takes a number from 1 on")
+            raise LanguageRule("a window cannot have 0 elements", span=window.count_span, hint="write ELEMS 1 or more")
         return
     slide = window.slide if isinstance(window, syntax.RangeWindow) else None
     for duration, name in ((window.width, "RANGE"), (slide, "SLIDE")):
         if duration is not None and duration.count == 0:
-            raise LanguageRule(f"a {name} of no time", span=duration.span, hint="it takes a number from 1 on")
+            raise LanguageRule(f"{name} cannot be 0", span=duration.span, hint=f"write {name} 1 or more")
     if slide is not None and slide.milliseconds > window.width.milliseconds:
         raise LanguageRule(
             "a SLIDE larger than the RANGE would miss elements",
             span=slide.span,
-            hint="SLIDE counts milliseconds unless it has a unit of its own"
+            hint="without a unit SLIDE counts milliseconds: write its unit, or a smaller SLIDE"
             if slide.unit is None
             else "make SLIDE at most as large as RANGE",
         )
 
 
 def check_sources(sources: Iterable[syntax.Source]) -> None:
-    """Windows have a size, and a named stream stands once, so that GRAPH means one of them."""
+    """Check the windows of FROM clauses; LanguageRule if a named stream shares its name with another source."""
     seen: dict[terms.IriName, bool] = {}
     for source in sources:
         if isinstance(source, syntax.StreamSource):
@@ -70,92 +77,95 @@ def check_sources(sources: Iterable[syntax.Source]) -> None:
         stream = isinstance(source, syntax.StreamSource)
         if source.name in seen and (stream or seen[source.name]):
             raise LanguageRule(
-                "two sources of one name", span=source.span, hint="a GRAPH pattern could mean both; keep one"
+                "two sources have the same name", span=source.span, hint="a GRAPH pattern could mean both; keep one"
             )
         seen[source.name] = stream
 
 
-def check_volatile(query: Query) -> None:
-    """A function of the clock would change within the validity of a solution (R28)."""
-    for call in found(query.form, syntax.Builtin):
+def check_volatile(query: SparqlQuery) -> None:
+    """Raise LanguageRule for NOW, RAND or UUID in a query: their values change while a solution is valid (R28)."""
+    for call in find_nodes(query.form, syntax.BuiltinCall):
         if call.name in VOLATILE:
             raise LanguageRule(
-                f"{call.name}() over a stream",
+                f"{call.name}() cannot be used over a stream",
                 span=call.span,
                 detail="its value would change while a solution is valid",
-                hint="ask it over stored graphs only",
+                hint="leave it out, or read stored graphs only",
             )
 
 
 def check_labels(form: syntax.Form) -> None:
-    """A blank node belongs to one basic graph pattern."""
+    """Raise LanguageRule if a blank node label is used in two basic graph patterns of the query `form`."""
     owner: dict[str, int] = {}
     patterns = count(1)
     for part in (form.where, *_clauses(form)):
-        for group in outermost(part):
-            _labels(group, owner, patterns)
+        for group in outermost_groups(part):
+            _check_group_labels(group, owner, patterns)
 
 
-def _labels(group: Group, owner: dict[str, int], patterns: Iterator[int]) -> None:
+def _check_group_labels(group: GroupPattern, owner: dict[str, int], patterns: Iterator[int]) -> None:
+    """Raise LanguageRule if a blank node label of a group has another pattern's number, from `patterns`, in `owner`."""
     current = next(patterns)
     for element in group.elements:
         if isinstance(element, syntax.TriplesBlock):
-            for node in found(element, terms.BlankNode):
+            for node in find_nodes(element, terms.BlankNode):
                 if owner.setdefault(node.label, current) != current:
                     raise LanguageRule(
-                        f"_:{node.label} in two basic graph patterns",
+                        f"_:{node.label} is used in two basic graph patterns",
                         span=node.span,
-                        hint="use a variable, or another label",
+                        hint="write a variable instead, or another label",
                     )
             continue
-        for inner in outermost(element):
-            _labels(inner, owner, patterns)
+        for inner in outermost_groups(element):
+            _check_group_labels(inner, owner, patterns)
         if not isinstance(element, syntax.Filter):
             current = next(patterns)
 
 
 def _clauses(form: syntax.Form) -> list[object]:
-    """The clauses of a form that hold expressions."""
-    listed: list[object] = list(form.items) if isinstance(form, Select) else []
-    return [*listed, *form.modifiers.group_by, *form.modifiers.having, *form.modifiers.order_by]
+    """The clauses of the query `form` that contain expressions: select items, GROUP BY, HAVING and ORDER BY."""
+    clauses: list[object] = list(form.items) if isinstance(form, Select) else []
+    return [*clauses, *form.modifiers.group_by, *form.modifiers.having, *form.modifiers.order_by]
 
 
 def check_form(form: syntax.Form) -> None:
-    """What is selected is in scope; aggregates stand where groups are."""
+    """Raise LanguageRule if the query or subquery `form` breaks a rule on names of AS, on GROUP BY or on aggregates."""
     if form.where is not None:
         check_group(form.where)
     modifiers = form.modifiers
-    known = set(visible(form.where)) if form.where is not None else set()
+    bound = set(visible_variables(form.where)) if form.where is not None else set()
     for key in modifiers.group_by:
-        no_aggregate(key.expression if isinstance(key, syntax.Named) else key, "GROUP BY")
-        if isinstance(key, syntax.Named):
-            _unused(key.variable, known)
+        forbid_aggregates(key.expression if isinstance(key, syntax.AliasedExpression) else key, "GROUP BY")
+        if isinstance(key, syntax.AliasedExpression):
+            _check_new_name(key.variable, bound)
     for expression in (*modifiers.having, *(key.expression for key in modifiers.order_by)):
         check_nested(expression)
     if modifiers.values is not None:
         check_values(modifiers.values)
     if isinstance(form, Select):
-        check_items(form, known)
+        check_items(form, bound)
     for clause in _clauses(form):
-        for group in outermost(clause):
+        for group in outermost_groups(clause):
             check_group(group)
 
 
-def check_items(query: Select, known: set[str]) -> None:
-    """The items of SELECT: new names are new, and with groups all is grouped or aggregated."""
+def check_items(query: Select, bound: set[str]) -> None:
+    """Raise LanguageRule if AS reuses a name, such as one in `bound` (by WHERE), or a variable is not grouped."""
     grouped = is_aggregated(query)
     keys = {
-        key.variable.name if isinstance(key, syntax.Named) else key.name
+        key.variable.name if isinstance(key, syntax.AliasedExpression) else key.name
         for key in query.modifiers.group_by
-        if isinstance(key, syntax.Named | terms.Variable)
+        if isinstance(key, syntax.AliasedExpression | terms.Variable)
     }
     if grouped and not query.items:
         raise LanguageRule(
-            "SELECT * with groups", span=query.span, hint="name the keys and the aggregates that are asked for"
+            "SELECT * cannot be used with GROUP BY or aggregates",
+            span=query.span,
+            hint="list the grouped variables and the aggregates",
         )
-    taken = known | keys
+    taken = bound | keys
     for item in query.items:
-        expression: Expression = item.expression if isinstance(item, syntax.Named) else item
+        expression: Expression = item.expression if isinstance(item, syntax.AliasedExpression) else item
         check_nested(expression)
         if grouped:
             for variable in outside_aggregates(expression):
@@ -165,61 +175,65 @@ def check_items(query: Select, known: set[str]) -> None:
                         span=variable.span,
                         hint=f"add GROUP BY ?{variable.name}, or write for example SAMPLE(?{variable.name})",
                     )
-        if isinstance(item, syntax.Named):
-            _unused(item.variable, taken)
+        if isinstance(item, syntax.AliasedExpression):
+            _check_new_name(item.variable, taken)
             taken = taken | {item.variable.name}
             keys = keys | {item.variable.name}
 
 
-def _unused(variable: terms.Variable, taken: Iterable[str]) -> None:
-    """A name that AS gives is not in use yet."""
+def _check_new_name(variable: terms.Variable, taken: Iterable[str]) -> None:
+    """Raise LanguageRule if the variable that AS or BIND introduces is in `taken`, the names already bound."""
     if variable.name in taken:
-        raise LanguageRule(f"?{variable.name} has a value already", span=variable.span, hint="give it another name")
+        raise LanguageRule(f"?{variable.name} already has a value", span=variable.span, hint="give it another name")
 
 
-def check_group(group: Group) -> None:
-    """The patterns of a group, one after the other."""
-    known: set[str] = set()
+def check_group(group: GroupPattern) -> None:
+    """Raise LanguageRule if FILTER, BIND, VALUES or a subquery of a group breaks a rule, inner groups included."""
+    bound: set[str] = set()
     for element in group.elements:
         match element:
             case syntax.Filter(condition=condition):
-                no_aggregate(condition, "FILTER")
+                forbid_aggregates(condition, "FILTER")
             case syntax.Bind(expression=expression, variable=variable):
-                no_aggregate(expression, "BIND")
-                _unused(variable, known)
+                forbid_aggregates(expression, "BIND")
+                _check_new_name(variable, bound)
             case syntax.Values():
                 check_values(element)
             case syntax.Select():
                 check_form(element)
             case _:
                 pass
-        known.update(visible(element))
+        bound.update(visible_variables(element))
         if not isinstance(element, Select):
-            for inner in outermost(element):
+            for inner in outermost_groups(element):
                 check_group(inner)
 
 
 def check_values(values: syntax.Values) -> None:
-    """A variable stands once in a table of values."""
+    """Raise LanguageRule if VALUES lists a variable twice."""
     names = [variable.name for variable in values.variables]
-    for place, variable in enumerate(values.variables):
-        if variable.name in names[:place]:
-            raise LanguageRule(f"?{variable.name} twice in VALUES", span=variable.span, hint="a row gives it one value")
+    for index, variable in enumerate(values.variables):
+        if variable.name in names[:index]:
+            raise LanguageRule(
+                f"VALUES has ?{variable.name} twice", span=variable.span, hint="leave out one of the two"
+            )
 
 
-def no_aggregate(expression: Expression, clause: str) -> None:
-    """Refuse aggregates where there are no groups yet."""
+def forbid_aggregates(expression: Expression, clause: str) -> None:
+    """Raise LanguageRule if an expression has an aggregate; `clause`, such as FILTER, is for the message."""
     for aggregate in aggregates(expression):
         raise LanguageRule(
-            f"an aggregate in {clause}", span=aggregate.span, hint="aggregates stand in SELECT, HAVING and ORDER BY"
+            f"an aggregate in {clause}",
+            span=aggregate.span,
+            hint="aggregates are allowed in SELECT, HAVING and ORDER BY",
         )
 
 
 def check_nested(expression: Expression) -> None:
-    """An aggregate takes no other aggregate."""
+    """Raise LanguageRule if an aggregate in an expression has another aggregate inside its operand."""
     for aggregate in aggregates(expression):
         if aggregate.operand is not None:
             for inner in aggregates(aggregate.operand):
                 raise LanguageRule(
-                    "an aggregate in an aggregate", span=inner.span, hint="compute the inner one in a subquery"
+                    "an aggregate inside an aggregate", span=inner.span, hint="compute the inner one in a subquery"
                 )

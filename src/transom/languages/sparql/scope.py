@@ -1,4 +1,4 @@
-"""Which variables a pattern makes visible, and walks over syntax trees."""
+"""Scopes of variables, and traversal of syntax trees."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from functools import cache
 from typing import Any, TypeVar
 
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.syntax import Element, Expression, Group, Select
+from transom.languages.sparql.syntax import Element, Expression, GroupPattern, Select
 
 Kind = TypeVar("Kind")
 
 
-def visible(pattern: Group | Element) -> tuple[str, ...]:
-    """The variables in scope after a pattern, in the order in which the text names them."""
+def visible_variables(pattern: GroupPattern | Element) -> tuple[str, ...]:
+    """The names of the variables that a pattern may bind (W3C: in scope), in the order of their first occurrence."""
     return tuple(dict.fromkeys(variable.name for variable in _visible(pattern)))
 
 
-def _visible(pattern: Group | Element) -> Iterator[terms.Variable]:
+def _visible(pattern: GroupPattern | Element) -> Iterator[terms.Variable]:
+    """Yield the variables that a pattern may bind (W3C: in scope); a variable may come several times."""
     match pattern:
         case syntax.TriplesBlock():
-            yield from found(pattern, terms.Variable)
+            yield from find_nodes(pattern, terms.Variable)
         case syntax.Bind(variable=variable):
             yield variable
         case syntax.Values(variables=variables):
             yield from variables
-        case syntax.Group(elements=elements):
+        case syntax.GroupPattern(elements=elements):
             for element in elements:
                 yield from _visible(element)
         case syntax.Optional(group=group):
@@ -34,76 +35,78 @@ def _visible(pattern: Group | Element) -> Iterator[terms.Variable]:
         case syntax.Union(groups=groups):
             for group in groups:
                 yield from _visible(group)
-        case syntax.Graph(name=name, group=group) | syntax.Service(name=name, group=group):
+        case syntax.GraphPattern(name=name, group=group) | syntax.Service(name=name, group=group):
             if isinstance(name, terms.Variable):
                 yield name
             yield from _visible(group)
         case syntax.Select():
-            yield from (terms.Variable(name) for name in columns(pattern))
+            yield from (terms.Variable(name) for name in select_variables(pattern))
         case syntax.Filter() | syntax.Minus():
             pass
 
 
-def columns(query: Select) -> tuple[str, ...]:
-    """The variables that a SELECT returns."""
+def select_variables(query: Select) -> tuple[str, ...]:
+    """The names of the variables that a SELECT returns; for `SELECT *` those in scope."""
     if query.items:
-        return tuple(one.variable.name if isinstance(one, syntax.Named) else one.name for one in query.items)
-    after = [] if query.modifiers.values is None else _visible(query.modifiers.values)
-    return tuple(dict.fromkeys([*visible(query.where), *(variable.name for variable in after)]))
+        return tuple(
+            item.variable.name if isinstance(item, syntax.AliasedExpression) else item.name for item in query.items
+        )
+    trailing = [] if query.modifiers.values is None else _visible(query.modifiers.values)
+    return tuple(dict.fromkeys([*visible_variables(query.where), *(variable.name for variable in trailing)]))
 
 
-def found(tree: Any, *kinds: type[Kind]) -> Iterator[Kind]:
-    """All parts of some kinds in a tree, in the order of the text."""
+def find_nodes(tree: Any, *kinds: type[Kind]) -> Iterator[Kind]:
+    """Yield all nodes of the classes `kinds` in a syntax tree, including its root, in text order."""
     if isinstance(tree, kinds):
         yield tree
     for child in children(tree):
-        yield from found(child, *kinds)
+        yield from find_nodes(child, *kinds)
 
 
-def outermost(tree: Any) -> Iterator[Group]:
-    """The groups in a tree that stand in no other one; a group is its own."""
-    if isinstance(tree, Group):
+def outermost_groups(tree: Any) -> Iterator[GroupPattern]:
+    """Yield the group patterns `{ ... }` of a syntax tree that are not inside another one; a group yields itself."""
+    if isinstance(tree, GroupPattern):
         yield tree
         return
     for child in children(tree):
-        yield from outermost(child)
+        yield from outermost_groups(child)
 
 
-def children(tree: Any) -> Iterator[Any]:
-    """What a tree directly holds."""
-    if isinstance(tree, tuple):
-        yield from tree
+def children(node: Any) -> Iterator[Any]:
+    """Yield the direct children of a syntax node or tuple."""
+    if isinstance(node, tuple):
+        yield from node
     else:
-        kind: Any = type(tree)
-        yield from (getattr(tree, name) for name in _parts(kind))
+        node_type: Any = type(node)
+        yield from (getattr(node, name) for name in _child_fields(node_type))
 
 
 @cache
-def _parts(kind: type) -> tuple[str, ...]:
-    """The fields of a node that may hold nodes; of anything else none."""
-    return tuple(field.name for field in fields(kind) if field.compare) if is_dataclass(kind) else ()
+def _child_fields(node_type: type) -> tuple[str, ...]:
+    """The fields of a syntax node class that may hold child nodes, spans excluded; () if it is not a node class."""
+    return tuple(field.name for field in fields(node_type) if field.compare) if is_dataclass(node_type) else ()
 
 
 def outside_aggregates(expression: Expression) -> Iterator[terms.Variable]:
-    """The variables of an expression that no aggregate takes in, without those of its patterns."""
+    """Yield the variables of an expression that are not inside an aggregate or EXISTS."""
     if isinstance(expression, terms.Variable):
         yield expression
     elif not isinstance(expression, syntax.Aggregate | syntax.Exists):
-        for child in _expressions(expression):
+        for child in _operands(expression):
             yield from outside_aggregates(child)
 
 
 def aggregates(expression: Expression) -> Iterator[syntax.Aggregate]:
-    """The aggregates of an expression; those of a subquery in it are its own."""
+    """Yield the outermost aggregates of an expression that are not inside EXISTS."""
     if isinstance(expression, syntax.Aggregate):
         yield expression
     elif not isinstance(expression, syntax.Exists):
-        for child in _expressions(expression):
+        for child in _operands(expression):
             yield from aggregates(child)
 
 
-def _expressions(expression: Any) -> Iterable[Any]:
-    """The operands of an expression."""
+def _operands(expression: Any) -> Iterable[Any]:
+    """Yield the direct operands of an expression; those in argument lists are included."""
     for child in children(expression):
         if isinstance(child, tuple):
             yield from child
@@ -112,8 +115,8 @@ def _expressions(expression: Any) -> Iterable[Any]:
 
 
 def is_aggregated(query: syntax.Form) -> bool:
-    """Whether solutions are grouped: by GROUP BY, or because an aggregate asks for it."""
+    """Whether a query groups its solutions, by GROUP BY or because it has an aggregate."""
     modifiers = query.modifiers
     listed = query.items if isinstance(query, Select) else ()
-    written: list[Any] = [*listed, *modifiers.having, *modifiers.order_by]
-    return bool(modifiers.group_by) or any(True for one in written for _ in aggregates(one))
+    expressions: list[Any] = [*listed, *modifiers.having, *modifiers.order_by]
+    return bool(modifiers.group_by) or any(True for expression in expressions for _ in aggregates(expression))

@@ -7,12 +7,12 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from transom.errors import Span
-from transom.languages.sparql.terms import IriName, LiteralTerm, Statement, Variable
+from transom.languages.sparql.terms import IriName, LiteralTerm, TriplesSameSubject, Variable
 from transom.languages.sql.syntax import NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
-class Junction:
+class Logic:
     """Operands joined by || or &&."""
 
     operator: Literal["||", "&&"]
@@ -40,7 +40,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class InList:
     """operand IN (options)."""
 
     operand: Expression
@@ -50,8 +50,8 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Builtin:
-    """A function of SPARQL itself, by its name in capitals; URI, ISURI are IRI, ISIRI."""
+class BuiltinCall:
+    """A built-in function by its name in capitals; URI and ISURI are stored as IRI and ISIRI."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -59,8 +59,8 @@ class Builtin:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedCall:
-    """A function by its IRI: a cast, or one that somebody defined."""
+class IriCall:
+    """A function called by its IRI: a cast or an extension function."""
 
     function: IriName
     arguments: tuple[Expression, ...]
@@ -83,18 +83,18 @@ class Aggregate:
 class Exists:
     """EXISTS or NOT EXISTS."""
 
-    group: Group
+    group: GroupPattern
     negated: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
 Expression: TypeAlias = (
-    Variable | IriName | LiteralTerm | Junction | Binary | Unary | Member | Builtin | NamedCall | Aggregate | Exists
+    Variable | IriName | LiteralTerm | Logic | Binary | Unary | InList | BuiltinCall | IriCall | Aggregate | Exists
 )
 
 
-class Unit(Enum):
-    """The unit of a window's range and slide; where none is written it is MS (R2)."""
+class TimeUnit(Enum):
+    """The unit of a window's range and slide; MS if none is written (R2)."""
 
     MS = "MS"
     S = "S"
@@ -105,28 +105,28 @@ class Unit(Enum):
 
     @property
     def milliseconds(self) -> int:
-        """Its length."""
+        """The length of the unit in milliseconds."""
         seconds = {"S": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86_400, "WEEK": 604_800}
-        return 1 if self is Unit.MS else 1000 * seconds[self.value]
+        return 1 if self is TimeUnit.MS else 1000 * seconds[self.value]
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """So many units."""
+    """A length of time: a count and its unit."""
 
     count: int
-    unit: Unit | None = None
+    unit: TimeUnit | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
     @property
     def milliseconds(self) -> int:
-        """Its length."""
-        return self.count * (self.unit or Unit.MS).milliseconds
+        """The length of the duration in milliseconds; a missing unit means milliseconds."""
+        return self.count * (self.unit or TimeUnit.MS).milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class RangeWindow:
-    """WINDOW RANGE width SLIDE slide; without a slide it is one unit of the width (R2)."""
+    """WINDOW RANGE width SLIDE slide; the default slide is one unit of the width (R2)."""
 
     width: Duration
     slide: Duration | None = None
@@ -135,7 +135,7 @@ class RangeWindow:
 
 @dataclass(frozen=True, slots=True)
 class FixedWindow:
-    """WINDOW RANGE width FIXED: it slides by its width."""
+    """WINDOW RANGE width FIXED: the slide is the width."""
 
     width: Duration
     span: Span = field(default=NOWHERE, compare=False)
@@ -155,9 +155,9 @@ Window: TypeAlias = RangeWindow | FixedWindow | ElementWindow
 
 @dataclass(frozen=True, slots=True)
 class TriplesBlock:
-    """Statements one after the other."""
+    """A block of consecutive triples, by subject."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[TriplesSameSubject, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -191,7 +191,7 @@ class Values:
 class Optional:
     """OPTIONAL group."""
 
-    group: Group
+    group: GroupPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -199,7 +199,7 @@ class Optional:
 class Minus:
     """MINUS group."""
 
-    group: Group
+    group: GroupPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -207,16 +207,16 @@ class Minus:
 class Union:
     """group UNION group ..."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[GroupPattern, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphPattern:
     """GRAPH name group."""
 
     name: Variable | IriName
-    group: Group
+    group: GroupPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -225,14 +225,14 @@ class Service:
     """SERVICE name group."""
 
     name: Variable | IriName
-    group: Group
+    group: GroupPattern
     silent: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """{ elements WINDOW .. }; a subquery is alone in its group."""
+class GroupPattern:
+    """{ elements WINDOW .. }; a subquery is the only element of its group."""
 
     elements: tuple[Element, ...]
     window: Window | None = None
@@ -240,7 +240,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class AliasedExpression:
     """(expression AS variable)."""
 
     expression: Expression
@@ -261,7 +261,7 @@ class OrderKey:
 class Modifiers:
     """GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET, and the VALUES after them."""
 
-    group_by: tuple[Expression | Named, ...] = ()
+    group_by: tuple[Expression | AliasedExpression, ...] = ()
     having: tuple[Expression, ...] = ()
     order_by: tuple[OrderKey, ...] = ()
     limit: int | None = None
@@ -293,27 +293,29 @@ Source: TypeAlias = GraphSource | StreamSource
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """SELECT; no items means `*`. A subquery has no sources of its own."""
+    """SELECT; no items means `*`. The sources of a subquery are empty."""
 
     kind: Literal["DISTINCT", "REDUCED"] | None
-    items: tuple[Variable | Named, ...]
+    items: tuple[Variable | AliasedExpression, ...]
     sources: tuple[Source, ...]
-    where: Group
+    where: GroupPattern
     modifiers: Modifiers = Modifiers()
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Element: TypeAlias = TriplesBlock | Filter | Bind | Values | Optional | Minus | Union | Graph | Service | Group | Select
-"""What a group holds."""
+Element: TypeAlias = (
+    TriplesBlock | Filter | Bind | Values | Optional | Minus | Union | GraphPattern | Service | GroupPattern | Select
+)
+"""An element of a group pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """CONSTRUCT; without a template the triples of the pattern are it."""
+    """CONSTRUCT; if the template is None, the triples of the pattern are the template."""
 
-    template: tuple[Statement, ...] | None
+    template: tuple[TriplesSameSubject, ...] | None
     sources: tuple[Source, ...]
-    where: Group
+    where: GroupPattern
     modifiers: Modifiers = Modifiers()
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -324,7 +326,7 @@ class Describe:
 
     items: tuple[Variable | IriName, ...]
     sources: tuple[Source, ...]
-    where: Group | None
+    where: GroupPattern | None
     modifiers: Modifiers = Modifiers()
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -334,7 +336,7 @@ class Ask:
     """ASK."""
 
     sources: tuple[Source, ...]
-    where: Group
+    where: GroupPattern
     modifiers: Modifiers = Modifiers()
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -360,7 +362,7 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SparqlQuery:
     """Any SPARQL query."""
 
     prologue: tuple[Base | Prefix, ...]

@@ -1,4 +1,4 @@
-"""The syntax of terms, paths and triples; names of IRIs stand as they were written, and `translate` resolves them."""
+"""The syntax of terms, paths and triples; IRIs are kept as written, and `translate` resolves them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Iri:
-    """<text>, perhaps relative to BASE; the word `a` is the IRI rdf:type."""
+    """<text>, possibly relative to BASE; the keyword `a` is stored as rdf:type."""
 
     text: str
     span: Span = field(default=NOWHERE, compare=False)
@@ -29,7 +29,7 @@ class Iri:
 
 @dataclass(frozen=True, slots=True)
 class PrefixedName:
-    """prefix:local, the escapes of its local part undone."""
+    """prefix:local, with the escapes of the local part decoded."""
 
     prefix: str
     local: str
@@ -40,8 +40,8 @@ IriName: TypeAlias = Iri | PrefixedName
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A literal in quotes, with a language or a datatype where one is written."""
+class StringLiteral:
+    """A quoted literal, with an optional language tag or datatype."""
 
     value: str
     language: str | None = None
@@ -50,7 +50,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumericLiteral:
     """A literal without quotes: an integer, a decimal with a point, a double with an exponent."""
 
     digits: str
@@ -58,14 +58,14 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Boolean:
+class BooleanLiteral:
     """true or false."""
 
     value: bool
     span: Span = field(default=NOWHERE, compare=False)
 
 
-LiteralTerm: TypeAlias = Text | Number | Boolean
+LiteralTerm: TypeAlias = StringLiteral | NumericLiteral | BooleanLiteral
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,82 +77,82 @@ class BlankNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """[ properties ]: a blank node with what is said of it; [] has no properties."""
+class BlankNodePropertyList:
+    """[ properties ]: a blank node with its properties; [] has none."""
 
-    properties: tuple[Property, ...] = ()
+    properties: tuple[PredicateObjectList, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class RdfCollection:
     """( items ): an RDF list."""
 
     items: tuple[Node, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Node: TypeAlias = Variable | IriName | LiteralTerm | BlankNode | Described | Collection
+Node: TypeAlias = Variable | IriName | LiteralTerm | BlankNode | BlankNodePropertyList | RdfCollection
 """What can be the subject or an object of a triple."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
+class InversePath:
     """^path."""
 
-    path: Path
+    path: PropertyPath
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SequencePath:
     """path/path/..."""
 
-    steps: tuple[Path, ...]
+    steps: tuple[PropertyPath, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class AlternativePath:
     """path|path|..."""
 
-    options: tuple[Path, ...]
+    options: tuple[PropertyPath, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedPath:
     """path*, path+ or path?"""
 
-    path: Path
+    path: PropertyPath
     sign: Literal["*", "+", "?"]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class NoneOf:
+class NegatedPropertySet:
     """!(iri|^iri|...): any other predicate."""
 
-    forbidden: tuple[IriName | Inverse, ...]
+    forbidden: tuple[IriName | InversePath, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Path: TypeAlias = IriName | Inverse | Sequence | Alternative | Repeat | NoneOf
+PropertyPath: TypeAlias = IriName | InversePath | SequencePath | AlternativePath | RepeatedPath | NegatedPropertySet
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
-    """A verb and its objects."""
+class PredicateObjectList:
+    """A predicate or path with its objects."""
 
-    verb: Path | Variable
+    verb: PropertyPath | Variable
     objects: tuple[Node, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """A subject and what is said of it."""
+class TriplesSameSubject:
+    """A subject with its predicates and objects."""
 
     subject: Node
-    properties: tuple[Property, ...]
+    properties: tuple[PredicateObjectList, ...]
     span: Span = field(default=NOWHERE, compare=False)

@@ -1,4 +1,4 @@
-"""SPARQL syntax to algebra: Algorithm 1 of the document as R8 to R13 read it, and section 18.2 of SPARQL 1.1."""
+"""Translates SPARQL to algebra by Algorithm 1 of the document, as R8 to R13 read it, and SPARQL 1.1 section 18.2."""
 
 from __future__ import annotations
 
@@ -7,291 +7,321 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
 
-from transom.algebra.expressions import TRUE, Column, Expression, Item, conjunction
+from transom.algebra.expressions.expression import TRUE, Column, Expression, NamedExpression, conjunction
+from transom.algebra.expressions.terms import variable
 from transom.algebra.operator import Windows
-from transom.algebra.rdf.forms import Ask, Construct, Describe, Template
-from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, Place
+from transom.algebra.rdf.forms import Ask, Construct, Describe, TripleTemplate
+from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TermPattern
 from transom.algebra.rdf.solutions import extend, join, left_join, minus, project, union, variables
 from transom.algebra.relations import WindowAggregation, WindowDistinct, WindowSelect
 from transom.algebra.sequences import OrderBy, Slice, SortKey
 from transom.algebra.sources import Values
-from transom.algebra.terms import variable
-from transom.algebra.tree import Question
+from transom.algebra.tree import RdfPlan
 from transom.catalog.catalog import Catalog
 from transom.errors import LanguageRule, Unsupported
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.dataset import Dataset, Size, Target, dataset, size_of
-from transom.languages.sparql.names import Names
-from transom.languages.sparql.parameters import with_parameters
 from transom.languages.sparql.remarks import remarks
 from transom.languages.sparql.rules import check
-from transom.languages.sparql.scope import columns, found, is_aggregated, visible
-from transom.languages.sparql.translate_expressions import Expressions
-from transom.languages.sparql.triples import Row, Triples, path, term
-from transom.languages.sql.select import Remark, Views
+from transom.languages.sparql.scope import find_nodes, is_aggregated, select_variables, visible_variables
+from transom.languages.sparql.translation.dataset import (
+    Dataset,
+    MatchTarget,
+    WindowSize,
+    translate_dataset,
+    window_size_of,
+)
+from transom.languages.sparql.translation.expressions import ExpressionTranslator
+from transom.languages.sparql.translation.names import NameResolver
+from transom.languages.sparql.translation.parameters import with_parameters
+from transom.languages.sparql.translation.triples import TripleBuilder, TriplePath, translate_path, translate_term
+from transom.languages.sql.select import Remark, StreamViews
 from transom.model.rdf.terms import IRI
 from transom.model.time import Calendar
 from transom.model.types import Value
 
-UNIT = BasicGraphPattern(())
+EMPTY_PATTERN = BasicGraphPattern(())
 """The pattern of an empty group: one solution without bindings, always valid."""
-NOTHING = Values((), ())
+NO_SOLUTIONS = Values((), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
-    """What a query means, and what its author should be told."""
+class RdfTranslation:
+    """The algebra of a query, and warnings for its author."""
 
-    plan: Question
+    plan: RdfPlan
     warnings: tuple[Remark, ...] = ()
 
 
 def translate(
-    query: syntax.Query,
+    query: syntax.SparqlQuery,
     catalog: Catalog,
     base: str | None = None,
     parameters: Mapping[str, Value] | None = None,
-    views: Views | None = None,
-) -> Translation:
-    """The algebra of a query; relative IRIs are seen from `base`. SPARQL reads no `views`."""
+    views: StreamViews | None = None,
+) -> RdfTranslation:
+    """Translate SPARQL to a plan; `base` resolves relative IRIs, `parameters` bind variables, `views` is unused."""
     query = with_parameters(query, parameters or {}, catalog.parameters)
     check(query, catalog.rdf.prefixes)
-    names = Names.of(query, catalog.rdf.prefixes, base)
-    translator = _Translator(names, dataset(query.form, names, catalog.rdf, catalog.calendar), catalog.calendar)
+    names = NameResolver.of(query, catalog.rdf.prefixes, base)
+    translator = _SparqlTranslator(
+        names, translate_dataset(query.form, names, catalog.rdf, catalog.calendar), catalog.calendar
+    )
     plan = translator.form(query.form)
     check_windows(query.form, translator.used)
-    return Translation(plan, tuple(remarks(query.form)))
+    return RdfTranslation(plan, tuple(remarks(query.form)))
 
 
 def check_windows(form: syntax.Form, used: set[int]) -> None:
-    """A window that governs no pattern over a stream is not meant (R9)."""
-    for group in found(form, syntax.Group):
+    """Raise LanguageRule if a group's window applies to no stream pattern (R9); `used` has the ids of those that do."""
+    for group in find_nodes(form, syntax.GroupPattern):
         if group.window is not None and id(group.window) not in used:
             raise LanguageRule(
-                "a window that governs no pattern over a stream",
+                "this window applies to no pattern over a stream",
                 span=group.window.span,
-                hint="put it into the group of the triples that it is for, or leave it out",
+                hint="move it into the group of its triples, or leave it out",
             )
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
-    """Where a pattern stands: what it is matched against, and the nearest window around it (R9)."""
+class _PatternContext:
+    """The context of a pattern: what it is matched against, and the nearest enclosing window (R9)."""
 
-    target: Target
+    target: MatchTarget
     window: syntax.Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Translator:
-    """Translates one query; `used` are the windows that govern some pattern."""
+class _SparqlTranslator:
+    """Translates one query; `used` are the ids of the windows that govern some pattern."""
 
-    names: Names
+    names: NameResolver
     dataset: Dataset
     calendar: Calendar
     used: set[int] = field(default_factory=set)
 
-    def form(self, form: syntax.Form) -> Question:
-        """A whole query."""
-        around = _Around(self.dataset.default)
+    def form(self, form: syntax.Form) -> RdfPlan:
+        """Translate the SELECT, ASK, CONSTRUCT or DESCRIBE query `form` to its plan."""
+        context = _PatternContext(self.dataset.default)
         match form:
             case syntax.Select():
-                return self.select(form, around)
+                return self.select(form, context)
             case syntax.Ask():
-                return Ask(self.sliced(self.solved(form, around), form.modifiers))
+                return Ask(self.apply_limit(self.sorted_solutions(form, context), form.modifiers))
             case syntax.Construct(template=template, where=where):
                 statements = template
                 if statements is None:
-                    blocks = [one for one in where.elements if isinstance(one, syntax.TriplesBlock)]
-                    statements = tuple(one for block in blocks for one in block.statements)
-                below = self.sliced(self.solved(form, around), form.modifiers)
-                return Construct(below, tuple(map(self.template, Triples(self.names).rows(statements))))
+                    blocks = [block for block in where.elements if isinstance(block, syntax.TriplesBlock)]
+                    statements = tuple(statement for block in blocks for statement in block.statements)
+                below = self.apply_limit(self.sorted_solutions(form, context), form.modifiers)
+                return Construct(below, tuple(map(self.template, TripleBuilder(self.names).triples(statements))))
             case syntax.Describe(items=items, where=where):
-                listed: Sequence[terms.Variable | terms.IriName] = items
+                names: Sequence[terms.Variable | terms.IriName] = items
                 if not items and where is not None:
-                    listed = [terms.Variable(name) for name in visible(where)]
+                    names = [terms.Variable(name) for name in visible_variables(where)]
                 resources = tuple(
-                    variable(i.name) if isinstance(i, terms.Variable) else self.names.iri(i) for i in listed
+                    variable(item.name) if isinstance(item, terms.Variable) else self.names.iri(item) for item in names
                 )
-                below = self.sliced(self.solved(form, around), form.modifiers)
+                below = self.apply_limit(self.sorted_solutions(form, context), form.modifiers)
                 return Describe(below, resources, self.dataset.default.statements)
             case _:
                 assert_never(form)
 
-    def template(self, row: Row) -> Template:
-        """One statement of a template; it has no paths."""
-        verb = row.verb
-        place: Place = verb if isinstance(verb, IRI | Column) else self.names.iri(verb)  # type: ignore[arg-type]
-        return Template(row.subject, place, row.object)
+    def template(self, triple: TriplePath) -> TripleTemplate:
+        """Translate one triple of a CONSTRUCT template, whose predicate is a variable or an IRI, to algebra."""
+        verb = triple.verb
+        predicate: TermPattern = verb if isinstance(verb, IRI | Column) else self.names.iri(verb)  # type: ignore[arg-type]
+        return TripleTemplate(triple.subject, predicate, triple.object)
 
-    def select(self, query: syntax.Select, around: _Around) -> Windows:
-        """SELECT, of a query or of a subquery."""
-        kept = tuple(dict.fromkeys(variable(name) for name in columns(query)))
-        solutions: Windows = project(self.solved(query, around, kept), kept)
+    def select(self, query: syntax.Select, context: _PatternContext) -> Windows:
+        """Translate a SELECT or subquery to the plan of its solutions; `context` holds its sources and its window."""
+        columns = tuple(dict.fromkeys(variable(name) for name in select_variables(query)))
+        solutions: Windows = project(self.sorted_solutions(query, context, columns), columns)
         if query.kind is not None:
             solutions = WindowDistinct(solutions)
-        return self.sliced(solutions, query.modifiers)
+        return self.apply_limit(solutions, query.modifiers)
 
-    def sliced(self, solutions: Windows, modifiers: syntax.Modifiers) -> Windows:
-        """LIMIT and OFFSET; `solved` has put what they count in order."""
+    def apply_limit(self, solutions: Windows, modifiers: syntax.Modifiers) -> Windows:
+        """Apply LIMIT and OFFSET, if the query has them, to solutions that `sorted_solutions` has sorted."""
         if modifiers.limit is None and modifiers.offset is None:
             return solutions
         return Slice(solutions, modifiers.offset or 0, modifiers.limit)
 
-    def solved(self, form: syntax.Form, around: _Around, kept: tuple[Column, ...] = ()) -> Windows:
-        """The pattern of a query, grouped, with the expressions of its SELECT, and in order (W3C 18.2.4)."""
+    def sorted_solutions(
+        self, form: syntax.Form, context: _PatternContext, columns: tuple[Column, ...] = ()
+    ) -> Windows:
+        """Plan a query (`form`) in `context` up to ORDER BY; ties by `columns`, if () by all variables (W3C 18.2.4)."""
         modifiers = form.modifiers
-        solutions = UNIT if form.where is None else self.group(form.where, around)
-        words = self.expressions(around)
+        solutions = EMPTY_PATTERN if form.where is None else self.group(form.where, context)
+        translator = self.expressions(context)
         items = form.items if isinstance(form, syntax.Select) else ()
-        named = [(item.variable.name, words.term(item.expression)) for item in items if isinstance(item, syntax.Named)]
-        having = [words.condition(one) for one in modifiers.having]
-        order = tuple(SortKey(words.term(key.expression), key.descending) for key in modifiers.order_by)
+        aliased = [
+            (item.variable.name, translator.term(item.expression))
+            for item in items
+            if isinstance(item, syntax.AliasedExpression)
+        ]
+        having = [translator.condition(condition) for condition in modifiers.having]
+        order = tuple(SortKey(translator.term(key.expression), key.descending) for key in modifiers.order_by)
         if is_aggregated(form):
-            solutions = self.grouped(form, solutions, words)
+            solutions = self.group_solutions(form, solutions, translator)
         if having:
             solutions = WindowSelect(solutions, conjunction(having))
         if modifiers.values is not None:
-            solutions = joined(solutions, self.values(modifiers.values))
-        for name, expression in named:
-            solutions = extend(solutions, Item(expression, variable(name).attribute))
+            solutions = join_patterns(solutions, self.values(modifiers.values))
+        for name, expression in aliased:
+            solutions = extend(solutions, NamedExpression(expression, variable(name).attribute))
         if order or modifiers.limit is not None or modifiers.offset is not None:
-            solutions = OrderBy(solutions, order, kept or variables(solutions))
+            solutions = OrderBy(solutions, order, columns or variables(solutions))
         return solutions
 
-    def grouped(self, form: syntax.Form, below: Windows, words: Expressions) -> Windows:
-        """GROUP BY and the aggregates that the expressions of a query ask for; those see a key that has a name."""
-        keys: dict[Column, Item] = {}
-        for place, key in enumerate(form.modifiers.group_by):
-            if isinstance(key, syntax.Named):
+    def group_solutions(self, form: syntax.Form, below: Windows, translator: ExpressionTranslator) -> Windows:
+        """Apply GROUP BY of a query, `form`, to the solutions `below`, and compute the aggregates in `translator`."""
+        keys: dict[Column, NamedExpression] = {}
+        for index, key in enumerate(form.modifiers.group_by):
+            if isinstance(key, syntax.AliasedExpression):
                 column = variable(key.variable.name)
                 expression: Expression = column
-                below = extend(below, Item(words.term(key.expression), column.attribute))
+                below = extend(below, NamedExpression(translator.term(key.expression), column.attribute))
             else:
-                expression = words.term(key)
-                column = expression if isinstance(expression, Column) else variable(f".key{place}")
-            keys[column] = Item(expression, column.attribute)
-        aggregates = tuple(words.aggregate(one, column) for one, column in tuple(words.collected.items()))
+                expression = translator.term(key)
+                column = expression if isinstance(expression, Column) else variable(f".key{index}")
+            keys[column] = NamedExpression(expression, column.attribute)
+        aggregates = tuple(
+            translator.aggregate(aggregate, column) for aggregate, column in tuple(translator.collected.items())
+        )
         return WindowAggregation(below, tuple(keys.values()), aggregates)
 
-    def expressions(self, around: _Around) -> Expressions:
-        """What translates expressions at a place."""
-        return Expressions(self.names, lambda group: self.group(group, around), {})
+    def expressions(self, context: _PatternContext) -> ExpressionTranslator:
+        """A new translator of expressions; `context` holds the sources and the window for EXISTS groups in them."""
+        return ExpressionTranslator(self.names, lambda group: self.group(group, context), {})
 
-    def group(self, group: syntax.Group, around: _Around) -> Windows:
-        """A group, with its filters on top of everything else in it (R12)."""
-        solutions, condition = self.parts(group, around)
+    def group(self, group: syntax.GroupPattern, context: _PatternContext) -> Windows:
+        """Translate a group `{ ... }` to the plan of its solutions; its FILTERs apply to the entire group (R12)."""
+        solutions, condition = self.group_and_filters(group, context)
         return solutions if condition == TRUE else WindowSelect(solutions, condition)
 
-    def parts(self, group: syntax.Group, around: _Around) -> tuple[Windows, Expression]:
-        """What a group matches, and its filters (W3C 18.2.2)."""
-        here = around if group.window is None else replace(around, window=group.window)
-        words = self.expressions(here)
-        solutions: Windows = UNIT
-        statements: list[terms.Statement] = []
+    def group_and_filters(self, group: syntax.GroupPattern, context: _PatternContext) -> tuple[Windows, Expression]:
+        """The plan of a group without its FILTERs, and the conjunction of these, TRUE if it has none (W3C 18.2.2)."""
+        inner_context = context if group.window is None else replace(context, window=group.window)
+        translator = self.expressions(inner_context)
+        solutions: Windows = EMPTY_PATTERN
+        statements: list[terms.TriplesSameSubject] = []
         conditions: list[Expression] = []
         for element in group.elements:
             if isinstance(element, syntax.TriplesBlock):
                 statements += element.statements
                 continue
             if isinstance(element, syntax.Filter):
-                conditions.append(words.condition(element.condition))
+                conditions.append(translator.condition(element.condition))
                 continue
-            solutions = joined(solutions, self.basic(statements, here))
+            solutions = join_patterns(solutions, self.basic_graph_pattern(statements, inner_context))
             statements = []
             match element:
                 case syntax.Optional(group=inner):
-                    right, condition = self.parts(inner, here)
+                    right, condition = self.group_and_filters(inner, inner_context)
                     solutions = left_join(solutions, right, condition)
                 case syntax.Minus(group=inner):
-                    solutions = minus(solutions, self.group(inner, here))
+                    solutions = minus(solutions, self.group(inner, inner_context))
                 case syntax.Bind(expression=expression, variable=bound):
-                    solutions = extend(solutions, Item(words.term(expression), variable(bound.name).attribute))
+                    solutions = extend(
+                        solutions, NamedExpression(translator.term(expression), variable(bound.name).attribute)
+                    )
                 case syntax.Union(groups=groups):
-                    solutions = joined(solutions, reduce(union, (self.group(one, here) for one in groups)))
-                case syntax.Graph():
-                    solutions = joined(solutions, self.graph(element, here))
+                    solutions = join_patterns(
+                        solutions, reduce(union, (self.group(branch, inner_context) for branch in groups))
+                    )
+                case syntax.GraphPattern():
+                    solutions = join_patterns(solutions, self.graph(element, inner_context))
                 case syntax.Values():
-                    solutions = joined(solutions, self.values(element))
-                case syntax.Group():
-                    solutions = joined(solutions, self.group(element, here))
+                    solutions = join_patterns(solutions, self.values(element))
+                case syntax.GroupPattern():
+                    solutions = join_patterns(solutions, self.group(element, inner_context))
                 case syntax.Select():
-                    solutions = joined(solutions, self.select(element, here))
+                    solutions = join_patterns(solutions, self.select(element, inner_context))
                 case syntax.Service():
-                    refused = Unsupported("SERVICE", "a query asks no other endpoints", "never")
-                    refused.span = element.span
-                    raise refused
+                    error = Unsupported(
+                        "SERVICE", "a query cannot ask other endpoints", "never", hint="leave SERVICE out"
+                    )
+                    error.span = element.span
+                    raise error
                 case _:
                     assert_never(element)
-        solutions = joined(solutions, self.basic(statements, here))
+        solutions = join_patterns(solutions, self.basic_graph_pattern(statements, inner_context))
         return solutions, conjunction(conditions)
 
-    def graph(self, pattern: syntax.Graph, around: _Around) -> Windows:
-        """GRAPH: one source by its name, or the union of all, with their names (R10)."""
+    def graph(self, pattern: syntax.GraphPattern, context: _PatternContext) -> Windows:
+        """Translate GRAPH <iri> over that source, or GRAPH ?g to the union over named sources, with ?g bound (R10)."""
         if not isinstance(pattern.name, terms.Variable):
             target = self.dataset.named.get(self.names.iri(pattern.name).value)
-            solutions = self.group(pattern.group, replace(around, target=target or Target()))
-            return NOTHING if target is None else solutions
+            solutions = self.group(pattern.group, replace(context, target=target or MatchTarget()))
+            return NO_SOLUTIONS if target is None else solutions
         column = variable(pattern.name.name)
-        found: Windows | None = None
+        combined: Windows | None = None
         for iri, target in self.dataset.named.items():
-            inside = self.group(pattern.group, replace(around, target=target))
-            one = joined(inside, Values((column,), ((IRI(iri),),)))
-            found = one if found is None else union(found, one)
-        return Values((column,), ()) if found is None else found
+            solutions_inside = self.group(pattern.group, replace(context, target=target))
+            bound_to_name = join_patterns(solutions_inside, Values((column,), ((IRI(iri),),)))
+            combined = bound_to_name if combined is None else union(combined, bound_to_name)
+        return Values((column,), ()) if combined is None else combined
 
     def values(self, values: syntax.Values) -> Values:
-        """VALUES."""
-        rows = tuple(tuple(None if value is None else term(value, self.names) for value in row) for row in values.rows)
-        return Values(tuple(variable(one.name) for one in values.variables), rows)
+        """Translate VALUES to an inline table of solutions; UNDEF becomes NULL."""
+        rows = tuple(
+            tuple(None if value is None else translate_term(value, self.names) for value in row) for row in values.rows
+        )
+        return Values(tuple(variable(node.name) for node in values.variables), rows)
 
-    def basic(self, statements: Sequence[terms.Statement], around: _Around) -> BasicGraphPattern:
-        """A basic graph pattern; each triple pattern has its window (002 Alg. 1, Triple)."""
-        triples = Triples(self.names)
+    def basic_graph_pattern(
+        self, statements: Sequence[terms.TriplesSameSubject], context: _PatternContext
+    ) -> BasicGraphPattern:
+        """Translate adjacent triples to a join of triple patterns, each over a separate window (002 Alg. 1, Triple)."""
+        builder = TripleBuilder(self.names)
         parts: list[Windows] = []
-        for row in triples.rows(statements):
-            self.match(row, around, triples, parts)
+        for triple in builder.triples(statements):
+            self.add_triple(triple, context, builder, parts)
         return BasicGraphPattern(tuple(parts))
 
-    def match(self, row: Row, around: _Around, triples: Triples, parts: list[Windows]) -> None:
-        """One triple of a pattern; a path of steps is a chain of them (W3C 18.2.2.4)."""
-        match row.verb:
+    def add_triple(
+        self, triple: TriplePath, context: _PatternContext, builder: TripleBuilder, parts: list[Windows]
+    ) -> None:
+        """Append the plan of a triple over `context`'s data to `parts`; `p/q` becomes two triples by a blank node."""
+        match triple.verb:
             case IRI() | Column() as predicate:
-                parts.append(around.target.pattern(self.size(around), row.subject, predicate, row.object))
+                parts.append(
+                    context.target.pattern(self.window_size(context), triple.subject, predicate, triple.object)
+                )
             case terms.Iri() | terms.PrefixedName() as name:
-                self.match(row._replace(verb=self.names.iri(name)), around, triples, parts)
-            case terms.Inverse(path=inner):
-                self.match(Row(row.object, inner, row.subject), around, triples, parts)
-            case terms.Sequence(steps=steps):
-                places = [row.subject, *(triples.fresh() for _ in steps[1:]), row.object]
-                for start, step, end in zip(places, steps, places[1:]):
-                    self.match(Row(start, step, end), around, triples, parts)
-            case way:
-                parts.append(self.walk(row, way, around))
+                self.add_triple(triple._replace(verb=self.names.iri(name)), context, builder, parts)
+            case terms.InversePath(path=inner):
+                self.add_triple(TriplePath(triple.object, inner, triple.subject), context, builder, parts)
+            case terms.SequencePath(steps=steps):
+                nodes = [triple.subject, *(builder.fresh() for _ in steps[1:]), triple.object]
+                for start, step, end in zip(nodes, steps, nodes[1:]):
+                    self.add_triple(TriplePath(start, step, end), context, builder, parts)
+            case path:
+                parts.append(self.path_pattern(triple, path, context))
 
-    def walk(self, row: Row, way: terms.Path, around: _Around) -> Windows:
-        """A path that is more than a chain: it is walked through the statements that are valid."""
-        size = self.size(around)
-        if size is not None and size.count and around.target.streams:
+    def path_pattern(self, triple: TriplePath, path: terms.PropertyPath, context: _PatternContext) -> Windows:
+        """Plan a triple whose predicate is a path such as `p*`; LanguageRule in a group with ELEMS over a stream."""
+        window_size = self.window_size(context)
+        if window_size is not None and window_size.count and context.target.streams:
             raise LanguageRule(
-                "a path in a group with ELEMS",
-                span=way.span,
-                detail="ELEMS of a group counts the solutions of each triple pattern, and a path is none",
-                hint="put WINDOW ELEMS behind FROM STREAM, or use WINDOW RANGE",
+                "a path cannot be used in a group with ELEMS",
+                span=path.span,
+                detail="ELEMS of a group counts the solutions of each triple pattern, and a path is not one",
+                hint="put WINDOW ELEMS after FROM STREAM, or use WINDOW RANGE",
             )
-        below = around.target.statements if size is None else around.target.through(size)
-        return PathPattern(below, row.subject, path(way, self.names), row.object)
+        below = context.target.statements if window_size is None else context.target.statements_in_window(window_size)
+        return PathPattern(below, triple.subject, translate_path(path, self.names), triple.object)
 
-    def size(self, around: _Around) -> Size | None:
-        """The window around a pattern, in ticks; over stored graphs there is none (R13)."""
-        if around.window is None or not around.target.streams:
+    def window_size(self, context: _PatternContext) -> WindowSize | None:
+        """The size in ticks of a pattern's enclosing window, marked as used; None without one or over graphs (R13)."""
+        if context.window is None or not context.target.streams:
             return None
-        self.used.add(id(around.window))
-        return size_of(around.window, self.calendar)
+        self.used.add(id(context.window))
+        return window_size_of(context.window, self.calendar)
 
 
-def joined(left: Windows, right: Windows) -> Windows:
-    """A join; what is joined with an empty group stays as it is."""
-    if left == UNIT:
+def join_patterns(left: Windows, right: Windows) -> Windows:
+    """Join the solutions of two patterns on their common variables; an empty pattern leaves the other unchanged."""
+    if left == EMPTY_PATTERN:
         return right
-    return left if right == UNIT else join(left, right)
+    return left if right == EMPTY_PATTERN else join(left, right)

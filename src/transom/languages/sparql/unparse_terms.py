@@ -1,4 +1,4 @@
-"""Terms, paths and triples as canonical text."""
+"""Prints terms, paths and triples as canonical text."""
 
 from __future__ import annotations
 
@@ -11,87 +11,87 @@ from transom.languages.sparql.characters import quote
 _SPECIAL = re.compile(r"%(?![0-9A-Fa-f]{2})|[~!$&'()*+,;=/?#@]|^[.-]|\.\Z")
 
 
-def variable(one: terms.Variable) -> str:
-    """?name."""
-    return "?" + one.name
+def variable(term: terms.Variable) -> str:
+    """The canonical text of a variable: ?name."""
+    return "?" + term.name
 
 
-def iri(one: terms.IriName) -> str:
-    """An IRI in angle brackets, or a prefixed name."""
-    if isinstance(one, terms.Iri):
-        return f"<{one.text}>"
-    return f"{one.prefix}:{_SPECIAL.sub(lambda found: chr(92) + found[0], one.local)}"
+def iri(name: terms.IriName) -> str:
+    """The canonical text of an IRI: in angle brackets, or a prefixed name."""
+    if isinstance(name, terms.Iri):
+        return f"<{name.text}>"
+    return f"{name.prefix}:{_SPECIAL.sub(lambda match: chr(92) + match[0], name.local)}"
 
 
-def literal(one: terms.LiteralTerm) -> str:
-    """A literal."""
-    match one:
-        case terms.Text(value=value, language=language, datatype=datatype):
+def literal(term: terms.LiteralTerm) -> str:
+    """The canonical text of a literal, with its language tag or datatype."""
+    match term:
+        case terms.StringLiteral(value=value, language=language, datatype=datatype):
             text = quote(value)
             if language is not None:
                 return f"{text}@{language}"
             return text if datatype is None else f"{text}^^{iri(datatype)}"
-        case terms.Number(digits=digits):
+        case terms.NumericLiteral(digits=digits):
             return digits
-        case terms.Boolean(value=value):
+        case terms.BooleanLiteral(value=value):
             return "true" if value else "false"
         case _:
-            assert_never(one)
+            assert_never(term)
 
 
-def node(one: terms.Node) -> str:
-    """What is a subject or an object."""
-    match one:
+def node(term: terms.Node) -> str:
+    """The canonical text of a subject or object of a triple."""
+    match term:
         case terms.Variable():
-            return variable(one)
+            return variable(term)
         case terms.Iri() | terms.PrefixedName():
-            return iri(one)
-        case terms.Text() | terms.Number() | terms.Boolean():
-            return literal(one)
+            return iri(term)
+        case terms.StringLiteral() | terms.NumericLiteral() | terms.BooleanLiteral():
+            return literal(term)
         case terms.BlankNode(label=label):
             return f"_:{label}"
-        case terms.Described(properties=()):
+        case terms.BlankNodePropertyList(properties=()):
             return "[]"
-        case terms.Described(properties=listed):
-            return f"[ {properties(listed)} ]"
-        case terms.Collection(items=items):
+        case terms.BlankNodePropertyList(properties=entries):
+            return f"[ {properties(entries)} ]"
+        case terms.RdfCollection(items=items):
             return f"({' '.join(map(node, items))})"
         case _:
-            assert_never(one)
+            assert_never(term)
 
 
-def statement(one: terms.Statement) -> str:
-    """A subject with its properties."""
-    return f"{node(one.subject)} {properties(one.properties)}".rstrip()
+def statement(triples: terms.TriplesSameSubject) -> str:
+    """The canonical text of a subject with its predicates and objects."""
+    return f"{node(triples.subject)} {properties(triples.properties)}".rstrip()
 
 
-def properties(listed: tuple[terms.Property, ...]) -> str:
-    """Verbs with their objects."""
-    return " ; ".join(f"{verb(one.verb)} {', '.join(map(node, one.objects))}" for one in listed)
+def properties(lists: tuple[terms.PredicateObjectList, ...]) -> str:
+    """The canonical text of one subject's predicates with their objects, separated by semicolons."""
+    return " ; ".join(f"{verb(entry.verb)} {', '.join(map(node, entry.objects))}" for entry in lists)
 
 
-def verb(one: terms.Path | terms.Variable) -> str:
-    """A predicate: a variable or a path."""
-    return variable(one) if isinstance(one, terms.Variable) else path(one)
+def verb(predicate: terms.PropertyPath | terms.Variable) -> str:
+    """The canonical text of a predicate: a variable or a path."""
+    return variable(predicate) if isinstance(predicate, terms.Variable) else path(predicate)
 
 
-def path(one: terms.Path, above: int = 0) -> str:
-    """A path; in parentheses where what stands around it binds more tightly."""
-    match one:
+def path(expression: terms.PropertyPath, min_precedence: int = 0) -> str:
+    """The canonical text of a property path, in parentheses if its precedence is below `min_precedence`."""
+    match expression:
         case terms.Iri(text=terms.RDF_TYPE):
             return "a"
         case terms.Iri() | terms.PrefixedName():
-            return iri(one)
-        case terms.Alternative(options=options):
+            return iri(expression)
+        case terms.AlternativePath(options=options):
             level, text = 1, "|".join(path(option, 2) for option in options)
-        case terms.Sequence(steps=steps):
+        case terms.SequencePath(steps=steps):
             level, text = 2, "/".join(path(step, 3) for step in steps)
-        case terms.Inverse(path=inner):
+        case terms.InversePath(path=inner):
             level, text = 3, "^" + path(inner, 4)
-        case terms.Repeat(path=inner, sign=sign):
+        case terms.RepeatedPath(path=inner, sign=sign):
             level, text = 4, path(inner, 5) + sign
-        case terms.NoneOf(forbidden=forbidden):
-            level, text = 5, f"!({'|'.join(path(each, 3) for each in forbidden)})"
+        case terms.NegatedPropertySet(forbidden=forbidden):
+            level, text = 5, f"!({'|'.join(path(predicate, 3) for predicate in forbidden)})"
         case _:
-            assert_never(one)
-    return f"({text})" if level < above else text
+            assert_never(expression)
+    return f"({text})" if level < min_precedence else text

@@ -1,4 +1,4 @@
-"""Canonical text in lines: one clause per line, comments kept before the clause they stand in front of."""
+"""Canonical layout of queries: one clause per line, each comment before the clause that follows it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from transom.languages.sql.unparse import Printer
 
 INDENT = "  "
 Line: TypeAlias = tuple[str, int | None]
-"""A line of canonical text; one that begins a clause comes with the place of that clause in the text."""
+"""A line of canonical text, and the offset in the original text of the clause that it begins, if any."""
 
 _COMMENT_OR_TEXT = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[‘’][^‘’']*[‘’]|--[^\n]*")
 
 
-class Clauses(Protocol):
-    """What the SELECT of every language has behind FROM."""
+class SelectClauses(Protocol):
+    """The clauses after FROM that SELECT has in every SQL-like language."""
 
     @property
     def where(self) -> Node | None:
-        """The condition of WHERE."""
+        """The condition of WHERE; None if the query has no WHERE."""
         ...
 
     @property
     def group_by(self) -> tuple[Node, ...]:
-        """The expressions of GROUP BY."""
+        """The expressions of GROUP BY, empty without GROUP BY."""
         ...
 
     @property
     def having(self) -> Node | None:
-        """The condition of HAVING."""
+        """The condition of HAVING; None if the query has no HAVING."""
         ...
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """Where each clause begins."""
+        """The offsets in the original text at which the clauses begin, in their order; empty if there is no text."""
         ...
 
 
 def with_comments(text: str, lines: Sequence[Line]) -> str:
-    """Lines of canonical text with the comments of the text that they come from."""
+    """Join canonical lines into a text, with each comment of the original `text` before the clause that followed it."""
     comments = list(comments_of(text))
     output: list[str] = []
     for line, start in lines:
@@ -50,20 +50,20 @@ def with_comments(text: str, lines: Sequence[Line]) -> str:
             indent = line[: len(line) - len(line.lstrip())]
             output.append(indent + comments.pop(0)[1])
         output.append(line)
-    return "\n".join([*output, *(words for _, words in comments)]) + "\n"
+    return "\n".join([*output, *(comment for _, comment in comments)]) + "\n"
 
 
 def comments_of(text: str) -> Iterator[tuple[Span, str]]:
-    """The comments of a text, with their places; what looks like one inside quotes is none."""
-    for found in _COMMENT_OR_TEXT.finditer(text):
-        if found[0].startswith("--"):
-            yield Span(found.start(), found.end()), found[0].rstrip()
+    """Yield the `--` comments of a SQL-like query with their spans; `--` inside quotes does not begin a comment."""
+    for match in _COMMENT_OR_TEXT.finditer(text):
+        if match[0].startswith("--"):
+            yield Span(match.start(), match.end()), match[0].rstrip()
 
 
 def clause_lines(
-    head: str, source_lines: list[Line], select: Clauses, printer: Printer, last: Sequence[str] = ()
+    head: str, source_lines: list[Line], select: SelectClauses, printer: Printer, final_clauses: Sequence[str] = ()
 ) -> list[Line]:
-    """The lines of a SELECT: its head, FROM and what follows, each with its place; `last` is a language's own."""
+    """Lay out a SELECT by `printer`: `head` (first line), FROM (`source_lines`), WHERE to HAVING, `final_clauses`."""
     clauses: list[list[Line]] = [[(head, None)], source_lines]
     if select.where is not None:
         clauses.append([("WHERE " + printer.unparse(select.where), None)])
@@ -71,16 +71,16 @@ def clause_lines(
         clauses.append([("GROUP BY " + ", ".join(map(printer.unparse, select.group_by)), None)])
     if select.having is not None:
         clauses.append([("HAVING " + printer.unparse(select.having), None)])
-    clauses += [[(text, None)] for text in last]
+    clauses += [[(text, None)] for text in final_clauses]
     starts: tuple[int | None, ...] = select.starts or (None,) * len(clauses)
     return [
-        (text, start if place == 0 else inner)
+        (text, start if line_number == 0 else inner)
         for clause, start in zip(clauses, starts, strict=True)
-        for place, (text, inner) in enumerate(clause)
+        for line_number, (text, inner) in enumerate(clause)
     ]
 
 
-def item_text(one: SelectItem, printer: Printer) -> str:
-    """One item of a select list."""
-    text = printer.unparse(one.expression)
-    return text if one.alias is None else f"{text} AS {printer.identifier(one.alias)}"
+def item_text(item: SelectItem, printer: Printer) -> str:
+    """The canonical text of a select item, with its alias if it has one."""
+    text = printer.unparse(item.expression)
+    return text if item.alias is None else f"{text} AS {printer.identifier(item.alias)}"

@@ -1,75 +1,74 @@
-"""What names mean inside a query: attributes of the sources, implicit tags, groups and aggregates."""
+"""Name resolution inside a query: attributes of the sources, implicit tags, groups and aggregates."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
-from transom.algebra.expressions import Aggregate, AggregateFunction, Column, Expression, Literal, Tag
+from transom.algebra.expressions.expression import Aggregate, AggregateFunction, Column, Constant, Expression, Tag
 from transom.errors import LanguageRule, NameProblem, TypeProblem
-from transom.languages.sql.syntax import Function, Name, Node
+from transom.languages.sql.syntax import FunctionCall, Name, Node
 from transom.languages.sql.translate import AGGREGATES, translate
-from transom.languages.sql.unparse import string, unparse
-from transom.languages.sql.wording import a, brief
-from transom.model.schema import IMPLICIT, Attribute, Schema
+from transom.languages.sql.type_messages import shorten, with_article
+from transom.languages.sql.unparse import quote_string, unparse
+from transom.model.schema import IMPLICIT_TAGS, Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
 
-Aggregated: TypeAlias = Aggregate
-"""What an aggregation computes."""
-
 
 @dataclass(slots=True)
-class Visible:
-    """One source of FROM as expressions see it. `used` collects the tags that the query reads from it."""
+class VisibleSource:
+    """A FROM source as expressions see it; `used` collects the implicit tags that the query reads from it."""
 
     qualifier: str | None
     schema: Schema
     tagged: bool
     used: list[Attribute] = field(default_factory=list)
+    extent: str | None = None
+    """The name of the extent that the source reads, for hints only."""
 
     def tag(self, qualifier: str | None, name: str) -> Attribute | None:
-        """The implicit attribute of that name, unless the source declares one itself (S35)."""
-        if not self.tagged or name not in IMPLICIT or qualifier not in (None, self.qualifier):
+        """The implicit tag (tick or index) that a name means; None if it means none or a declared column (S35)."""
+        if not self.tagged or name not in IMPLICIT_TAGS or qualifier not in (None, self.qualifier):
             return None
         if self.schema.find(None, name):
             return None
         return Attribute(name, Type.INTEGER, self.qualifier)
 
     def column(self, tag: Attribute) -> Column:
-        """A tag as a column that the window of this source keeps."""
+        """The column of an implicit tag; the tag is recorded as used, so that the source's window keeps it."""
         if tag not in self.used:
             self.used.append(tag)
         return Column(tag)
 
 
 @dataclass(slots=True)
-class Sources:
-    """The names that the sources of one query offer (S21)."""
+class SourceScope:
+    """The names visible in one query: those of its FROM sources (S21)."""
 
     calendar: Calendar
-    visible: Sequence[Visible]
+    visible: Sequence[VisibleSource]
     on_stream: bool
-    given: frozenset[str] = frozenset()
-    """The names that the select list gives with AS; they are for hints only."""
+    aliases: frozenset[str] = frozenset()
+    """The aliases of the select list, for hints only."""
     aggregates: ClassVar[frozenset[str]] = AGGREGATES
-    """The aggregates of the language."""
+    """The names of the language's aggregate functions."""
 
-    def known(self, node: Node) -> Expression | None:
-        """Nothing is decided by the surroundings here, but an aggregate over a stream is named as such (S20)."""
-        if isinstance(node, Function) and node.name in AGGREGATES and self.on_stream:
+    def translate_in_scope(self, node: Node) -> Expression | None:
+        """Return None: no node is special here; LanguageRule for an aggregate over a stream without a window (S20)."""
+        if isinstance(node, FunctionCall) and node.name in AGGREGATES and self.on_stream:
             raise LanguageRule(
-                f"{node.name} over an unbounded stream",
+                f"{node.name} needs a window, and this stream has none",
                 span=node.span,
                 hint="give the stream a window, for example [FROM NOW-5 TO NOW SLIDE 1 MIN]",
             )
         return None
 
     def resolve(self, name: Name) -> Expression:
-        """The attribute or tag that a name means; an error if there is none or more than one."""
-        label = brief(unparse(name))
+        """Resolve a name to an attribute or an implicit tag; NameProblem if it is unknown or ambiguous."""
+        label = shorten(unparse(name))
         declared = [a for v in self.visible for a in v.schema.find(name.qualifier, name.name)]
         tags = [(v, tag) for v in self.visible if (tag := v.tag(name.qualifier, name.name)) is not None]
         if len(declared) + len(tags) > 1:
@@ -77,68 +76,82 @@ class Sources:
         if declared:
             return Column(declared[0])
         if not tags:
-            return self.unknown(name)
+            return self.resolve_unknown(name)
         source, tag = tags[0]
         if self.on_stream:
             return Tag("tick" if tag.name == "tick" else "index")
         return source.column(tag)
 
-    def unknown(self, name: Name) -> Expression:
-        """What a name means that no source has: nothing, unless a language says otherwise."""
-        label = brief(unparse(name))
-        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self.nearest(name))
+    def resolve_unknown(self, name: Name) -> Expression:
+        """Reject a name that no source has with NameProblem; CQL overrides this for parameters and outer columns."""
+        label = shorten(unparse(name))
+        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self.name_hint(name))
 
-    def everything(self) -> list[Attribute]:
-        """The attributes that `*` stands for."""
+    def star_attributes(self) -> list[Attribute]:
+        """The attributes that `SELECT *` expands to."""
         return [attribute for source in self.visible for attribute in source.schema]
 
     @staticmethod
-    def _ambiguous(label: str, found: list[Attribute], name: Name) -> NameProblem:
-        labels = {a.label: None for a in found}
-        clear = len(labels) == len(found) and all(a.qualifier for a in found)
-        hint = f"write {' or '.join(labels)}" if clear else "give the columns or the sources other names with AS"
+    def _ambiguous(label: str, candidates: list[Attribute], name: Name) -> NameProblem:
+        """Build the NameProblem for `name`, written `label`, that several columns have: the hint's `candidates`."""
+        labels = {a.label: None for a in candidates}
+        qualified = len(labels) == len(candidates) and all(a.qualifier for a in candidates)
+        hint = f"write {' or '.join(labels)}" if qualified else "give the columns or the sources other names with AS"
         return NameProblem(f"ambiguous attribute {label}", span=name.span, hint=hint)
 
-    def nearest(self, name: Name) -> str:
-        """What was probably meant by a name that no source has."""
-        if name.qualifier is None and name.name in self.given:
+    def name_hint(self, name: Name) -> str:
+        """Hint for an unknown name: the name that was probably meant, else the names that exist."""
+        if name.qualifier is None and name.name in self.aliases:
             return "names given with AS are not known here; repeat the expression"
-        qualifiers = [v.qualifier for v in self.visible if v.qualifier]
-        if name.qualifier is not None and name.qualifier not in qualifiers:
-            return f"no source is called {brief(name.qualifier)}; there is {', '.join(qualifiers) or 'only a subquery'}"
-        offered = {a.name: a.label for a in self.everything()}
-        near = difflib.get_close_matches(name.name, offered, 1, 0.6)
-        if not near:
-            folded = {n.lower(): n for n in offered}
-            near = [folded[name.name.lower()]] if name.name.lower() in folded else []
-        if near:
-            return f"did you mean {offered[near[0]]}?"
+        if name.qualifier is not None and name.qualifier not in [v.qualifier for v in self.visible]:
+            return self._qualifier_hint(name, name.qualifier)
+        labels = {a.name: a.label for a in self.star_attributes()}
+        matches = difflib.get_close_matches(name.name, labels, 1, 0.6)
+        if not matches:
+            folded = {n.lower(): n for n in labels}
+            matches = [folded[name.name.lower()]] if name.name.lower() in folded else []
+        if matches:
+            return f"did you mean {labels[matches[0]]}?"
         if name.qualifier is None and name.span.end - name.span.start > len(name.name):
-            return f"write {brief(string(name.name))} for a string; double quotes make names"
-        return f"there is {', '.join(offered.values())}"
+            return f"write {shorten(quote_string(name.name))} for a string; double quotes make names"
+        there = f"there {'is' if len(labels) == 1 else 'are'} {', '.join(labels.values())}"
+        return f"{there}; only streams have {name.name}" if name.name in IMPLICIT_TAGS else there
+
+    def _qualifier_hint(self, name: Name, qualifier: str) -> str:
+        """Hint for a qualifier that no source has: the alias that hides the extent, else the sources that exist."""
+        renamed = next((v for v in self.visible if v.extent == qualifier and v.qualifier), None)
+        if renamed is not None:
+            alias = shorten(str(renamed.qualifier))
+            return f"{shorten(qualifier)} is called {alias} here: write {alias}.{shorten(name.name)}"
+        qualifiers = [v.qualifier for v in self.visible if v.qualifier]
+        for near in difflib.get_close_matches(qualifier, qualifiers, 1, 0.6):
+            if any(v.qualifier == near and v.schema.find(None, name.name) for v in self.visible):
+                return f"did you mean {near}.{name.name}?"
+        there = f"there {'is' if len(qualifiers) < 2 else 'are'} {', '.join(qualifiers) or 'only a subquery'}"
+        return f"no source is called {shorten(qualifier)}; {there}"
 
 
 @dataclass(slots=True)
-class Grouped:
-    """The names behind GROUP BY and aggregates: groups and aggregates are columns, other attributes are not (S26)."""
+class GroupScope:
+    """The names visible after grouping: only groups and aggregates are columns (S26)."""
 
-    sources: Sources
+    sources: SourceScope
     groups: Mapping[Expression, Attribute]
-    found: dict[Hashable, Aggregated] = field(default_factory=dict)
+    collected: dict[Hashable, Aggregate] = field(default_factory=dict)
 
     @property
-    def aggregates(self) -> tuple[Aggregated, ...]:
-        """The aggregates that were asked for so far, each once."""
-        return tuple(self.found.values())
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """The aggregates collected from the query so far, without duplicates."""
+        return tuple(self.collected.values())
 
     @property
     def calendar(self) -> Calendar:
-        """How ticks lie in real time."""
+        """The catalog's mapping between ticks and real time."""
         return self.sources.calendar
 
-    def known(self, node: Node) -> Expression | None:
-        """The column of a group or an aggregate."""
-        if isinstance(node, Function) and node.name in self.sources.aggregates:
+    def translate_in_scope(self, node: Node) -> Expression | None:
+        """The column that holds a grouping expression or an aggregate's result; None for other nodes."""
+        if isinstance(node, FunctionCall) and node.name in self.sources.aggregates:
             return Column(self.aggregate(node).attribute)
         if not self.groups or has_aggregate(node, self.sources.aggregates):
             return None
@@ -146,69 +159,78 @@ class Grouped:
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """A name that is no group cannot be used beside aggregates, unless it stands for a value."""
-        found = self.sources.resolve(name)
-        if isinstance(found, Literal):
-            return found
+        """Resolve a name that is not in GROUP BY: a parameter gives its value, any other name a LanguageRule."""
+        expression = self.sources.resolve(name)
+        if isinstance(expression, Constant):
+            return expression
         raise LanguageRule(
             f"{unparse(name)} is neither grouped nor aggregated",
             span=name.span,
             hint=f"add it to GROUP BY, or use an aggregate such as MAX({unparse(name)})",
         )
 
-    def count(self) -> None:
-        """COUNT(*) where nothing else makes one tuple of a window."""
-        self.aggregate(Function("COUNT", (), star=True))
+    def add_count(self) -> None:
+        """Collect COUNT(*), so that a query without groups and aggregates gives one tuple per window."""
+        self.aggregate(FunctionCall("COUNT", (), star=True))
 
-    def aggregate(self, node: Function) -> Aggregated:
-        """The aggregate that a call asks for."""
+    def aggregate(self, node: FunctionCall) -> Aggregate:
+        """The plan's aggregate for a call, registered on first use; LanguageRule or TypeProblem if it does not fit."""
         function = AggregateFunction(node.name)
         if len(node.arguments) != (0 if node.star else 1) or (node.star and node.name != "COUNT"):
+            hint = self._argument_hint(node, function)
+            raise LanguageRule(f"{node.name} takes one argument", span=node.span, hint=hint)
+        nested = next((n for a in node.arguments for n in aggregates_in(a, self.sources.aggregates)), None)
+        if nested is not None:
             raise LanguageRule(
-                f"{node.name} takes one argument", span=node.span, hint=f"{node.name}(x); only COUNT takes *"
-            )
-        inner = next((n for a in node.arguments for n in aggregates_in(a, self.sources.aggregates)), None)
-        if inner is not None:
-            raise LanguageRule(
-                "an aggregate inside an aggregate", span=inner.span, hint="aggregate in a subquery first"
+                "an aggregate inside an aggregate",
+                span=nested.span,
+                hint=f"compute {shorten(unparse(nested))} in a subquery in FROM",
             )
         argument = None if node.star else translate(node.arguments[0], self.sources)
-        if (function, argument) in self.found:
-            return self.found[function, argument]
-        kind = function.result(Type.INTEGER if argument is None else argument.type)
-        if kind is None:
+        if (function, argument) in self.collected:
+            return self.collected[function, argument]
+        result_type = function.result(Type.INTEGER if argument is None else argument.type)
+        if result_type is None:
             raise TypeProblem(
-                f"{node.name} does not take {a(argument.type) if argument else '*'}",
+                f"{node.name} does not take {with_article(argument.type) if argument else '*'}",
                 span=node.span,
-                hint="it takes numbers; COUNT, MIN and MAX take everything",
+                hint="it takes numbers; COUNT, MIN and MAX take any type",
             )
-        self.found[function, argument] = Aggregate(function, argument, self.named(node, kind))
-        return self.found[function, argument]
+        self.collected[function, argument] = Aggregate(function, argument, self.aggregate_attribute(node, result_type))
+        return self.collected[function, argument]
 
-    def named(self, node: Function, kind: Type) -> Attribute:
-        """The column of an aggregate, under a name that no group has."""
-        return unused(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
+    def _argument_hint(self, node: FunctionCall, function: AggregateFunction) -> str:
+        """Hint for an aggregate with no argument, with several, or with *: calls with one argument."""
+        texts = [unparse(argument) for argument in node.arguments]
+        if not texts:
+            texts = [a.name for a in self.sources.star_attributes() if function.result(a.type) is not None][:2]
+        calls = " or ".join(f"{node.name}({shorten(text)})" for text in texts[:2])
+        return f"{'only COUNT takes *; ' if node.star else ''}write {calls or f'{node.name} of a number'}"
+
+    def aggregate_attribute(self, node: FunctionCall, kind: Type) -> Attribute:
+        """The output attribute of an aggregate call, of type `kind`; its name differs from all columns of GROUP BY."""
+        return unique_attribute(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
 
 
-def unused(attribute: Attribute, taken: set[str]) -> Attribute:
-    """The attribute, under another name if a column has its name already."""
+def unique_attribute(attribute: Attribute, taken: set[str]) -> Attribute:
+    """The attribute, with primes appended to its name until its label is not taken."""
     while attribute.label in taken:
         attribute = replace(attribute, name=attribute.name + "'")
     return attribute
 
 
 def has_aggregate(node: Node, names: frozenset[str]) -> bool:
-    """Whether an aggregate stands somewhere in an expression."""
+    """Whether an expression contains a call of a function in `names`, subqueries excluded."""
     return bool(aggregates_in(node, names))
 
 
-def aggregates_in(node: Node, names: frozenset[str]) -> list[Function]:
-    """The aggregates in an expression."""
-    return [part for part in nodes_in(node) if isinstance(part, Function) and part.name in names]
+def aggregates_in(node: Node, names: frozenset[str]) -> list[FunctionCall]:
+    """The calls of functions in `names` inside an expression, subqueries excluded."""
+    return [part for part in nodes_in(node) if isinstance(part, FunctionCall) and part.name in names]
 
 
 def nodes_in(node: Node) -> Iterator[object]:
-    """A node and all below it, but for subqueries."""
+    """Yield a syntax node and its descendants, except those inside subqueries."""
     stack: list[object] = [node]
     while stack:
         part = stack.pop()

@@ -1,4 +1,4 @@
-"""What translators of SELECT have in common: select lists, groups, conditions, and the names of sources."""
+"""Translation of SELECT that SNEEql and CQL share: select lists, groups, conditions and source names."""
 
 from __future__ import annotations
 
@@ -7,138 +7,154 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transom.algebra.expressions import Column, Expression, Item
+from transom.algebra.expressions.expression import Column, Expression, NamedExpression
 from transom.algebra.operator import Plan, Stream
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
-from transom.algebra.streams import WithoutJumps
+from transom.algebra.streams import SpeedLimit
 from transom.catalog.catalog import Catalog
-from transom.catalog.extents import Extent, Kind
+from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.sources import FromQuery
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem, Unsupported
-from transom.languages.sql.scope import Grouped, Sources, Visible, has_aggregate, nodes_in, unused
-from transom.languages.sql.syntax import Binary, Constant, Name, Node, SelectItem
+from transom.languages.sql.scope import (
+    GroupScope,
+    SourceScope,
+    VisibleSource,
+    has_aggregate,
+    nodes_in,
+    unique_attribute,
+)
+from transom.languages.sql.syntax import Binary, Name, Node, SelectItem, SqlLiteral
 from transom.languages.sql.translate import COMPARISONS, condition, translate
 from transom.languages.sql.unparse import unparse
 from transom.model.schema import Attribute, Schema
 from transom.model.types import Type
 
-MOST_SOURCES = 30
-"""Extents and subqueries in one query, all FROM clauses taken together."""
+HAVING_HINT = "put conditions on aggregates into HAVING"
+MAX_SOURCES = 30
+"""Most extents and subqueries in one query, over all its FROM clauses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that is legal and probably not meant, with its place in the text."""
+    """A warning about something legal that is probably not intended, with its span in the text."""
 
     message: str
     span: Span
 
-    def line(self, text: str, name: str | None, word: str = "") -> str:
-        """The message in one line, after the name of the text and the line and column in it."""
+    def line(self, text: str, name: str | None, prefix: str = "") -> str:
+        """The warning as one line: query file `name`, line and column in the query `text`, `prefix` and message."""
         line, column = self.span.position(text)
-        return f"{name or 'query'}:{line}:{column}: {word}{self.message}"
+        return f"{name or 'query'}:{line}:{column}: {prefix}{self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What a query means, and what its author should be told."""
+    """The algebra of a query, and warnings for its author."""
 
     plan: Plan
     warnings: tuple[Remark, ...] = ()
 
 
-Views: TypeAlias = Callable[[Extent, Schema], Stream]
-"""What an extent that is a query means, under some names for its columns."""
+StreamViews: TypeAlias = Callable[[Extent, Schema], Stream]
+"""Gives the stream of an extent that a query defines, with the schema that is asked for."""
 
 
-def no_views(extent: Extent, schema: Schema) -> Stream:
-    """Where nobody knows the other languages."""
+def unsupported_view(extent: Extent, schema: Schema) -> Stream:
+    """Placeholder for a translator that cannot plan extents defined by queries: always raises Unsupported."""
     raise Unsupported("a query as an extent", f"nothing here can read {extent.name}", "never")
 
 
 @dataclass(slots=True)
-class Selecting:
-    """The part of a translator that every language with SELECT has."""
+class SelectTranslator:
+    """Base class of the translators of SQL-like languages."""
 
     catalog: Catalog
     warnings: list[Remark] = field(default_factory=list)
     sources: int = 0
-    views: Views = field(default=no_views, kw_only=True)
+    views: StreamViews = field(default=unsupported_view, kw_only=True)
 
     def count_source(self, span: Span) -> None:
-        """Refuse a query of so many sources that nobody meant it."""
+        """Count one more source of FROM; LanguageRule if the query has more than MAX_SOURCES."""
         self.sources += 1
-        if self.sources > MOST_SOURCES:
-            raise LanguageRule(
-                f"more than {MOST_SOURCES} sources", span=span, hint="ask several queries instead of one"
-            )
+        if self.sources > MAX_SOURCES:
+            raise LanguageRule(f"more than {MAX_SOURCES} sources", span=span, hint="split it into several queries")
 
     def extent(self, name: str, span: Span) -> Extent:
-        """The extent of that name; NameProblem at its place if there is none."""
+        """The extent (declared source) of the catalog with a name; NameProblem at `span` if there is none."""
         try:
             return self.catalog.extent(name)
         except NameProblem as error:
             error.span = span
             raise
 
-    def opened(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
-        """What reads an extent: StreamAcquire for sensed, StreamReceive for pushed ones (S25), or its query.
+    def open_extent(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
+        """The operator that reads an extent: a stored table, a sensed or pushed stream (S25), or the plan of its query.
 
-        A declared speed rejects the rows that an object cannot have reached.
+        Sensed extents give StreamAcquire, pushed ones StreamReceive. A declared `max_speed` adds a SpeedLimit, which
+        rejects rows that an object cannot have reached.
         """
-        if extent.kind is Kind.STORED:
+        if extent.kind is ExtentKind.STORED:
             return StoredTable(extent.name, schema)
         if isinstance(extent.source, FromQuery):
             stream = self.views(extent, schema)
-        elif extent.kind is Kind.SENSED:
+        elif extent.kind is ExtentKind.SENSED:
             stream = StreamAcquire(extent.name, extent.every or 1, extent.sites, schema)
         else:
             stream = StreamReceive(extent.name, schema)
         if extent.max_speed is None or extent.position is None:
             return stream
         key = () if extent.object is None else tuple(schema.find(None, extent.object))
-        return WithoutJumps(stream, extent.position, extent.max_speed, key, extent.forget_after if key else None)
+        return SpeedLimit(stream, extent.position, extent.max_speed, key, extent.forget_after if key else None)
 
-    def where(self, node: Node, scope: Sources) -> Expression:
-        """The predicate of WHERE; aggregates are not for it."""
+    def where(self, node: Node, scope: SourceScope) -> Expression:
+        """Translate the condition of WHERE; LanguageRule if it contains an aggregate."""
         if has_aggregate(node, scope.aggregates) and not scope.on_stream:
-            raise LanguageRule("an aggregate in WHERE", span=node.span, hint="conditions on aggregates go to HAVING")
+            raise LanguageRule("an aggregate in WHERE", span=node.span, hint=HAVING_HINT)
         self.warn_about_null(node)
         return condition(node, scope, "WHERE")
 
     def warn_about_null(self, node: Node) -> None:
-        """A comparison with NULL is unknown for every tuple."""
+        """Add a warning for each comparison with the literal NULL inside a condition, because it is never true."""
         for part in nodes_in(node):
             if not isinstance(part, Binary) or part.operator not in COMPARISONS:
                 continue
-            if Constant(None) in (part.left, part.right):
+            if SqlLiteral(None) in (part.left, part.right):
                 self.warnings.append(Remark("a comparison with NULL is never true; IS NULL asks for it", part.span))
 
-    def groups(self, nodes: Sequence[Node], scope: Sources) -> dict[Expression, Attribute]:
-        """The expressions of GROUP BY, each once, and what they become."""
+    def groups(self, nodes: Sequence[Node], scope: SourceScope) -> dict[Expression, Attribute]:
+        """Translate GROUP BY: its distinct expressions, each with its output attribute."""
         groups: dict[Expression, Attribute] = {}
         taken: set[str] = set()
         for node in nodes:
             if has_aggregate(node, scope.aggregates):
-                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint="group by attributes")
+                example = next((f", such as {a.name}" for a in scope.star_attributes()), "")
+                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint=f"group by an attribute{example}")
             expression = translate(node, scope)
             if expression not in groups:
-                groups[expression] = unused(output(node, None, expression), taken)
+                groups[expression] = unique_attribute(output_attribute(node, None, expression), taken)
                 taken.add(groups[expression].label)
         return groups
 
-    def items(self, items: Sequence[SelectItem], star: Span, scope: Sources | Grouped) -> tuple[Item, ...]:
-        """The select list, all columns if there is none; every column has a name of its own."""
+    def items(
+        self, items: Sequence[SelectItem], star: Span, scope: SourceScope | GroupScope
+    ) -> tuple[NamedExpression, ...]:
+        """Translate the select list, or `*` at the span `star` if it is empty; NameProblem for duplicate names."""
         if not items:
-            if isinstance(scope, Grouped):
-                raise LanguageRule("SELECT * beside groups", span=star, hint="list the groups and aggregates")
-            return everything(scope, star)
-        columns: list[Item] = []
+            if isinstance(scope, GroupScope):
+                raise LanguageRule(
+                    "SELECT * cannot be used with GROUP BY, HAVING or aggregates",
+                    span=star,
+                    hint="list the grouped columns and the aggregates",
+                )
+            return expand_star(scope, star)
+        columns: list[NamedExpression] = []
         taken: set[str] = set()
         for item in items:
             for column in self.columns(item, scope):
                 if column.expression.type is Type.NULL:
-                    raise TypeProblem("a column needs a type", span=item.span, hint="write CAST(NULL AS integer)")
+                    raise TypeProblem(
+                        "NULL alone has no type", span=item.span, hint="write CAST(NULL AS integer), or another type"
+                    )
                 if column.attribute.label in taken:
                     raise NameProblem(
                         f"two columns are called {column.attribute.label}", span=item.span, hint="rename one with AS"
@@ -147,14 +163,14 @@ class Selecting:
                 columns.append(column)
         return tuple(columns)
 
-    def columns(self, item: SelectItem, scope: Sources | Grouped) -> tuple[Item, ...]:
-        """The columns that an item of the select list stands for."""
+    def columns(self, item: SelectItem, scope: SourceScope | GroupScope) -> tuple[NamedExpression, ...]:
+        """The output columns of one select item; one, unless a language overrides this."""
         expression = translate(item.expression, scope)
-        return (Item(expression, output(item.expression, item.alias, expression)),)
+        return (NamedExpression(expression, output_attribute(item.expression, item.alias, expression)),)
 
 
-def output(node: Node, alias: str | None, expression: Expression) -> Attribute:
-    """The attribute that an expression becomes: its alias, the name as written, or its canonical text."""
+def output_attribute(node: Node, alias: str | None, expression: Expression) -> Attribute:
+    """The output attribute of a select item, named by its alias, else its column name, else its canonical text."""
     if alias is not None:
         return Attribute(alias, expression.type)
     if isinstance(node, Name):
@@ -162,40 +178,44 @@ def output(node: Node, alias: str | None, expression: Expression) -> Attribute:
     return Attribute(unparse(node), expression.type)
 
 
-def given(items: Sequence[SelectItem]) -> frozenset[str]:
-    """The names that a select list gives with AS."""
+def alias_names(items: Sequence[SelectItem]) -> frozenset[str]:
+    """The aliases of a select list."""
     return frozenset(item.alias for item in items if item.alias is not None)
 
 
-def everything(scope: Sources, span: Span) -> tuple[Item, ...]:
-    """`*`: all attributes, under their bare names where one source has them."""
-    attributes = scope.everything()
+def expand_star(scope: SourceScope, span: Span) -> tuple[NamedExpression, ...]:
+    """Expand `*` to all attributes, with bare names if these are distinct, otherwise with qualified ones."""
+    attributes = scope.star_attributes()
     bare = len({a.name for a in attributes}) == len(attributes)
     if not bare and len({a.label for a in attributes}) < len(attributes):
         raise NameProblem("two columns of * have one name", span=span, hint="list the columns and rename one with AS")
-    return tuple(Item(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes)
+    return tuple(
+        NamedExpression(Column(a), Attribute(a.name, a.type, None if bare else a.qualifier)) for a in attributes
+    )
 
 
-def check_names(sources: Iterable[tuple[Visible, Span]]) -> None:
-    """No two sources may have one name, or columns that nothing tells apart (S21)."""
+def check_source_names(sources: Iterable[tuple[VisibleSource, Span]]) -> None:
+    """Raise NameProblem if two sources of FROM have the same name or indistinguishable columns (S21)."""
     names: set[str | None] = {None}
     columns: set[tuple[str | None, str]] = set()
     for visible, span in sources:
         name = visible.qualifier
-        own = {(a.qualifier, a.name): a.label for a in visible.schema}
-        twice = next((label for column, label in own.items() if column in columns), None)
+        labels = {(a.qualifier, a.name): a.label for a in visible.schema}
+        duplicate = next((label for column, label in labels.items() if column in columns), None)
         if name is not None and name in names:
             raise NameProblem(f"two sources are called {name}", span=span, hint="give one of them another name with AS")
-        if twice is not None:
-            raise NameProblem(f"two sources have a column {twice}", span=span, hint="give the subquery a name with AS")
+        if duplicate is not None:
+            raise NameProblem(
+                f"two sources have a column {duplicate}", span=span, hint="give the subquery a name with AS"
+            )
         names.add(name)
-        columns |= own.keys()
+        columns |= labels.keys()
 
 
-def renamed(schema: Schema, alias: str, span: Span) -> tuple[Item, ...]:
-    """The columns of a subquery under its alias."""
+def rename_columns(schema: Schema, alias: str, span: Span) -> tuple[NamedExpression, ...]:
+    """The items that rename a subquery's columns to `alias.column`; NameProblem at `span` if two have the same name."""
     names = Counter(a.name for a in schema)
-    twice = next((name for name, times in names.items() if times > 1), None)
-    if twice is not None:
-        raise NameProblem(f"two columns of {alias} are called {twice}", span=span, hint="rename one with AS")
-    return tuple(Item(Column(a), Attribute(a.name, a.type, alias)) for a in schema)
+    duplicate = next((name for name, times in names.items() if times > 1), None)
+    if duplicate is not None:
+        raise NameProblem(f"two columns of {alias} are called {duplicate}", span=span, hint="rename one with AS")
+    return tuple(NamedExpression(Column(a), Attribute(a.name, a.type, alias)) for a in schema)

@@ -1,4 +1,4 @@
-"""The syntax tree of scalar expressions. Spans say where in the text a node stands; they do not count for equality."""
+"""The syntax tree of scalar expressions. Spans are positions in the text; equality ignores them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from transom.errors import Span
+from transom.record import Record
 
 NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+@dataclass(frozen=True, repr=False, slots=True)
+class SqlLiteral(Record):
     """A number without sign, a string, TRUE, FALSE or NULL."""
 
     value: int | float | str | bool | None
     span: Span = field(default=NOWHERE, compare=False)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and type(self.value) is type(other.value) and self.value == other.value
+        """Whether two literals have the same type and value: 1, 1.0 and TRUE are all different."""
+        return isinstance(other, SqlLiteral) and type(self.value) is type(other.value) and self.value == other.value
 
     def __hash__(self) -> int:
+        """A hash of type and value, consistent with equality."""
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
-class TypedConstant:
+@dataclass(frozen=True, repr=False, slots=True)
+class TypedLiteral(Record):
     """A constant of a named type, such as TIME '2009-03-01T12:00:00Z'."""
 
     kind: str
@@ -33,8 +36,8 @@ class TypedConstant:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+@dataclass(frozen=True, repr=False, slots=True)
+class Name(Record):
     """The name of an attribute, qualified or not."""
 
     qualifier: str | None
@@ -42,8 +45,8 @@ class Name:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+@dataclass(frozen=True, repr=False, slots=True)
+class Unary(Record):
     """-x, +x or NOT x."""
 
     operator: str
@@ -51,8 +54,8 @@ class Unary:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+@dataclass(frozen=True, repr=False, slots=True)
+class Binary(Record):
     """Arithmetic, concatenation or a comparison."""
 
     operator: str
@@ -61,8 +64,8 @@ class Binary:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Logic:
+@dataclass(frozen=True, repr=False, slots=True)
+class Logic(Record):
     """Conditions joined by AND, or by OR."""
 
     operator: str
@@ -70,8 +73,8 @@ class Logic:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull:
+@dataclass(frozen=True, repr=False, slots=True)
+class IsNull(Record):
     """x IS [NOT] NULL."""
 
     operand: Node
@@ -79,8 +82,8 @@ class IsNull:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class InList:
+@dataclass(frozen=True, repr=False, slots=True)
+class InList(Record):
     """x [NOT] IN (a, b, ...)."""
 
     operand: Node
@@ -89,8 +92,8 @@ class InList:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+@dataclass(frozen=True, repr=False, slots=True)
+class Between(Record):
     """x [NOT] BETWEEN low AND high."""
 
     operand: Node
@@ -100,8 +103,8 @@ class Between:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+@dataclass(frozen=True, repr=False, slots=True)
+class Like(Record):
     """x [NOT] LIKE pattern."""
 
     operand: Node
@@ -110,8 +113,8 @@ class Like:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+@dataclass(frozen=True, repr=False, slots=True)
+class FunctionCall(Record):
     """A function or an aggregate; with `star` it is written f(*)."""
 
     name: str
@@ -120,8 +123,8 @@ class Function:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class CaseWhen:
+@dataclass(frozen=True, repr=False, slots=True)
+class CaseWhen(Record):
     """CASE [subject] WHEN a THEN b ... [ELSE c] END."""
 
     subject: Node | None
@@ -130,19 +133,20 @@ class CaseWhen:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class CastTo:
-    """CAST(x AS type)."""
+@dataclass(frozen=True, repr=False, slots=True)
+class CastTo(Record):
+    """CAST(x AS type); `written` is the name of the type as the query writes it."""
 
     operand: Node
     kind: str
     span: Span = field(default=NOWHERE, compare=False)
     kind_span: Span = field(default=NOWHERE, compare=False)
+    written: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class InQuery:
-    """x [NOT] IN (SELECT ...); the query is of the language that the expression stands in."""
+@dataclass(frozen=True, repr=False, slots=True)
+class InSubquery(Record):
+    """x [NOT] IN (SELECT ...); `query` is a syntax tree of the enclosing language."""
 
     operand: Node
     query: object
@@ -150,8 +154,8 @@ class InQuery:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+@dataclass(frozen=True, repr=False, slots=True)
+class Exists(Record):
     """EXISTS (SELECT ...)."""
 
     query: object
@@ -159,8 +163,8 @@ class Exists:
 
 
 Node: TypeAlias = (
-    Constant
-    | TypedConstant
+    SqlLiteral
+    | TypedLiteral
     | Name
     | Unary
     | Binary
@@ -169,17 +173,17 @@ Node: TypeAlias = (
     | InList
     | Between
     | Like
-    | Function
+    | FunctionCall
     | CaseWhen
     | CastTo
-    | InQuery
+    | InSubquery
     | Exists
 )
 """Any scalar expression as it was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectItem:
+@dataclass(frozen=True, repr=False, slots=True)
+class SelectItem(Record):
     """One item of the select list."""
 
     expression: Node

@@ -1,4 +1,4 @@
-"""Scalar syntax to typed expressions: names resolved, types checked, arguments widened."""
+"""Translates scalar syntax to typed expressions: resolves names, checks types, widens arguments."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, assert_never
 
-from transom.algebra.expressions import (
+from transom.algebra.expressions.expression import (
     AggregateFunction,
     Case,
     Cast,
+    Constant,
     Expression,
-    Literal,
     call,
     case,
     castable,
     size,
 )
-from transom.algebra.functions import FUNCTIONS, Signature
+from transom.algebra.expressions.functions import FUNCTIONS, Signature
 from transom.errors import LanguageRule, NameProblem, QueryError, Span, TypeProblem
 from transom.languages.sql.parse import TOO_LARGE
 from transom.languages.sql.syntax import (
@@ -26,20 +26,34 @@ from transom.languages.sql.syntax import (
     Binary,
     CaseWhen,
     CastTo,
-    Constant,
     Exists,
-    Function,
+    FunctionCall,
     InList,
-    InQuery,
+    InSubquery,
     IsNull,
     Like,
     Logic,
     Name,
     Node,
-    TypedConstant,
+    SqlLiteral,
+    TypedLiteral,
     Unary,
 )
-from transom.languages.sql.wording import OPERANDS, a, argument_counts, brief, incomparable, takes, these, way_around
+from transom.languages.sql.type_messages import (
+    ONE_TYPE,
+    accepted_types,
+    argument_counts,
+    condition_hint,
+    conversion_hint,
+    incomparable_message,
+    operand_hint,
+    same_type_hint,
+    shorten,
+    type_list,
+    unknown_constant,
+    with_article,
+)
+from transom.languages.sql.unparse import quote_string, unparse
 from transom.model.time import Calendar
 from transom.model.types import DECLARABLE, INTEGER_MAX, INTEGER_MIN, TYPE_SYNONYMS, Type, common_type
 
@@ -50,21 +64,21 @@ CALLABLE = sorted(name for name in FUNCTIONS if name.replace("_", "").isalnum() 
 })  # fmt: skip
 """The functions that a query may call by name."""
 
-ELSEWHERE = {
+FOREIGN_FUNCTIONS = {
     **dict.fromkeys(
         ("STDDEV", "STDEV", "VARIANCE", "VAR", "MEDIAN", "MODE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE"),
         "aggregates are COUNT, SUM, AVG, MIN and MAX",
     ),
     **dict.fromkeys(("MEAN", "AVERAGE"), "did you mean AVG?"),
     **dict.fromkeys(("NVL", "IFNULL", "ISNULL"), "did you mean COALESCE?"),
-    "NOW": "tick is the time of a tuple",
+    "NOW": "write tick, the time of a row",
 }
-"""What other dialects have as functions, and what to write instead."""
+"""Functions of other dialects, and hints on what to write instead."""
 
-SUBQUERIES = "IN (SELECT ..) and EXISTS (SELECT ..) stand in WHERE, alone or joined by AND"
+SUBQUERIES = "IN (SELECT ..) and EXISTS (SELECT ..) are allowed in WHERE only on their own or joined by AND"
 
-LARGEST = 10_000
-"""Parts of an expression, once BETWEEN and CASE are spelled out."""
+MAX_SIZE = 10_000
+"""Most nodes of an expression after BETWEEN and CASE are expanded."""
 
 _FIELDS = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 _WITH_CALENDAR = {"TICK", "INSTANT"}
@@ -72,32 +86,32 @@ COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "IN"}
 
 
 class Scope(Protocol):
-    """What surrounds an expression: the names it may use, and what is taken as it stands."""
+    """The context in which an expression is translated: visible names, groups and aggregates."""
 
     @property
     def calendar(self) -> Calendar:
-        """How ticks lie in real time."""
+        """The catalog's mapping between ticks and real time."""
         ...
 
-    def known(self, node: Node) -> Expression | None:
-        """What a whole node means here, where the surroundings decide that (groups and aggregates)."""
+    def translate_in_scope(self, node: Node) -> Expression | None:
+        """Translate a node that means a column in this scope, such as a grouping key or aggregate; None for others."""
         ...
 
     def resolve(self, name: Name) -> Expression:
-        """What a name means."""
+        """Resolve a column or parameter name in this scope to a typed expression; NameProblem if it is unknown."""
         ...
 
 
 def translate(node: Node, scope: Scope) -> Expression:
-    """The typed expression that a node means; errors point at the node that is wrong."""
-    known = scope.known(node)
-    if known is not None:
-        return known
+    """Translate a scalar syntax node to a typed expression; errors point at the offending node."""
+    translated = scope.translate_in_scope(node)
+    if translated is not None:
+        return translated
     try:
         expression = _translate(node, scope)
-        if size(expression) > LARGEST:
+        if size(expression) > MAX_SIZE:
             raise LanguageRule(
-                f"an expression of more than {LARGEST:,} parts", hint="compute parts of it in a subquery"
+                f"an expression of more than {MAX_SIZE:,} parts", hint="compute parts of it in a subquery"
             )
         return expression
     except QueryError as error:
@@ -107,65 +121,69 @@ def translate(node: Node, scope: Scope) -> Expression:
 
 
 def condition(node: Node, scope: Scope, clause: str) -> Expression:
-    """A translated expression that must be boolean, such as that of WHERE."""
+    """Translate the condition of a clause such as WHERE; TypeProblem unless it is boolean or NULL."""
     expression = translate(node, scope)
     if expression.type is Type.NULL:
-        return Literal(None, Type.BOOLEAN)
+        return Constant(None, Type.BOOLEAN)
     if expression.type is not Type.BOOLEAN:
         raise TypeProblem(
-            f"{clause} needs a condition, not {a(expression.type)}",
+            f"{clause} needs a condition, not {with_article(expression.type)}",
             span=node.span,
-            hint="compare it with something, for example x > 0",
+            hint=condition_hint(shorten(unparse(node)), expression.type),
         )
     return expression
 
 
 def _translate(node: Node, scope: Scope) -> Expression:
+    """Translate a scalar node by its class; `translate` first tries the scope's columns, and adds spans to errors."""
     match node:
-        case Constant(value=constant):
+        case SqlLiteral(value=constant):
             if type(constant) is int and constant > INTEGER_MAX:
                 raise TypeProblem(TOO_LARGE, hint=f"the largest is {INTEGER_MAX}")
-            return Literal(constant, constant_type(constant))
-        case TypedConstant():
+            return Constant(constant, constant_type(constant))
+        case TypedLiteral():
             return typed_constant(node, scope.calendar)
         case Name():
             return scope.resolve(node)
         case Unary(operator="NOT", operand=operand):
             return call("NOT", condition(operand, scope, "NOT"))
-        case Unary(operator="-", operand=Constant(value=int() as size)) if size == -INTEGER_MIN:
-            return Literal(-size, Type.INTEGER)
+        case Unary(operator="-", operand=SqlLiteral(value=int() as size)) if size == -INTEGER_MIN:
+            return Constant(-size, Type.INTEGER)
         case Unary(operator=operator, operand=operand):
-            return signed(operator, translate(operand, scope))
+            return apply_sign(operator, translate(operand, scope))
         case Binary(operator=operator, left=left, right=right):
             if operator == "-" or operator in COMPARISONS:
-                return operate(operator, *together([left, right], scope))
-            return operate(operator, translate(left, scope), translate(right, scope))
+                operands = translate_comparable([left, right], scope)
+            else:
+                operands = [translate(left, scope), translate(right, scope)]
+            return apply_operator(operator, *operands, nodes=(left, right))
         case Logic(operator=operator, operands=operands):
             return call(operator, *(condition(operand, scope, operator) for operand in operands))
         case IsNull(operand=operand, negated=negated):
             return negate(call("IS NULL", translate(operand, scope)), negated)
         case InList(operand=operand, options=options, negated=negated):
-            return negate(one_of(operand, options, scope), negated)
+            return negate(translate_in_list(operand, options, scope), negated)
         case Between(operand=operand, low=low, high=high, negated=negated):
-            middle, least, most = together([operand, low, high], scope)
-            inside = call("AND", compare(low, ">=", middle, least), compare(high, "<=", middle, most))
+            middle, least, most = translate_comparable([operand, low, high], scope)
+            inside = call("AND", apply_comparison(low, ">=", middle, least), apply_comparison(high, "<=", middle, most))
             return negate(inside, negated)
         case Like(operand=operand, pattern=pattern, negated=negated):
-            return negate(operate("LIKE", translate(operand, scope), translate(pattern, scope)), negated)
-        case Function():
-            return function(node, scope)
+            sides = [translate(operand, scope), translate(pattern, scope)]
+            return negate(apply_operator("LIKE", *sides, nodes=(operand, pattern)), negated)
+        case FunctionCall():
+            return translate_call(node, scope)
         case CaseWhen():
-            return case_when(node, scope)
+            return translate_case(node, scope)
         case CastTo():
-            return cast_to(node, scope)
-        case InQuery() | Exists():
-            raise LanguageRule("a subquery in the middle of an expression", hint=SUBQUERIES)
+            return translate_cast(node, scope)
+        case InSubquery() | Exists():
+            raise LanguageRule("a subquery inside an expression", hint=SUBQUERIES)
         case _:
             assert_never(node)
 
 
 def constant_type(value: int | float | str | bool | None) -> Type:
-    """The type of a constant as it was written."""
+    """The SQL type of a literal's Python value."""
     if isinstance(value, bool):
         return Type.BOOLEAN
     if isinstance(value, int):
@@ -176,118 +194,125 @@ def constant_type(value: int | float | str | bool | None) -> Type:
 
 
 def negate(expression: Expression, negated: bool) -> Expression:
-    """NOT of an expression where the text says so."""
+    """The expression, inside NOT if `negated`; for IS [NOT] NULL, [NOT] IN and the like."""
     return call("NOT", expression) if negated else expression
 
 
-def operate(operator: str, *operands: Expression) -> Expression:
-    """An operator applied to operands; where it does not take them, an error in its own words."""
+def apply_operator(operator: str, *operands: Expression, nodes: Sequence[Node] = ()) -> Expression:
+    """Apply an operator to typed operands; TypeProblem, with a hint about the `nodes`, if it does not take them."""
     try:
         return call(operator, *operands)
     except TypeProblem:
         if operator in COMPARISONS:
-            raise incomparable(operands) from None
+            raise incomparable_message(operands) from None
         kinds = [operand.type for operand in operands]
+        texts = [shorten(unparse(node)) for node in nodes]
         raise TypeProblem(
-            f"{operator} does not take {these(kinds)}", hint=OPERANDS.get(operator, "it takes numbers")
+            f"{operator} does not take {type_list(kinds)}", hint=operand_hint(operator, list(zip(texts, kinds)))
         ) from None
 
 
-def compare(node: Node, operator: str, *operands: Expression) -> Expression:
-    """A comparison that is written with one word for several; an error points at the node that does not fit."""
+def apply_comparison(node: Node, operator: str, *operands: Expression) -> Expression:
+    """Apply a comparison operator that BETWEEN, IN or CASE expands to; a TypeProblem points at `node`."""
     try:
-        return operate(operator, *operands)
+        return apply_operator(operator, *operands)
     except TypeProblem as error:
         error.span = node.span
         raise
 
 
-def one_of(operand: Node, options: Sequence[Node], scope: Scope) -> Expression:
-    """A value among others; an error points at the one that does not fit."""
-    values = together([operand, *options], scope)
+def translate_in_list(operand: Node, options: Sequence[Node], scope: Scope) -> Expression:
+    """Translate `x IN (a, b, ...)`; a TypeProblem points at the first option that is not comparable."""
+    values = translate_comparable([operand, *options], scope)
     try:
-        return operate("IN", *values)
+        return apply_operator("IN", *values)
     except TypeProblem:
         for option, value in zip(options, values[1:], strict=True):
-            compare(option, "=", values[0], value)
+            apply_comparison(option, "=", values[0], value)
         raise
 
 
-def signed(operator: str, operand: Expression) -> Expression:
-    """+x or -x; a negative constant is a constant."""
+def apply_sign(operator: str, operand: Expression) -> Expression:
+    """Apply unary + or - to an operand; the sign of a constant is folded into it; TypeProblem unless it is a number."""
     try:
-        negative = call("NEG", operand)  # + takes what - takes
+        negative = call("NEG", operand)  # unary + takes the same types
     except TypeProblem:
-        raise TypeProblem(f"{operator} does not take {a(operand.type)}", hint="it takes numbers") from None
+        raise TypeProblem(f"{operator} does not take {with_article(operand.type)}", hint="it takes numbers") from None
     if operator == "+":
         return operand
-    if isinstance(operand, Literal) and isinstance(operand.value, int | float):
-        return Literal(0 - operand.value, operand.type)  # 0.0, where -0.0 would be another
+    if isinstance(operand, Constant) and isinstance(operand.value, int | float):
+        return Constant(0 - operand.value, operand.type)  # 0 - 0.0 is 0.0, not -0.0
     return negative
 
 
 def read_instant(text: str, span: Span | None) -> datetime:
-    """An ISO 8601 instant; without a zone it is UTC."""
+    """Parse an ISO 8601 instant, in UTC if it has no zone; TypeProblem at `span` if it is malformed."""
     try:
-        moment = datetime.fromisoformat(text)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        instant = datetime.fromisoformat(text)
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except (ValueError, OverflowError):
         raise TypeProblem(
-            f"{brief(text)!r} is not an ISO 8601 instant", span=span, hint="write it like '2009-03-01T12:00:00Z'"
+            f"{shorten(text)!r} is not an ISO 8601 instant", span=span, hint="write it like '2009-03-01T12:00:00Z'"
         ) from None
 
 
-def typed_constant(node: TypedConstant, calendar: Calendar) -> Expression:
-    """TIME '...' is a tick, TIMESTAMP '...' an instant (S36)."""
+def typed_constant(node: TypedLiteral, calendar: Calendar) -> Expression:
+    """Translate a typed literal: TIME '...' to a tick, TIMESTAMP '...' to an instant (S36)."""
     if node.kind == "TIME":
-        return Literal(calendar.tick_of(read_instant(node.text, node.span)), Type.TIME)
+        return Constant(calendar.tick_of(read_instant(node.text, node.span)), Type.TIME)
     if node.kind == "TIMESTAMP":
-        return Literal(read_instant(node.text, node.span), Type.TIMESTAMP)
-    raise TypeProblem(
-        f"no constants are written as {brief(node.kind)} '...'", hint="write TIME '...' or TIMESTAMP '...'"
-    )
+        return Constant(read_instant(node.text, node.span), Type.TIMESTAMP)
+    raise unknown_constant(node.kind, quote_string(node.text))
 
 
-def together(nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Operands that are compared; strings beside a time or a timestamp are read as ISO 8601 (S36)."""
-    return as_instants([translate(node, scope) for node in nodes], nodes, scope)
+def translate_comparable(nodes: Sequence[Node], scope: Scope) -> list[Expression]:
+    """Translate the operands of a comparison; strings beside a time or timestamp are read as ISO 8601 (S36)."""
+    return read_strings_as_instants([translate(node, scope) for node in nodes], nodes, scope)
 
 
-def as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Translated operands that are compared, strings beside an instant read as one."""
+def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
+    """Operands with constant strings read as ticks or instants if one is a time or timestamp; `nodes` place errors."""
     kinds = {operand.type for operand in operands}
     if not kinds & {Type.TIME, Type.TIMESTAMP}:
         return operands
-    wanted = Type.TIME if Type.TIME in kinds else Type.TIMESTAMP
+    target = Type.TIME if Type.TIME in kinds else Type.TIMESTAMP
 
-    def read(operand: Expression, node: Node) -> Expression:
-        if not (isinstance(operand, Literal) and isinstance(operand.value, str)):
+    def read_if_string(operand: Expression, node: Node) -> Expression:
+        """Convert one comparison operand if it is a constant string; `node` locates it if it is not ISO 8601."""
+        if not (isinstance(operand, Constant) and isinstance(operand.value, str)):
             return operand
-        moment = read_instant(operand.value, node.span)
-        return Literal(scope.calendar.tick_of(moment) if wanted is Type.TIME else moment, wanted)
+        instant = read_instant(operand.value, node.span)
+        return Constant(scope.calendar.tick_of(instant) if target is Type.TIME else instant, target)
 
-    return [read(operand, node) for operand, node in zip(operands, nodes, strict=True)]
+    return [read_if_string(operand, node) for operand, node in zip(operands, nodes, strict=True)]
 
 
-def function(node: Function, scope: Scope) -> Expression:
-    """A call of a scalar function by name."""
+def translate_call(node: FunctionCall, scope: Scope) -> Expression:
+    """Translate a call of a scalar function; NameProblem if it is unknown, TypeProblem if arguments do not fit."""
     if node.name in AGGREGATES:
-        raise LanguageRule(f"{node.name} cannot stand here", hint="aggregates stand in the select list and in HAVING")
+        raise LanguageRule(
+            f"{node.name} cannot be used here", hint="aggregates are allowed in the select list and in HAVING"
+        )
     if node.star:
-        raise LanguageRule(f"{node.name}(*) means nothing", hint="only COUNT takes *")
+        raise LanguageRule(
+            f"{shorten(node.name)} does not take *",
+            hint=f"only COUNT takes *; write {shorten(node.name)}(x) for an attribute x",
+        )
     name = SYNONYMS.get(node.name, node.name)
     if name not in CALLABLE and name != "%":
         raise NameProblem(
-            f"no function is called {brief(node.name)}",
+            f"no function is called {shorten(node.name)}",
             span=Span(node.span.start, node.span.start + len(node.name)),
-            hint=instead_of(node.name),
+            hint=function_hint(node.name),
         )
     arguments = [translate(argument, scope) for argument in node.arguments]
     kinds = [argument.type for argument in arguments]
-    signatures = offered(name)
+    signatures = query_signatures(name)
     if not any(signature.expand(len(kinds)) for signature in signatures):
-        raise TypeProblem(f"{node.name} {argument_counts(signatures)}, not {len(kinds)}", hint=takes(signatures))
-    calendar = [Literal(scope.calendar.length, Type.INTEGER), Literal(scope.calendar.epoch, Type.TIMESTAMP)]
+        raise TypeProblem(
+            f"{node.name} {argument_counts(signatures)}, not {len(kinds)}", hint=accepted_types(signatures)
+        )
+    calendar = [Constant(scope.calendar.length, Type.INTEGER), Constant(scope.calendar.epoch, Type.TIMESTAMP)]
     try:
         if name in _WITH_CALENDAR:
             return call(name, arguments[0], *calendar)
@@ -295,27 +320,31 @@ def function(node: Function, scope: Scope) -> Expression:
             return call(name, call("INSTANT", arguments[0], *calendar))
         return call(name, *arguments)
     except TypeProblem:
-        raise TypeProblem(f"{node.name} does not take {these(kinds)}", hint=takes(signatures)) from None
+        hint = accepted_types(signatures)
+        if hint == ONE_TYPE:
+            texts = [shorten(unparse(argument)) for argument in node.arguments]
+            hint = f"{hint}; {same_type_hint(list(zip(texts, kinds)))}"
+        raise TypeProblem(f"{node.name} does not take {type_list(kinds)}", hint=hint) from None
 
 
-def instead_of(name: str) -> str:
-    """What to write instead of a function that there is not."""
-    if name in ELSEWHERE:
-        return ELSEWHERE[name]
-    near = difflib.get_close_matches(name, [*CALLABLE, *AGGREGATES], 1, 0.6)
-    return f"did you mean {near[0]}?" if near else "functions are ABS, COALESCE, ROUND, UPPER and others"
+def function_hint(name: str) -> str:
+    """Hint for an unknown function: a similar name, or what to write instead of another dialect's function."""
+    if name in FOREIGN_FUNCTIONS:
+        return FOREIGN_FUNCTIONS[name]
+    matches = difflib.get_close_matches(name, [*CALLABLE, *AGGREGATES], 1, 0.6)
+    return f"did you mean {matches[0]}?" if matches else "docs/sneeql.md lists all functions, under Functions"
 
 
-def offered(name: str) -> list[Signature]:
-    """The signatures of a function as a query sees them; the calendar is not written."""
+def query_signatures(name: str) -> list[Signature]:
+    """The signatures of a function as queries call it, without the tick length and epoch that are passed implicitly."""
     signatures = FUNCTIONS[name].signatures
     if name in _WITH_CALENDAR:
         return [Signature(s.arguments[:1], s.result) for s in signatures]
     return list(signatures)
 
 
-def case_when(node: CaseWhen, scope: Scope) -> Case:
-    """Both forms of CASE; the one with a subject compares it with each WHEN."""
+def translate_case(node: CaseWhen, scope: Scope) -> Case:
+    """Translate CASE to conditions and results; with a subject, each WHEN becomes an equality with it."""
     branches: list[tuple[Expression, Expression]] = []
     kind = Type.NULL
     subject = None if node.subject is None else translate(node.subject, scope)
@@ -323,41 +352,49 @@ def case_when(node: CaseWhen, scope: Scope) -> Case:
         if subject is None or node.subject is None:
             test = condition(when, scope, "WHEN")
         else:
-            test = compare(when, "=", *as_instants([subject, translate(when, scope)], [node.subject, when], scope))
+            test = apply_comparison(
+                when, "=", *read_strings_as_instants([subject, translate(when, scope)], [node.subject, when], scope)
+            )
         branches.append((test, translate(then, scope)))
-        kind = common_branch(kind, branches[-1][1].type, then)
+        kind = common_branch_type(kind, branches[-1][1].type, then, node.branches[0][1])
     if node.otherwise is None:
-        return case(branches, Literal(None, Type.NULL))
+        return case(branches, Constant(None, Type.NULL))
     otherwise = translate(node.otherwise, scope)
-    common_branch(kind, otherwise.type, node.otherwise)
+    common_branch_type(kind, otherwise.type, node.otherwise, node.branches[0][1])
     return case(branches, otherwise)
 
 
-def common_branch(before: Type, own: Type, node: Node) -> Type:
-    """The type of the branches of CASE so far, with one more."""
-    kind = common_type(before, own)
+def common_branch_type(common: Type, branch_type: Type, node: Node, first: Node) -> Type:
+    """The common type of CASE branches so far and one more, `node`; TypeProblem, which shows `first`, if there is none.
+
+    `first` is the result of the first branch.
+    """
+    kind = common_type(common, branch_type)
     if kind is None:
         raise TypeProblem(
-            f"the branches of CASE give {a(before)} and {a(own)}",
+            f"the branches of CASE give {with_article(common)} and {with_article(branch_type)}",
             span=node.span,
-            hint="make all of one type with CAST",
+            hint=same_type_hint([(shorten(unparse(first)), common), (shorten(unparse(node)), branch_type)]),
         )
     return kind
 
 
-def cast_to(node: CastTo, scope: Scope) -> Expression:
-    """CAST to a type by its name."""
+def translate_cast(node: CastTo, scope: Scope) -> Expression:
+    """Translate CAST; NameProblem for an unknown type, TypeProblem for a conversion that does not exist."""
     operand = translate(node.operand, scope)
     names = {t.value: t for t in DECLARABLE}
     if node.kind not in names:
         synonym = TYPE_SYNONYMS.get(node.kind)
-        near = [synonym] if synonym else difflib.get_close_matches(node.kind, names, 1, 0.5)
+        matches = [synonym] if synonym else difflib.get_close_matches(node.kind, names, 1, 0.5)
         raise NameProblem(
-            f"no type is called {brief(node.kind)}",
+            f"no type is called {shorten(node.written or node.kind)}",
             span=node.kind_span,
-            hint=f"did you mean {near[0]}?" if near else f"types are {', '.join(names)}",
+            hint=f"did you mean {matches[0]}?" if matches else f"types are {', '.join(names)}",
         )
-    wanted = names[node.kind]
-    if not castable(operand.type, wanted):
-        raise TypeProblem(f"{a(operand.type)} cannot be made {a(wanted)}", hint=way_around(operand.type, wanted))
-    return Literal(None, wanted) if operand.type is Type.NULL else Cast(operand, wanted)
+    target = names[node.kind]
+    if not castable(operand.type, target):
+        raise TypeProblem(
+            f"{with_article(operand.type)} cannot be cast to {with_article(target)}",
+            hint=conversion_hint(shorten(unparse(node.operand)), operand.type, target),
+        )
+    return Constant(None, target) if operand.type is Type.NULL else Cast(operand, target)

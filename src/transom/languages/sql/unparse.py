@@ -1,4 +1,4 @@
-"""Syntax to canonical text, with no more parentheses than needed."""
+"""Prints scalar expressions as canonical text, with no more parentheses than needed."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from transom.languages.sql.syntax import (
     Binary,
     CaseWhen,
     CastTo,
-    Constant,
     Exists,
-    Function,
+    FunctionCall,
     InList,
-    InQuery,
+    InSubquery,
     IsNull,
     Like,
     Logic,
     Name,
     Node,
-    TypedConstant,
+    SqlLiteral,
+    TypedLiteral,
     Unary,
 )
 
 OR, AND, NOT, COMPARISON, SUM, TERM, FACTOR, ATOM = range(8)
 _BINARY = {"+": SUM, "-": SUM, "||": SUM, "*": TERM, "/": TERM, "%": TERM}
-SPELLED = {"AVGSPD": "AvgSpd", "STAMPS": "Stamps"}
+FUNCTION_SPELLINGS = {"AVGSPD": "AvgSpd", "STAMPS": "Stamps"}
 """Functions that are not written in capitals."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-def string(text: str) -> str:
-    """A string in quotes."""
+def quote_string(text: str) -> str:
+    """A string as a quoted SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def level(node: Node) -> int:
-    """How tightly a node binds."""
+def precedence(node: Node) -> int:
+    """The precedence of an expression's top operator; a higher one binds more tightly."""
     match node:
         case Logic(operator=operator):
             return OR if operator == "OR" else AND
@@ -46,41 +46,41 @@ def level(node: Node) -> int:
             return NOT if operator == "NOT" else FACTOR
         case Binary(operator=operator):
             return _BINARY.get(operator, COMPARISON)
-        case IsNull() | InList() | Between() | Like() | InQuery() | Exists():
+        case IsNull() | InList() | Between() | Like() | InSubquery() | Exists():
             return COMPARISON
         case _:
             return ATOM
 
 
 class Printer:
-    """Writes expressions; a language may have more reserved words, and queries inside expressions."""
+    """Prints expressions; a language may override the reserved words and the printing of subqueries."""
 
     reserved: frozenset[str] = RESERVED
 
     def identifier(self, name: str) -> str:
-        """A name, in double quotes where it needs them."""
+        """Print a name, in double quotes if it is a reserved word or not plain letters, digits and underscores."""
         if _PLAIN.match(name) and name.lower() not in self.reserved:
             return name
         return '"' + name.replace('"', '""') + '"'
 
     def query(self, query: object) -> str:
-        """A query inside an expression, on one line; in short where the language has none."""
+        """Print a subquery on one line; this base class does not know queries and prints `...`."""
         return "..."
 
-    def inside(self, node: Node, least: int) -> str:
-        """A node where something at least that tight is needed."""
+    def operand(self, node: Node, min_precedence: int) -> str:
+        """Print an operand, in parentheses if its precedence is below `min_precedence`."""
         text = self.unparse(node)
-        return text if level(node) >= least else f"({text})"
+        return text if precedence(node) >= min_precedence else f"({text})"
 
     def unparse(self, node: Node) -> str:
-        """The canonical text of an expression."""
+        """The canonical SQL text of an expression."""
         match node:
-            case Constant(value=value):
+            case SqlLiteral(value=value):
                 if value is None or isinstance(value, bool):
                     return "NULL" if value is None else str(value).upper()
-                return string(value) if isinstance(value, str) else repr(value)
-            case TypedConstant(kind=kind, text=text):
-                return f"{kind} {string(text)}"
+                return quote_string(value) if isinstance(value, str) else repr(value)
+            case TypedLiteral(kind=kind, text=text):
+                return f"{kind} {quote_string(text)}"
             case Name(qualifier=qualifier, name=name):
                 return (
                     self.identifier(name)
@@ -88,40 +88,42 @@ class Printer:
                     else f"{self.identifier(qualifier)}.{self.identifier(name)}"
                 )
             case Unary(operator="NOT", operand=operand):
-                return f"NOT {self.inside(operand, NOT)}"
+                return f"NOT {self.operand(operand, NOT)}"
             case Unary(operator=operator, operand=operand):
-                text = self.inside(operand, FACTOR)
+                text = self.operand(operand, FACTOR)
                 return f"{operator} {text}" if text[0] in "+-" else operator + text
             case Binary(operator=operator, left=left, right=right):
-                own = level(node)
-                if own == COMPARISON:
-                    return f"{self.inside(left, SUM)} {operator} {self.inside(right, SUM)}"
-                return f"{self.inside(left, own)} {operator} {self.inside(right, own + 1)}"
+                level = precedence(node)
+                if level == COMPARISON:
+                    return f"{self.operand(left, SUM)} {operator} {self.operand(right, SUM)}"
+                return f"{self.operand(left, level)} {operator} {self.operand(right, level + 1)}"
             case Logic(operator=operator, operands=operands):
-                return f" {operator} ".join(self.inside(operand, level(node) + 1) for operand in operands)
+                return f" {operator} ".join(self.operand(operand, precedence(node) + 1) for operand in operands)
             case IsNull(operand=operand, negated=negated):
-                return f"{self.inside(operand, SUM)} IS {'NOT ' if negated else ''}NULL"
+                return f"{self.operand(operand, SUM)} IS {'NOT ' if negated else ''}NULL"
             case InList(operand=operand, options=options, negated=negated):
-                among = ", ".join(map(self.unparse, options))
-                return f"{self.inside(operand, SUM)} {'NOT ' if negated else ''}IN ({among})"
+                options_text = ", ".join(map(self.unparse, options))
+                return f"{self.operand(operand, SUM)} {'NOT ' if negated else ''}IN ({options_text})"
             case Between(operand=operand, low=low, high=high, negated=negated):
-                word = "NOT BETWEEN" if negated else "BETWEEN"
-                return f"{self.inside(operand, SUM)} {word} {self.inside(low, SUM)} AND {self.inside(high, SUM)}"
+                keyword = "NOT BETWEEN" if negated else "BETWEEN"
+                return f"{self.operand(operand, SUM)} {keyword} {self.operand(low, SUM)} AND {self.operand(high, SUM)}"
             case Like(operand=operand, pattern=pattern, negated=negated):
-                return f"{self.inside(operand, SUM)} {'NOT ' if negated else ''}LIKE {self.inside(pattern, SUM)}"
-            case Function(name=name, arguments=arguments, star=star):
-                return f"{SPELLED.get(name, name)}({'*' if star else ', '.join(map(self.unparse, arguments))})"
+                return f"{self.operand(operand, SUM)} {'NOT ' if negated else ''}LIKE {self.operand(pattern, SUM)}"
+            case FunctionCall(name=name, arguments=arguments, star=star):
+                return (
+                    f"{FUNCTION_SPELLINGS.get(name, name)}({'*' if star else ', '.join(map(self.unparse, arguments))})"
+                )
             case CaseWhen(subject=subject, branches=branches, otherwise=otherwise):
-                words = ["CASE"] if subject is None else ["CASE", self.unparse(subject)]
-                words += [
+                parts = ["CASE"] if subject is None else ["CASE", self.unparse(subject)]
+                parts += [
                     f"WHEN {self.unparse(condition)} THEN {self.unparse(result)}" for condition, result in branches
                 ]
-                words += [] if otherwise is None else [f"ELSE {self.unparse(otherwise)}"]
-                return " ".join([*words, "END"])
+                parts += [] if otherwise is None else [f"ELSE {self.unparse(otherwise)}"]
+                return " ".join([*parts, "END"])
             case CastTo(operand=operand, kind=kind):
                 return f"CAST({self.unparse(operand)} AS {kind})"
-            case InQuery(operand=operand, query=query, negated=negated):
-                return f"{self.inside(operand, SUM)} {'NOT ' if negated else ''}IN ({self.query(query)})"
+            case InSubquery(operand=operand, query=query, negated=negated):
+                return f"{self.operand(operand, SUM)} {'NOT ' if negated else ''}IN ({self.query(query)})"
             case Exists(query=query):
                 return f"EXISTS ({self.query(query)})"
             case _:
@@ -132,10 +134,10 @@ PRINTER = Printer()
 
 
 def identifier(name: str) -> str:
-    """A name, in double quotes where it needs them."""
+    """Print a name, in double quotes if it is a reserved word or not plain letters, digits and underscores."""
     return PRINTER.identifier(name)
 
 
 def unparse(node: Node) -> str:
-    """The canonical text of an expression."""
+    """The canonical SQL text of an expression."""
     return PRINTER.unparse(node)

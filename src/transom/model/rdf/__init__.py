@@ -1,1 +1,1 @@
-"""RDF: terms and statements, the values of literals, solutions, and how long each is valid."""
+"""RDF: terms, statements, values of literals, solutions, and validity intervals."""

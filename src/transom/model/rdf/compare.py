@@ -1,83 +1,86 @@
-"""Equality, order and truth of terms as SPARQL 1.1 defines them; None is an error."""
+"""Equality, order and effective boolean value of terms by SPARQL 1.1; None is an error."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
 
-from transom.model.rdf.terms import BOOLEAN, IRI, BlankNode, Literal, Term, in_order
-from transom.model.rdf.times import Instant, Span, earlier, same_time
-from transom.model.rdf.values import NUMERIC, Number, Text, Value, value_of
+from transom.model.rdf.terms import BOOLEAN, IRI, BlankNode, Literal, Term, term_order_key
+from transom.model.rdf.times import Instant, XsdDuration, is_before, is_same_instant
+from transom.model.rdf.values import NUMERIC, NumericValue, StringValue, Value, value_of
 
 
-def equal(one: Term, other: Term) -> bool | None:
-    """`=`: whether two terms have the same value; an error for literals of which that is not known (W3C 17.4.1.7).
+def terms_equal(left: Term, right: Term) -> bool | None:
+    """SPARQL's `=`: whether two terms have the same value; None for literals of unknown value (W3C 17.4.1.7).
 
-    Values of two kinds that are both known, a number and a string, are different.
+    Values of different known kinds, such as a number and a string, are not equal.
     """
-    if not isinstance(one, Literal) or not isinstance(other, Literal):
-        return one == other
-    left, right = value_of(one), value_of(other)
-    if bool(one.language) != bool(other.language):
+    if not isinstance(left, Literal) or not isinstance(right, Literal):
+        return left == right
+    left_value, right_value = value_of(left), value_of(right)
+    if bool(left.language) != bool(right.language):
         return False
-    if left is None or right is None:
-        return True if one == other else None
-    return same_value(left, right)
+    if left_value is None or right_value is None:
+        return True if left == right else None
+    return values_equal(left_value, right_value)
 
 
-def same_value(left: Value, right: Value) -> bool | None:
-    """Whether two values are the same; None where that hangs on a time zone not given."""
+def values_equal(left: Value, right: Value) -> bool | None:
+    """Whether the values of two literals are equal; None if that depends on a missing time zone."""
     match left, right:
-        case Number(), Number():
-            first, second = promoted(left, right)
-            return first == second
+        case NumericValue(), NumericValue():
+            left_number, right_number = promote_numbers(left, right)
+            return left_number == right_number
         case Instant(), Instant() if left.datatype == right.datatype:
-            return same_time(left, right)
-        case Span(), Span():
+            return is_same_instant(left, right)
+        case XsdDuration(), XsdDuration():
             return (left.months, left.seconds) == (right.months, right.seconds)
         case _:
             return type(left) is type(right) and left == right
 
 
-def less(one: Term, other: Term) -> bool | None:
-    """`<`: on numbers, strings without a language, truth values, instants and durations; an error on all else."""
-    if not isinstance(one, Literal) or not isinstance(other, Literal):
+def term_less_than(left: Term, right: Term) -> bool | None:
+    """SPARQL's `<` on numbers, strings without a language, booleans, instants and durations; None for other terms."""
+    if not isinstance(left, Literal) or not isinstance(right, Literal):
         return None
-    match value_of(one), value_of(other):
-        case Number() as left, Number() as right:
-            small, large = promoted(left, right)
-            return small < large
-        case Text(text=left_text, language=""), Text(text=right_text, language=""):
+    match value_of(left), value_of(right):
+        case NumericValue() as left_number, NumericValue() as right_number:
+            left_operand, right_operand = promote_numbers(left_number, right_number)
+            return left_operand < right_operand
+        case StringValue(text=left_text, language=""), StringValue(text=right_text, language=""):
             return left_text < right_text
-        case bool() as first, bool() as second:
-            return first < second
-        case Instant() as earlier_one, Instant() as later_one if earlier_one.datatype == later_one.datatype:
-            return earlier(earlier_one, later_one)
-        case Span(months=0, seconds=one_second), Span(months=0, seconds=other_second):
-            return one_second < other_second
-        case Span(months=one_month, seconds=0), Span(months=other_month, seconds=0):
-            return one_month < other_month
+        case bool() as left_boolean, bool() as right_boolean:
+            return left_boolean < right_boolean
+        case Instant() as left_instant, Instant() as right_instant if left_instant.datatype == right_instant.datatype:
+            return is_before(left_instant, right_instant)
+        case XsdDuration(months=0, seconds=left_seconds), XsdDuration(months=0, seconds=right_seconds):
+            return left_seconds < right_seconds
+        case XsdDuration(months=left_months, seconds=0), XsdDuration(months=right_months, seconds=0):
+            return left_months < right_months
         case _:
             return None
 
 
-def promoted(left: Number, right: Number) -> tuple[int | Decimal | float, int | Decimal | float]:
-    """Two numbers as the same kind, the later one of theirs (W3C 17.3)."""
+def promote_numbers(left: NumericValue, right: NumericValue) -> tuple[int | Decimal | float, int | Decimal | float]:
+    """Convert two numbers to the wider of their kinds (integer, decimal, float, double), for operators (W3C 17.3)."""
     kind = max(left.kind, right.kind)
     return left.to(kind).value, right.to(kind).value
 
 
-def truth(term: Term) -> bool | None:
-    """The effective boolean value (W3C 17.2.2); a truth value or number that is not well-formed is false."""
+def effective_boolean_value(term: Term) -> bool | None:
+    """The truth value of a term as a condition (W3C 17.2.2); None, an error, if it has none.
+
+    An ill-formed boolean or number is false.
+    """
     if not isinstance(term, Literal):
         return None
     value = value_of(term)
     match value:
         case bool():
             return value
-        case Number(value=number):
+        case NumericValue(value=number):
             return not (number == 0 or (isinstance(number, float) and math.isnan(number)))
-        case Text(text=text):
+        case StringValue(text=text):
             return text != ""
         case None if term.datatype == BOOLEAN or term.datatype in NUMERIC:
             return False
@@ -86,11 +89,11 @@ def truth(term: Term) -> bool | None:
 
 
 def sort_key(term: Term | None) -> tuple[int, int, object]:
-    """A key for ORDER BY (W3C 15.1): unbound, blank nodes, names, literals.
+    """What ORDER BY compares for a term (W3C 15.1): unbound (None) comes first, then blank nodes, IRIs, literals.
 
-    SPARQL leaves the order among literals that `<` does not compare open; here numbers come first, by their exact size,
-    then strings, strings with a language, truth values, instants, durations, and what is not known. NaN comes before
-    all numbers.
+    SPARQL does not define the order of literals that `<` does not compare; here numbers come first, by their exact
+    value, then strings, strings with a language, booleans, instants, durations, and literals of unknown value. NaN
+    comes before all numbers.
     """
     match term:
         case None:
@@ -100,25 +103,26 @@ def sort_key(term: Term | None) -> tuple[int, int, object]:
         case IRI(value=iri):
             return (2, 0, iri)
         case Literal():
-            place, key = _of_value(value_of(term), term)
-            return (3, place, key)
+            rank, key = _literal_sort_key(value_of(term), term)
+            return (3, rank, key)
 
 
-def _of_value(value: Value | None, literal: Literal) -> tuple[int, object]:
+def _literal_sort_key(value: Value | None, literal: Literal) -> tuple[int, object]:
+    """What ORDER BY compares for literals: the rank of the kind of value, then the value; None if it is unknown."""
     match value:
-        case Number(value=float() as number) if math.isnan(number):
+        case NumericValue(value=float() as number) if math.isnan(number):
             return 0, 0
-        case Number(value=number):
+        case NumericValue(value=number):
             return 1, number
-        case Text(text=text, language=""):
+        case StringValue(text=text, language=""):
             return 2, text
-        case Text(text=text, language=language):
+        case StringValue(text=text, language=language):
             return 3, (text, language)
         case bool():
             return 4, value
         case Instant():
             return 5, (value.datatype, value.seconds)
-        case Span():
+        case XsdDuration():
             return 6, (value.months, value.seconds)
         case None:
-            return 7, (literal.datatype, in_order(literal))
+            return 7, (literal.datatype, term_order_key(literal))

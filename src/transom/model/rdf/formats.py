@@ -1,4 +1,4 @@
-"""Answers over RDF as text: CSV, JSON lines, SPARQL results in JSON, N-Quads and JSON-LD, each with its intervals."""
+"""Answers over RDF as CSV, JSON lines, SPARQL results in JSON, N-Quads and JSON-LD, with their intervals."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from transom.errors import UsageError
+from transom.model.rdf.abbreviate import abbreviate_term
 from transom.model.rdf.answer import RdfAnswer
-from transom.model.rdf.short import short
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, LANG_STRING, RDF, STRING, BlankNode, Literal, Term
 
 INTERVAL = "urn:transom:interval:"
-"""The beginning of the names of graphs that hold statements for an interval; `urn:transom:interval:0:` never ends."""
+"""IRI prefix of graphs that hold the statements of an interval; `urn:transom:interval:0:` has no end."""
 _TYPE = IRI(RDF + "type")
 Row = tuple[int, int | None, int, tuple[Term | bool | None, ...]]
-"""From when, up to when, how often, and the terms of a solution or a statement, or a truth value."""
+"""Start, end, multiplicity, and the terms of a solution or a statement, or a boolean."""
 
 
 def rows(answer: RdfAnswer) -> Iterator[Row]:
-    """The rows of an answer; a sequence gives its solutions in its order."""
-    for one in answer.solutions:
-        yield one.start, one.end, one.n, answer.terms(one.payload)
-    for stated in answer.triples:
-        triple = stated.payload
-        yield stated.start, stated.end, stated.n, (triple.subject, triple.predicate, triple.object)
+    """Flatten an answer to rows with start, end, multiplicity and terms; a sequence gives a row per solution."""
+    for valid_solution in answer.solutions:
+        terms = answer.terms(valid_solution.payload)
+        yield valid_solution.start, valid_solution.end, valid_solution.n, terms
+    for valid_triple in answer.triples:
+        statement = valid_triple.payload
+        triple = (statement.subject, statement.predicate, statement.object)
+        yield valid_triple.start, valid_triple.end, valid_triple.n, triple
     for sequence in answer.sequences:
         for solution in sequence.solutions:
             yield sequence.start, sequence.end, 1, answer.terms(solution)
@@ -35,145 +37,154 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
 
 
 def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """The header, and rows for people: when, how often, and terms as prefixes shorten them."""
+    """The header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
     yield ("start", "end", "n", *answer.columns)
     previous: object = None
     for start, end, n, terms in rows(answer):
-        when = (str(start), "∞" if end is None else str(end))
+        bounds = (str(start), "∞" if end is None else str(end))
         if answer.sequences:
-            when = ("", "") if previous == (start, end) else when
+            bounds = ("", "") if previous == (start, end) else bounds
             previous = (start, end)
-        yield (*when, str(n), *(str(t).lower() if isinstance(t, bool) else short(t, prefixes) for t in terms))
+        cells = (str(term).lower() if isinstance(term, bool) else abbreviate_term(term, prefixes) for term in terms)
+        yield (*bounds, str(n), *cells)
 
 
-def lines(form: str, whole: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
-    """What of an answer is valid between two instants, in a format: csv, jsonl, json, nq or jsonld."""
-    if form == "json":
-        return results_lines(whole, start, until)
-    written = {"csv": csv_lines, "jsonl": json_lines, "nq": quad_lines, "jsonld": json_ld_lines}
-    return written[form](whole.during(start, until))
+def lines(format: str, answer: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
+    """Write the part of an answer from `start` to `until` (None: no end) as lines: csv, jsonl, json, nq or jsonld."""
+    if format == "json":
+        return results_lines(answer, start, until)
+    writers = {"csv": csv_lines, "jsonl": json_lines, "nq": quad_lines, "jsonld": json_ld_lines}
+    return writers[format](answer.during(start, until))
 
 
 def csv_lines(answer: RdfAnswer) -> Iterator[str]:
-    """A header and a line per row; terms as N-Triples writes them, an empty cell for unbound and for an open end."""
+    """Write an answer as CSV with a header; terms are in N-Triples; an unbound variable and an open end are empty."""
     yield _csv(("start", "end", "n", *answer.columns))
     for start, end, n, terms in rows(answer):
-        yield _csv((start, end, n, *map(cell, terms)))
+        yield _csv((start, end, n, *map(term_cell, terms)))
 
 
 def json_lines(answer: RdfAnswer) -> Iterator[str]:
-    """One object per row: start, end (null for ever), n, and what is bound, terms as N-Triples writes them."""
+    """Write an answer as JSON lines: start, end (null if open), multiplicity, and the bound terms as N-Triples."""
     for start, end, n, terms in rows(answer):
-        bound = {name: cell(term) for name, term in zip(answer.columns, terms, strict=True) if term is not None}
+        bound = {name: term_cell(term) for name, term in zip(answer.columns, terms, strict=True) if term is not None}
         yield _json({"start": start, "end": end, "n": n, **({"ask": terms[0]} if answer.truth else {"row": bound})})
 
 
 def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) -> Iterator[str]:
-    """SPARQL 1.1 Query Results JSON: one document per stretch of time in which the answer stays the same."""
+    """Write the answer, `first` to `last` (None: no end), as SPARQL Results JSON: one document per unchanged period."""
     if answer.kind == "triples":
         raise UsageError("statements are no SPARQL results", hint="write them as nq or jsonld")
     for truth in answer.during(first, last).truth:
         yield _json({"start": truth.start, "end": truth.end, "head": {}, "boolean": truth.value})
     if answer.kind == "boolean":
         return
-    for start, end in stretches(answer):
+    for start, end in constant_periods(answer):
         if (end is not None and end <= first) or (last is not None and start > last):
             continue
-        bindings = [_bindings(answer, one) for one in snapshot(answer, start)]
+        bindings = [_json_bindings(answer, solution) for solution in snapshot(answer, start)]
         head = {"vars": list(answer.columns)}
         yield _json({"start": start, "end": end, "head": head, "results": {"bindings": bindings}})
 
 
 def quad_lines(answer: RdfAnswer) -> Iterator[str]:
-    """N-Quads: every statement in a graph that is named for its interval; how often it is valid is not said."""
+    """Write statements as N-Quads, each in a graph named for its interval; their multiplicities are left out."""
     _only_statements(answer, "N-Quads")
-    for one in answer.triples:
-        yield f"{str(one.payload)[:-2]} <{_graph(one.start, one.end)}> ."
+    for interval in answer.triples:
+        yield f"{str(interval.payload)[:-2]} <{_interval_graph(interval.start, interval.end)}> ."
 
 
 def json_ld_lines(answer: RdfAnswer) -> Iterator[str]:
-    """JSON-LD in expanded form: one document per interval, its statements in a graph that is named for it."""
+    """Write statements as expanded JSON-LD: one document per interval, with a graph that is named for the interval."""
     _only_statements(answer, "JSON-LD")
     graphs: dict[str, dict[str, dict[str, object]]] = {}
-    for one in answer.triples:
-        nodes = graphs.setdefault(_graph(one.start, one.end), {})
-        subject, predicate = _id(one.payload.subject), one.payload.predicate
+    for interval in answer.triples:
+        nodes = graphs.setdefault(_interval_graph(interval.start, interval.end), {})
+        subject, predicate = _json_ld_id(interval.payload.subject), interval.payload.predicate
         node = nodes.setdefault(subject, {"@id": subject})
-        kind = predicate == _TYPE and not isinstance(one.payload.object, Literal)
-        values = node.setdefault("@type" if kind else predicate.value, [])
+        is_type = predicate == _TYPE and not isinstance(interval.payload.object, Literal)
+        values = node.setdefault("@type" if is_type else predicate.value, [])
         assert isinstance(values, list)  # noqa: S101 - only "@id" holds no list, and no predicate is called so
-        values.append(_id(one.payload.object) if kind else _value(one.payload.object))
+        values.append(_json_ld_id(interval.payload.object) if is_type else _json_ld_value(interval.payload.object))
     for name, nodes in graphs.items():
         yield _json([{"@id": name, "@graph": list(nodes.values())}])
 
 
-def stretches(answer: RdfAnswer) -> list[tuple[int, int | None]]:
-    """The times from 0 on in which nothing changes."""
-    spans = [(start, end) for start, end, _, _ in rows(answer)] + [(one.start, one.end) for one in answer.sequences]
+def constant_periods(answer: RdfAnswer) -> list[tuple[int, int | None]]:
+    """The periods from tick 0 on in which the answer does not change, as start and end; the last end is None."""
+    spans = [(start, end) for start, end, _, _ in rows(answer)]
+    spans += [(sequence.start, sequence.end) for sequence in answer.sequences]
     points = sorted({0, *(start for start, _ in spans), *(end for _, end in spans if end is not None)})
     return list(zip(points, (*points[1:], None), strict=True))
 
 
 def snapshot(answer: RdfAnswer, t: int) -> list[Solution]:
-    """The solutions that are valid at an instant, each as often as it is."""
-    found = [one.payload for one in answer.solutions if one.at(t) for _ in range(one.n)]
+    """The solutions that are valid at tick `t`, each repeated as often as its multiplicity says."""
+    solutions = [interval.payload for interval in answer.solutions if interval.at(t) for _ in range(interval.n)]
     for sequence in answer.sequences:
         if sequence.start <= t and (sequence.end is None or t < sequence.end):
-            found += sequence.solutions
-    return found
+            solutions += sequence.solutions
+    return solutions
 
 
-def cell(term: Term | bool | None) -> str | None:
-    """A term as N-Triples writes it; a truth value as `true` or `false`."""
+def term_cell(term: Term | bool | None) -> str | None:
+    """Format a term as N-Triples and a boolean as `true` or `false`; None if unbound."""
     return None if term is None else str(term).lower() if isinstance(term, bool) else str(term)
 
 
-def _bindings(answer: RdfAnswer, solution: Solution) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+def _json_bindings(answer: RdfAnswer, solution: Solution) -> dict[str, dict[str, str]]:
+    """The bindings of a solution in SPARQL Results JSON; unbound variables are left out."""
+    bindings: dict[str, dict[str, str]] = {}
     for name, term in zip(answer.columns, answer.terms(solution), strict=True):
         match term:
             case IRI(value=value):
-                found[name] = {"type": "uri", "value": value}
+                bindings[name] = {"type": "uri", "value": value}
             case BlankNode(label=label):
-                found[name] = {"type": "bnode", "value": label}
+                bindings[name] = {"type": "bnode", "value": label}
             case Literal(lexical=lexical, datatype=datatype, language=language):
-                found[name] = {"type": "literal", "value": lexical}
+                bindings[name] = {"type": "literal", "value": lexical}
                 if language:
-                    found[name]["xml:lang"] = language
+                    bindings[name]["xml:lang"] = language
                 elif datatype != STRING:
-                    found[name]["datatype"] = datatype
+                    bindings[name]["datatype"] = datatype
             case None:
                 pass
-    return found
+    return bindings
 
 
 def _only_statements(answer: RdfAnswer, format: str) -> None:
+    """Raise UsageError, which names the format, unless the answer consists of statements."""
     if answer.kind != "triples":
         raise UsageError(f"only statements can be written as {format}", hint="ask with CONSTRUCT or DESCRIBE")
 
 
-def _graph(start: int, end: int | None) -> str:
+def _interval_graph(start: int, end: int | None) -> str:
+    """The IRI of the graph that holds the statements valid from `start` until `end` (None: without end)."""
     return f"{INTERVAL}{start}:{'' if end is None else end}"
 
 
-def _id(term: Term) -> str:
+def _json_ld_id(term: Term) -> str:
+    """The JSON-LD identifier of an IRI (the IRI itself) or of a blank node (`_:label`)."""
     return term.value if isinstance(term, IRI) else str(term)
 
 
-def _value(term: Term) -> dict[str, str]:
+def _json_ld_value(term: Term) -> dict[str, str]:
+    """A term in JSON-LD: a value object for a literal, else a reference to a node."""
     match term:
         case Literal(lexical=lexical, datatype=datatype, language=language):
             kind = {"@language": language} if datatype == LANG_STRING else {"@type": datatype}
             return {"@value": lexical, **({} if datatype == STRING else kind)}
         case IRI() | BlankNode():
-            return {"@id": _id(term)}
+            return {"@id": _json_ld_id(term)}
 
 
 def _csv(values: Sequence[object]) -> str:
+    """Format values as one CSV line; None is an empty field."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(["" if value is None else value for value in values])
     return text.getvalue()
 
 
 def _json(value: object) -> str:
+    """Format a value as JSON on one line, with characters beyond ASCII as they are."""
     return json.dumps(value, ensure_ascii=False)

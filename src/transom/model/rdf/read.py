@@ -1,4 +1,4 @@
-"""RDF from text: N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, read by Oxigraph (the extra `rdf`)."""
+"""Parse RDF with Oxigraph (the extra `rdf`): N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD."""
 
 from __future__ import annotations
 
@@ -18,62 +18,68 @@ FORMATS = {
     "rdf": "RDF_XML",
     "jsonld": "JSON_LD",
 }
-"""The formats by the endings of their files, each with Oxigraph's name for it."""
+"""File extensions of the formats, each with Oxigraph's name for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quad:
-    """A statement and the name of the graph that it stands in, None for the default graph."""
+    """A statement and the name of its graph, None for the default graph."""
 
     triple: Triple
     graph: IRI | BlankNode | None = None
 
 
-def read_quads(text: str | bytes, format: str, *, base: str | None = None, nodes: str | None = None) -> Iterator[Quad]:
-    """The statements of a text, in its order; DataError where it is broken.
+def read_quads(
+    text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
+) -> Iterator[Quad]:
+    """Parse RDF statements in order, or DataError; `base` resolves IRIs; `label_prefix`, if any, renames blank nodes.
 
-    With `nodes`, blank nodes are numbered behind that word in the order in which they come: the same text gives the
-    same nodes, and two texts with two words never share one.
+    With `label_prefix`, the labels of blank nodes become this prefix and a number, in order of occurrence: the same
+    text gives the same nodes, and texts with different prefixes never share one.
     """
     oxigraph = _oxigraph()
     if format not in FORMATS:
         raise UsageError(f"no such format of RDF: {format}", hint=f"one of {', '.join(FORMATS)}")
     check_text(text, format)
-    labels: dict[str, str] | None = None if nodes is None else {}
+    labels: dict[str, str] | None = None if label_prefix is None else {}
 
-    def term(found: Any) -> Any:
-        if labels is not None and isinstance(found, oxigraph.BlankNode):
-            return BlankNode(labels.setdefault(found.value, f"{nodes}{len(labels)}"))
-        return _term(found)
+    def convert(parsed: Any) -> Any:
+        """Convert a term of Oxigraph; blank nodes get new labels if `label_prefix` is set."""
+        if labels is not None and isinstance(parsed, oxigraph.BlankNode):
+            return BlankNode(labels.setdefault(parsed.value, f"{label_prefix}{len(labels)}"))
+        return _convert_term(parsed)
 
     try:
         for quad in oxigraph.parse(text, getattr(oxigraph.RdfFormat, FORMATS[format]), base_iri=base):
-            named = not isinstance(quad.graph_name, oxigraph.DefaultGraph)
-            statement = Triple(term(quad.subject), term(quad.predicate), term(quad.object))
-            yield Quad(statement, term(quad.graph_name) if named else None)
-    except (SyntaxError, ValueError) as broken:
-        why = getattr(broken, "msg", None) or str(broken)
-        raise DataError("this is not well-formed RDF", detail=why) from None
+            is_named = not isinstance(quad.graph_name, oxigraph.DefaultGraph)
+            statement = Triple(convert(quad.subject), convert(quad.predicate), convert(quad.object))
+            yield Quad(statement, convert(quad.graph_name) if is_named else None)
+    except (SyntaxError, ValueError) as error:
+        detail = getattr(error, "msg", None) or str(error)
+        raise DataError("this is not well-formed RDF", detail=detail) from None
 
 
-def read_triples(text: str | bytes, format: str, *, base: str | None = None, nodes: str | None = None) -> list[Triple]:
-    """The statements of a text, each once, whatever graphs they stand in."""
-    return list(dict.fromkeys(quad.triple for quad in read_quads(text, format, base=base, nodes=nodes)))
+def read_triples(
+    text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
+) -> list[Triple]:
+    """Parse RDF to the distinct statements of all graphs in order; `base`, `label_prefix` as in `read_quads`."""
+    return list(dict.fromkeys(quad.triple for quad in read_quads(text, format, base=base, label_prefix=label_prefix)))
 
 
-def _term(found: Any) -> Term:
-    """A term of Oxigraph's as ours."""
+def _convert_term(parsed: Any) -> Term:
+    """Convert a term from Oxigraph's class to the class of this package; DataError for a quoted triple."""
     oxigraph = _oxigraph()
-    if isinstance(found, oxigraph.NamedNode):
-        return IRI(found.value)
-    if isinstance(found, oxigraph.BlankNode):
-        return BlankNode(found.value)
-    if isinstance(found, oxigraph.Literal):
-        return Literal(found.value, found.datatype.value, found.language or "")
-    raise DataError("a statement about a statement is no RDF 1.1", detail=str(found))
+    if isinstance(parsed, oxigraph.NamedNode):
+        return IRI(parsed.value)
+    if isinstance(parsed, oxigraph.BlankNode):
+        return BlankNode(parsed.value)
+    if isinstance(parsed, oxigraph.Literal):
+        return Literal(parsed.value, parsed.datatype.value, parsed.language or "")
+    raise DataError("a statement about a statement is no RDF 1.1", detail=str(parsed))
 
 
 def _oxigraph() -> Any:
+    """Import and return pyoxigraph, on first use; UsageError if it is not installed."""
     try:
         import pyoxigraph
     except ImportError:

@@ -1,4 +1,4 @@
-"""Terms and statements of RDF; two terms are equal exactly when SPARQL's sameTerm says so."""
+"""RDF terms and statements; `==` on terms is SPARQL's sameTerm."""
 
 from __future__ import annotations
 
@@ -25,30 +25,32 @@ LANG_STRING = RDF + "langString"
 
 @dataclass(frozen=True, slots=True)
 class IRI:
-    """A name of something."""
+    """An IRI."""
 
     value: str
 
     def __str__(self) -> str:
-        return f"<{_escaped_iri(self.value)}>"
+        """The IRI in N-Triples: in angle brackets, with forbidden characters escaped."""
+        return f"<{_escape_iri(self.value)}>"
 
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """Something without a name; its label tells it from others of the same input only."""
+    """A blank node; its label identifies it only within one input."""
 
     label: str
 
     def __str__(self) -> str:
+        """The blank node in N-Triples: `_:` and the label."""
         return f"_:{self.label}"
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value written down: its characters, its datatype, and for text in a language the language's tag.
+    """An RDF literal: its text as written, its datatype, and for text in a language the language tag.
 
-    The characters are kept as they came: "01" and "1" are two terms with one value. Tags are in lower case, since they
-    differ by case in no way that means anything.
+    The lexical form is kept as written: "01" and "1" are two terms with one value. Tags are in lower case, since their
+    case has no meaning.
     """
 
     lexical: str
@@ -56,12 +58,14 @@ class Literal:
     language: str = ""
 
     def __post_init__(self) -> None:
+        """Give a literal with a language the datatype rdf:langString, and put its language tag in lower case."""
         if self.language:
             object.__setattr__(self, "language", self.language.lower())
             object.__setattr__(self, "datatype", LANG_STRING)
 
     def __str__(self) -> str:
-        text = f'"{_escaped(self.lexical)}"'
+        """The literal in canonical N-Triples."""
+        text = f'"{_escape_literal(self.lexical)}"'
         if self.language:
             return f"{text}@{self.language}"
         return text if self.datatype == STRING else f"{text}^^{IRI(self.datatype)}"
@@ -79,6 +83,7 @@ class Triple:
     object: Term
 
     def __str__(self) -> str:
+        """The statement as a line of N-Triples."""
         return f"{self.subject} {self.predicate} {self.object} ."
 
 
@@ -87,17 +92,17 @@ FALSE = Literal("false", BOOLEAN)
 
 
 def boolean(value: bool) -> Literal:
-    """A truth value as a term."""
+    """Create the xsd:boolean literal of a Python boolean."""
     return TRUE if value else FALSE
 
 
 def integer(value: int) -> Literal:
-    """A whole number as a term."""
+    """Create the xsd:integer literal of a Python integer."""
     return Literal(str(value), INTEGER)
 
 
-def in_order(term: Term | None) -> tuple[int, str, str, str]:
-    """A key that puts any two terms in one fixed order: nothing, blank nodes, names, literals by their characters."""
+def term_order_key(term: Term | None) -> tuple[int, str, str, str]:
+    """What `sorted` compares for a term in canonical output: None (unbound), blank nodes, IRIs, literals by text."""
     match term:
         case None:
             return (0, "", "", "")
@@ -112,9 +117,11 @@ def in_order(term: Term | None) -> tuple[int, str, str, str]:
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r'[\\"\x00-\x1f\x7f]', lambda m: _SHORT.get(m[0], f"\\u{ord(m[0]):04X}"), text)
+def _escape_literal(text: str) -> str:
+    """Escape the quotes, backslashes and control characters of a literal as N-Triples requires."""
+    return re.sub(r'[\\"\x00-\x1f\x7f]', lambda match: _SHORT.get(match[0], f"\\u{ord(match[0]):04X}"), text)
 
 
-def _escaped_iri(text: str) -> str:
-    return re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"\\u{ord(m[0]):04X}", text)
+def _escape_iri(text: str) -> str:
+    """Escape the characters that N-Triples forbids in an IRI."""
+    return re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda match: f"\\u{ord(match[0]):04X}", text)

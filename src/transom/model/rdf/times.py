@@ -1,7 +1,7 @@
-"""Dates, times and durations of XML Schema: reading them, writing them, and where they lie in time.
+"""Dates, times and durations of XML Schema: parsing, formatting, and comparison.
 
-Years have at most nine digits, seconds nine places, and the counts of a duration nine digits (XML Schema lets every
-processor set such limits): what goes beyond stands for nothing known.
+Years have at most nine digits, seconds nine decimal places, and the fields of a duration nine digits (XML Schema lets
+every processor set such limits): a literal beyond them has no known value.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SPAN = (
     r"(?:(?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,9}0{0,99})?)S)?)?"
 )
 _SPAN = re.compile(SPAN)
-FARTHEST = 14 * 3600
-"""The farthest time zone from the middle one, in seconds."""
+MAX_ZONE_OFFSET = 14 * 3600
+"""The largest offset of a time zone from UTC, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A dateTime, date or time as it is written; `zone` is in minutes, None where none is given."""
+    """A dateTime, date or time as written; `zone` is the offset from UTC in minutes, None if missing."""
 
     datatype: str
     year: int
@@ -45,49 +45,53 @@ class Instant:
 
     @property
     def seconds(self) -> Decimal:
-        """Seconds since the beginning of 1970, as if in the middle time zone where none is given."""
-        of_day = self.hour * 3600 + self.minute * 60 + self.second
-        return days_before(self.year, self.month, self.day) * 86400 + of_day - (self.zone or 0) * 60
+        """Seconds from the beginning of 1970 in UTC; a missing time zone counts as UTC."""
+        seconds_of_day = self.hour * 3600 + self.minute * 60 + self.second
+        return days_before(self.year, self.month, self.day) * 86400 + seconds_of_day - (self.zone or 0) * 60
 
     def __str__(self) -> str:
+        """The canonical lexical form of the xsd:dateTime, xsd:date or xsd:time."""
         day = f"{'-' if self.year < 0 else ''}{abs(self.year):04d}-{self.month:02d}-{self.day:02d}"
         second = f"{self.second:f}".partition(".")
-        rest = second[2].rstrip("0")
-        clock = f"{self.hour:02d}:{self.minute:02d}:{second[0]:0>2}{'.' + rest if rest else ''}"
+        fraction = second[2].rstrip("0")
+        clock = f"{self.hour:02d}:{self.minute:02d}:{second[0]:0>2}{'.' + fraction if fraction else ''}"
         return {DATE_TIME: f"{day}T{clock}", DATE: day, TIME: clock}[self.datatype] + zone_text(self.zone)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A duration: months, and seconds, which are no part of a month."""
+class XsdDuration:
+    """A duration in months and seconds, which are independent of each other."""
 
     datatype: str
     months: int
     seconds: Decimal
 
     def __str__(self) -> str:
+        """The canonical lexical form of the xsd:duration, such as `P1Y2M` or `-PT0.5S`."""
         sign = "-" if self.months < 0 or self.seconds < 0 else ""
         years, months = divmod(abs(self.months), 12)
-        days, rest = divmod(abs(self.seconds), 86400)
-        hours, rest = divmod(rest, 3600)
-        minutes, second = divmod(rest, 60)
-        date = _named((years, "Y"), (months, "M"), (days, "D"))
-        clock = _named((hours, "H"), (minutes, "M")) + (f"{_plain(second)}S" if second else "")
-        nothing = "0M" if self.datatype == YEAR_MONTH else "T0S"
-        return f"{sign}P{date}{'T' + clock if clock else ''}{'' if date or clock else nothing}"
+        days, remainder = divmod(abs(self.seconds), 86400)
+        hours, remainder = divmod(remainder, 3600)
+        minutes, second = divmod(remainder, 60)
+        date = _duration_fields((years, "Y"), (months, "M"), (days, "D"))
+        clock = _duration_fields((hours, "H"), (minutes, "M")) + (f"{_plain_seconds(second)}S" if second else "")
+        zero = "0M" if self.datatype == YEAR_MONTH else "T0S"
+        return f"{sign}P{date}{'T' + clock if clock else ''}{'' if date or clock else zero}"
 
 
-def _named(*parts: tuple[int | Decimal, str]) -> str:
-    return "".join(f"{int(count)}{unit}" for count, unit in parts if count)
+def _duration_fields(*fields: tuple[int | Decimal, str]) -> str:
+    """The non-zero ones of (count, unit) pairs as the text of a duration, such as `1Y2M`."""
+    return "".join(f"{int(count)}{unit}" for count, unit in fields if count)
 
 
-def _plain(seconds: Decimal) -> str:
+def _plain_seconds(seconds: Decimal) -> str:
+    """A number of seconds as text without trailing zeros."""
     text = f"{seconds:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def zone_text(zone: int | None) -> str:
-    """A time zone as it is written; nothing where there is none."""
+    """Format a time zone, given in minutes from UTC, as `Z` or `+02:00`; empty if None."""
     if zone is None:
         return ""
     if zone == 0:
@@ -96,28 +100,29 @@ def zone_text(zone: int | None) -> str:
 
 
 def days_before(year: int, month: int, day: int) -> int:
-    """Days from the first of January 1970 to a day, in the calendar of today for all times."""
+    """The number of days from 1 January 1970 to a date in the proleptic Gregorian calendar; negative before 1970."""
     shifted = year - (month <= 2)
-    era, of_era = divmod(shifted, 400)
-    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    era, year_of_era = divmod(shifted, 400)
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
 
 
 def days_in(year: int, month: int) -> int:
-    """How many days a month has."""
+    """The number of days of a month, leap years included."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def read_instant(words: str, datatype: str) -> Instant | None:
-    """An instant from its characters, or None where there is no such instant; 24:00:00 is the next midnight."""
-    found = _FORMS[datatype].fullmatch(words)
-    if not found:
+def read_instant(text: str, datatype: str) -> Instant | None:
+    """Parse an xsd:dateTime, xsd:date or xsd:time; None if malformed; 24:00:00 is midnight of the next day."""
+    match = _FORMS[datatype].fullmatch(text)
+    if not match:
         return None
-    part = {"year": "1972", "month": "12", "day": "31", "hour": "0", "minute": "0", "second": "0", **found.groupdict()}
-    year, month, day = int(part["year"]), int(part["month"]), int(part["day"])
-    hour, minute, second = int(part["hour"]), int(part["minute"]), Decimal(part["second"])
+    defaults = {"year": "1972", "month": "12", "day": "31", "hour": "0", "minute": "0", "second": "0"}
+    fields = {**defaults, **match.groupdict()}
+    year, month, day = int(fields["year"]), int(fields["month"]), int(fields["day"])
+    hour, minute, second = int(fields["hour"]), int(fields["minute"]), Decimal(fields["second"])
     if not (1 <= month <= 12 and 1 <= day <= days_in(year, month) and minute < 60 and second < 60):
         return None
     if hour > 23:
@@ -126,18 +131,18 @@ def read_instant(words: str, datatype: str) -> Instant | None:
         hour = 0
         if datatype == DATE_TIME:
             year, month, day = next_day(year, month, day)
-    return Instant(datatype, year, month, day, hour, minute, second, read_zone(part["zone"]))
+    return Instant(datatype, year, month, day, hour, minute, second, read_zone(fields["zone"]))
 
 
 def next_day(year: int, month: int, day: int) -> tuple[int, int, int]:
-    """The day after a day."""
+    """The date of the following day, as year, month and day."""
     if day < days_in(year, month):
         return year, month, day + 1
     return (year, month + 1, 1) if month < 12 else (year + 1, 1, 1)
 
 
 def read_zone(text: str | None) -> int | None:
-    """A time zone in minutes."""
+    """Parse a time zone such as `+02:00` to minutes from UTC; None if the text is None: there is no zone."""
     if text is None:
         return None
     if text == "Z":
@@ -145,35 +150,35 @@ def read_zone(text: str | None) -> int | None:
     return (1 if text[0] == "+" else -1) * (int(text[1:3]) * 60 + int(text[4:6]))
 
 
-def read_span(words: str, datatype: str) -> Span | None:
-    """A duration from its characters, or None where they say none of the datatype."""
-    found = _SPAN.fullmatch(words)
-    if not found or words.endswith(("P", "T")):
+def read_xsd_duration(text: str, datatype: str) -> XsdDuration | None:
+    """Parse an xsd:duration or a subtype; None if malformed or it has fields that the datatype excludes."""
+    match = _SPAN.fullmatch(text)
+    if not match or text.endswith(("P", "T")):
         return None
-    part = found.groupdict()
-    of_date, of_clock = ("years", "months"), ("days", "hours", "minutes", "seconds")
-    if datatype == YEAR_MONTH and (part["clock"] or part["days"]):
+    fields = match.groupdict()
+    date_fields, clock_fields = ("years", "months"), ("days", "hours", "minutes", "seconds")
+    if datatype == YEAR_MONTH and (fields["clock"] or fields["days"]):
         return None
-    if datatype == DAY_TIME and any(part[name] for name in of_date):
+    if datatype == DAY_TIME and any(fields[name] for name in date_fields):
         return None
-    sign = -1 if part["sign"] else 1
-    months = int(part["years"] or 0) * 12 + int(part["months"] or 0)
+    sign = -1 if fields["sign"] else 1
+    months = int(fields["years"] or 0) * 12 + int(fields["months"] or 0)
     weights = (86400, 3600, 60, 1)
-    seconds = sum((Decimal(part[name] or 0) * weight for name, weight in zip(of_clock, weights)), Decimal(0))
-    return Span(datatype, sign * months, sign * seconds)
+    seconds = sum((Decimal(fields[name] or 0) * weight for name, weight in zip(clock_fields, weights)), Decimal(0))
+    return XsdDuration(datatype, sign * months, sign * seconds)
 
 
-def earlier(one: Instant, other: Instant) -> bool | None:
-    """Whether one instant of a datatype lies before another; None where that hangs on a time zone not given."""
-    gap = other.seconds - one.seconds
-    if (one.zone is None) != (other.zone is None) and abs(gap) <= FARTHEST:
+def is_before(left: Instant, right: Instant) -> bool | None:
+    """Whether one instant is before another of the same datatype; None if that depends on a missing time zone."""
+    gap = right.seconds - left.seconds
+    if (left.zone is None) != (right.zone is None) and abs(gap) <= MAX_ZONE_OFFSET:
         return None
     return gap > 0
 
 
-def same_time(one: Instant, other: Instant) -> bool | None:
-    """Whether two instants of a datatype are the same; None where that hangs on a time zone not given."""
-    gap = other.seconds - one.seconds
-    if (one.zone is None) != (other.zone is None) and abs(gap) <= FARTHEST:
+def is_same_instant(left: Instant, right: Instant) -> bool | None:
+    """Whether two instants of one datatype are equal; None if that depends on a missing time zone."""
+    gap = right.seconds - left.seconds
+    if (left.zone is None) != (right.zone is None) and abs(gap) <= MAX_ZONE_OFFSET:
         return None
     return gap == 0

@@ -1,8 +1,8 @@
-"""What literals stand for: numbers, truth values, strings, instants, durations; and the other way round.
+"""Values of literals: numbers, booleans, strings, instants and durations, and literals of numbers.
 
-A literal that is not well-formed for its datatype, or has a datatype that nobody knows, stands for nothing known.
-Integers have at most 38 digits, decimals at most 20 before the point and 18 behind it (XML Schema lets every processor
-set such limits): a literal that goes beyond stands for nothing known, a result that does is an error.
+A literal that is ill-formed for its datatype, or has an unknown datatype, has no known value. Integers have at most 38
+digits, decimals at most 20 before the decimal point and 18 after it (XML Schema lets every processor set such limits):
+a literal beyond them has no known value, and a result beyond them is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from transom.model.rdf.terms import (
     YEAR_MONTH,
     Literal,
 )
-from transom.model.rdf.times import Instant, Span, read_instant, read_span
+from transom.model.rdf.times import Instant, XsdDuration, read_instant, read_xsd_duration
 
 DIGITS = 38
 PLACES = 18
@@ -43,8 +43,8 @@ FLOATING = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|
 _WHOLE, _POINT, _FLOATING = re.compile(WHOLE), re.compile(POINT), re.compile(FLOATING)
 
 
-class Kind(IntEnum):
-    """The four kinds of numbers; of two kinds the later one is what both become."""
+class NumericKind(IntEnum):
+    """The four kinds of numbers in order of promotion: two kinds promote to the later one."""
 
     INTEGER = 1
     DECIMAL = 2
@@ -53,41 +53,46 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A number: exact as integer or decimal, else in floating point of 32 or 64 bits."""
+class NumericValue:
+    """A number: exact as an integer or decimal, otherwise floating point of 32 or 64 bits."""
 
-    kind: Kind
+    kind: NumericKind
     value: int | Decimal | float
 
     def as_float(self) -> float:
-        """The number in floating point."""
+        """The number as a 64-bit float, rounded if necessary."""
         return float(self.value)
 
-    def to(self, kind: Kind) -> Number:
-        """The same number as another kind."""
+    def to(self, kind: NumericKind) -> NumericValue:
+        """Convert the number to a kind, as casts and operators do; for FLOAT it is rounded to 32 bits."""
         match kind:
-            case Kind.INTEGER:
-                return Number(kind, int(self.value))
-            case Kind.DECIMAL:
-                return Number(kind, self.value if isinstance(self.value, Decimal) else Decimal(self.value))
-            case Kind.FLOAT:
-                return Number(kind, single(float(self.value)))
-            case Kind.DOUBLE:
-                return Number(kind, float(self.value))
+            case NumericKind.INTEGER:
+                return NumericValue(kind, int(self.value))
+            case NumericKind.DECIMAL:
+                return NumericValue(kind, self.value if isinstance(self.value, Decimal) else Decimal(self.value))
+            case NumericKind.FLOAT:
+                return NumericValue(kind, to_float32(float(self.value)))
+            case NumericKind.DOUBLE:
+                return NumericValue(kind, float(self.value))
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A string, with the tag of its language if it has one."""
+class StringValue:
+    """A string, with its language tag if it has one."""
 
     text: str
     language: str = ""
 
 
-Value: TypeAlias = Number | Text | bool | Instant | Span
-"""What a literal can stand for."""
+Value: TypeAlias = NumericValue | StringValue | bool | Instant | XsdDuration
+"""The value of a literal."""
 
-_DATATYPES = {Kind.INTEGER: INTEGER, Kind.DECIMAL: DECIMAL, Kind.FLOAT: FLOAT, Kind.DOUBLE: DOUBLE}
+_DATATYPES = {
+    NumericKind.INTEGER: INTEGER,
+    NumericKind.DECIMAL: DECIMAL,
+    NumericKind.FLOAT: FLOAT,
+    NumericKind.DOUBLE: DOUBLE,
+}
 RANGES: dict[str, tuple[int | None, int | None]] = {
     INTEGER: (None, None),
     XSD + "nonPositiveInteger": (None, 0),
@@ -100,50 +105,58 @@ RANGES: dict[str, tuple[int | None, int | None]] = {
         for name, bits in (("Long", 64), ("Int", 32), ("Short", 16), ("Byte", 8))
     },
 }
-"""Integer and the datatypes derived from it, each with its least and its greatest value."""
+"""xsd:integer and the datatypes derived from it, each with its minimum and maximum."""
 
 NUMERIC = frozenset((*RANGES, DECIMAL, FLOAT, DOUBLE))
-KNOWN = NUMERIC | {STRING, LANG_STRING, BOOLEAN, DATE_TIME, DATE, TIME, DURATION, DAY_TIME, YEAR_MONTH}
+SUPPORTED_DATATYPES = NUMERIC | {
+    *(STRING, LANG_STRING, BOOLEAN),
+    *(DATE_TIME, DATE, TIME, DURATION, DAY_TIME, YEAR_MONTH),
+}
+"""The datatypes whose literals have a value; all others are unknown."""
 
 
 def value_of(literal: Literal) -> Value | None:
-    """What a literal stands for, or None where that is not known."""
+    """Parse a literal's text to its value; None if it is ill-formed or its datatype is not supported."""
     text, datatype = literal.lexical, literal.datatype
     if datatype == STRING:
-        return Text(text)
+        return StringValue(text)
     if datatype == LANG_STRING:
-        return Text(text, literal.language)
-    if datatype not in KNOWN:
+        return StringValue(text, literal.language)
+    if datatype not in SUPPORTED_DATATYPES:
         return None
-    words = text.strip(" \t\r\n")
+    stripped = text.strip(" \t\r\n")
     if datatype == BOOLEAN:
-        return {"true": True, "1": True, "false": False, "0": False}.get(words)
+        return {"true": True, "1": True, "false": False, "0": False}.get(stripped)
     if datatype in NUMERIC:
-        return read_number(words, datatype)
+        return read_number(stripped, datatype)
     if datatype in (DATE_TIME, DATE, TIME):
-        return read_instant(words, datatype)
-    return read_span(words, datatype)
+        return read_instant(stripped, datatype)
+    return read_xsd_duration(stripped, datatype)
 
 
-def read_number(words: str, datatype: str) -> Number | None:
-    """A number from its characters, or None where they are not those of the datatype."""
+def read_number(text: str, datatype: str) -> NumericValue | None:
+    """Parse the text of a numeric datatype; None if it is malformed or out of range."""
     if datatype in RANGES:
-        if not _WHOLE.fullmatch(words):
+        if not _WHOLE.fullmatch(text):
             return None
-        least, greatest = RANGES[datatype]
-        value = int(words)
-        inside = (least is None or least <= value) and (greatest is None or value <= greatest)
-        return Number(Kind.INTEGER, value) if inside else None
+        minimum, maximum = RANGES[datatype]
+        value = int(text)
+        in_range = (minimum is None or minimum <= value) and (maximum is None or value <= maximum)
+        return NumericValue(NumericKind.INTEGER, value) if in_range else None
     if datatype == DECIMAL:
-        return Number(Kind.DECIMAL, Decimal(words) or Decimal(0)) if _POINT.fullmatch(words) else None
-    if not _FLOATING.fullmatch(words):
+        return NumericValue(NumericKind.DECIMAL, Decimal(text) or Decimal(0)) if _POINT.fullmatch(text) else None
+    if not _FLOATING.fullmatch(text):
         return None
-    value64 = float(words.replace("INF", "inf"))
-    return Number(Kind.FLOAT, single(value64)) if datatype == FLOAT else Number(Kind.DOUBLE, value64)
+    floating = float(text.replace("INF", "inf"))
+    return (
+        NumericValue(NumericKind.FLOAT, to_float32(floating))
+        if datatype == FLOAT
+        else NumericValue(NumericKind.DOUBLE, floating)
+    )
 
 
-def single(value: float) -> float:
-    """The nearest number of 32 bits; beyond their reach, infinity."""
+def to_float32(value: float) -> float:
+    """Round a 64-bit float to the nearest 32-bit float; infinity if out of range."""
     if math.isnan(value) or math.isinf(value):
         return value
     try:
@@ -152,83 +165,85 @@ def single(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def nearest(exact: Fraction, kind: Kind) -> float:
-    """The number of 32 or 64 bits that is nearest to an exact one; beyond their reach, infinity.
+def to_floating_point(exact: Fraction, kind: NumericKind) -> float:
+    """Round an exact number once to the nearest 32- or 64-bit float, by `kind`; infinity if out of range.
 
-    On the way to 32 bits, what 64 bits cannot hold is kept as an odd last bit, so that the number is rounded once.
+    On the way to 32 bits, a remainder that 64 bits cannot hold is kept as an odd last bit, so that the number is
+    rounded once.
     """
     try:
         value = float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
-    if kind is Kind.DOUBLE:
+    if kind is NumericKind.DOUBLE:
         return value
     bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     if value != exact and bits % 2 == 0:
         value = math.nextafter(value, math.inf if exact > value else -math.inf)
-    return single(value)
+    return to_float32(value)
 
 
-def in_reach(number: Number) -> Number | None:
-    """An exact number within its digits, cut behind the 18th place; None beyond."""
+def fit_decimal(number: NumericValue) -> NumericValue | None:
+    """Truncate a result after the 18th decimal place; None if it has too many digits; floats stay unchanged."""
     if isinstance(number.value, int):
         return number if abs(number.value) < 10**DIGITS else None
     if isinstance(number.value, Decimal):
         with localcontext() as context:
             context.prec = 4 * DIGITS
-            cut = number.value.quantize(Decimal(1).scaleb(-PLACES), rounding=ROUND_DOWN)
-        return Number(number.kind, cut) if abs(cut) < Decimal(10) ** (DIGITS - PLACES) else None
+            truncated = number.value.quantize(Decimal(1).scaleb(-PLACES), rounding=ROUND_DOWN)
+        return NumericValue(number.kind, truncated) if abs(truncated) < Decimal(10) ** (DIGITS - PLACES) else None
     return number
 
 
-def number_literal(number: Number) -> Literal:
-    """A number as a literal in canonical form."""
-    return Literal(canonical(number), _DATATYPES[number.kind])
+def number_literal(number: NumericValue) -> Literal:
+    """Create the literal of a number: its canonical text, with the datatype of its kind."""
+    return Literal(canonical_number(number), _DATATYPES[number.kind])
 
 
-def canonical(number: Number) -> str:
-    """The canonical characters of a number: 7, 2.5, 1.0E2, -0.0E0, INF, NaN.
+def canonical_number(number: NumericValue) -> str:
+    """The canonical text of a number: 7, 2.5, 1.0E2, -0.0E0, INF, NaN.
 
-    >>> canonical(Number(Kind.DOUBLE, 150.0)), canonical(Number(Kind.DECIMAL, Decimal("2.50")))
+    >>> double, decimal = NumericValue(NumericKind.DOUBLE, 150.0), NumericValue(NumericKind.DECIMAL, Decimal("2.50"))
+    >>> canonical_number(double), canonical_number(decimal)
     ('1.5E2', '2.5')
     """
     if isinstance(number.value, int):
         return str(number.value)
     if isinstance(number.value, Decimal):
-        return plain(number.value)
+        return plain_decimal(number.value)
     value = number.value
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "INF" if value > 0 else "-INF"
-    sign, digits, exponent = Decimal(shortest(number)).as_tuple()
+    sign, digits, exponent = Decimal(shortest_digits(number)).as_tuple()
     figures = "".join(map(str, digits)).rstrip("0") or "0"
     power = int(exponent) + len(digits) - 1 if value else 0
     return f"{'-' if sign else ''}{figures[0]}.{figures[1:] or '0'}E{power}"
 
 
-def shortest(number: Number) -> str:
-    """The fewest digits that are read as the same number again."""
+def shortest_digits(number: NumericValue) -> str:
+    """The shortest decimal text that parses to the same 32-bit (FLOAT) or 64-bit float."""
     value = float(number.value)
-    if number.kind is Kind.DOUBLE:
+    if number.kind is NumericKind.DOUBLE:
         return repr(value)
-    return next(text for places in range(1, 10) if single(float(text := f"{value:.{places}g}")) == value)
+    return next(text for digits in range(1, 10) if to_float32(float(text := f"{value:.{digits}g}")) == value)
 
 
-def plain(value: Decimal) -> str:
-    """A decimal without needless zeros: 2.5, 2, 0."""
+def plain_decimal(value: Decimal) -> str:
+    """Format a decimal without exponent and trailing zeros: 2.5, 2, 0."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
-def as_text(number: Number) -> str:
-    """A number as a cast to a string writes it: floating point without an exponent where it is not too far from 1."""
+def number_as_string(number: NumericValue) -> str:
+    """Format a number as its cast to xsd:string does: floats of size 1e-6 up to 1e6 have no exponent."""
     if not isinstance(number.value, float):
-        return canonical(number)
+        return canonical_number(number)
     size = abs(number.value)
     if size and 1e-6 <= size < 1e6:
-        return plain(Decimal(shortest(number)))
+        return plain_decimal(Decimal(shortest_digits(number)))
     if not size:
         return "-0" if math.copysign(1, number.value) < 0 else "0"
-    return canonical(number)
+    return canonical_number(number)

@@ -1,7 +1,7 @@
-"""Checks before Oxigraph reads a text: what it would read in part, or what would end the process.
+"""Checks before Oxigraph parses a text: input that it would read only in part, or that would crash the process.
 
-Its reader of JSON-LD is recursive, and a few thousand brackets overflow the stack of the process. Its reader of RDF/XML
-takes a text that ends too early, and expands entities without a limit.
+Its JSON-LD parser is recursive, and a few thousand brackets overflow the stack of the process. Its RDF/XML parser
+accepts a text that ends too early, and expands entities without a limit.
 """
 
 from __future__ import annotations
@@ -11,52 +11,55 @@ from xml.parsers import expat
 
 from transom.errors import DataError
 
-DEEPEST = 100
-"""Levels of brackets in JSON-LD, and of elements in RDF/XML."""
-EXPANDED = 1 << 20
-"""Characters that the entities of RDF/XML may become, beside ten times those of the text."""
+MAX_DEPTH = 100
+"""The most levels of brackets in JSON-LD, and of elements in RDF/XML."""
+MAX_EXPANDED_SIZE = 1 << 20
+"""The most characters that RDF/XML entities may expand to, in addition to ten times those of the text."""
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 
 
-class TooDeep(DataError):
+class NestedTooDeeply(DataError):
     """A text that is nested too deeply."""
 
 
 def check_text(text: str | bytes, format: str) -> None:
-    """DataError if a text of this format cannot be handed to Oxigraph."""
+    """Raise DataError if RDF text would crash or mislead Oxigraph: too deep JSON-LD, malformed or too large XML."""
     if format == "jsonld":
         _check_json(text if isinstance(text, str) else text.decode("utf-8", "replace"))
     elif format == "rdf":
-        _Xml(text).check()
+        _XmlCheck(text).check()
 
 
 def _check_json(text: str) -> None:
+    """Raise DataError if JSON-LD text has too many levels of brackets for Oxigraph's recursive parser."""
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] in "[{":
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] in "[{":
             depth += 1
             _check_depth(depth, "brackets")
-        elif found[0] in "]}":
+        elif bracket[0] in "]}":
             depth -= 1
 
 
-def _check_depth(depth: int, what: str) -> None:
-    if depth > DEEPEST:
-        detail = f"more than {DEEPEST} levels of {what}"
-        raise TooDeep("this is nested too deeply", detail=detail, hint="write the inner parts on their own")
+def _check_depth(depth: int, construct: str) -> None:
+    """Raise NestedTooDeeply if `depth` is over the limit; `construct` names the levels in the error."""
+    if depth > MAX_DEPTH:
+        detail = f"more than {MAX_DEPTH} levels of {construct}"
+        raise NestedTooDeeply("this is nested too deeply", detail=detail, hint="write the inner parts on their own")
 
 
-class _Xml:
-    """One pass over a text of RDF/XML: it is whole, not too deep, and its entities stay small."""
+class _XmlCheck:
+    """One pass over RDF/XML that checks that it is complete, not too deep, and has only small entities."""
 
     def __init__(self, text: str | bytes) -> None:
+        """Prepare to check RDF/XML text; `check` parses it."""
         self.text = text if isinstance(text, bytes) else text.encode()
         self.depth = 0
         self.expanded = 0
         self.entities = 0
 
     def check(self) -> None:
-        """DataError if the text is no XML that can be read as a whole."""
+        """Raise DataError unless the RDF/XML is complete, not nested too deeply, and has only small entities."""
         parser = expat.ParserCreate("utf-8")
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -66,20 +69,25 @@ class _Xml:
         except expat.ExpatError as error:
             raise DataError("this is not well-formed XML", detail=str(error)) from None
         if self.text.count(b"!ENTITY") != self.entities:  # Oxigraph sees those in comments, too
-            raise DataError("only entities of plain text are read", detail="an entity is declared in an odd place")
+            raise DataError(
+                "only entities of plain text are read", detail="an entity is declared in an unexpected position"
+            )
 
     def _start(self, _name: str, _attributes: dict[str, str]) -> None:
+        """Count one more level of RDF/XML at the start of an element; NestedTooDeeply over the limit."""
         self.depth += 1
         _check_depth(self.depth, "elements")
 
     def _end(self, _name: str) -> None:
+        """Count one level of RDF/XML less at the end of an element."""
         self.depth -= 1
 
     def _entity(self, name: str, parameter: bool, value: str | None, *_more: object) -> None:
+        """Check an entity; DataError if it is a `parameter` entity, `value` is not plain text, or it grows too long."""
         self.entities += 1
         if value is None or parameter or "&" in value:
             detail = f"the entity {name[:40]} is not plain text"
             raise DataError("only entities of plain text are read", detail=detail, hint="write out what it stands for")
         self.expanded += self.text.count(f"&{name};".encode()) * len(value)
-        if self.expanded > EXPANDED + 10 * len(self.text):
+        if self.expanded > MAX_EXPANDED_SIZE + 10 * len(self.text):
             raise DataError("the entities stand for too much text", detail=f"{self.expanded} characters")

@@ -1,1 +1,1 @@
-"""Questions over RDF to answers: snapshot by snapshot, at the instants where something changes. Obvious, not fast."""
+"""The reference engine for RDF: snapshots at the instants where something changes. Obvious, not fast."""

@@ -1,44 +1,47 @@
-"""The aggregates of SPARQL 1.1 over one group (W3C 18.5.1); None is an error, given and given back."""
+"""The aggregates of SPARQL 1.1 over one group (W3C 18.5.1); None is an error, as input and as result."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from transom.algebra.expressions import AggregateFunction
+from transom.algebra.expressions.expression import AggregateFunction
 from transom.model.rdf.compare import sort_key
 from transom.model.rdf.terms import BlankNode, Literal, Term, integer
-from transom.reference.rdf.numbers import divide, total
+from transom.reference.rdf.numbers import divide, sum_terms
 
 
 def term_aggregate(function: AggregateFunction, members: Sequence[Any], separator: str) -> Term | None:
-    """An aggregate of the values of its argument, or the number of solutions."""
-    found = [member for member in members if member is not None]
+    """Aggregate terms (COUNT(*): solutions); `separator`: GROUP_CONCAT's; None for an error; COUNT, SAMPLE skip errors.
+
+    COUNT and SAMPLE ignore errors.
+    """
+    terms = [member for member in members if member is not None]
     if function is AggregateFunction.COUNT:
-        return integer(len(found))
-    in_fixed_order = sorted(found, key=lambda term: (sort_key(term), str(term)))
+        return integer(len(terms))
+    in_fixed_order = sorted(terms, key=lambda term: (sort_key(term), str(term)))
     if function is AggregateFunction.SAMPLE:
-        return in_fixed_order[0] if found else None
-    if len(found) < len(members):
+        return in_fixed_order[0] if terms else None
+    if len(terms) < len(members):
         return None
     match function:
         case AggregateFunction.MIN:
-            return in_fixed_order[0] if found else None
+            return in_fixed_order[0] if terms else None
         case AggregateFunction.MAX:
-            return in_fixed_order[-1] if found else None
+            return in_fixed_order[-1] if terms else None
         case AggregateFunction.GROUP_CONCAT:
-            return concatenated(in_fixed_order, separator)
+            return group_concat(in_fixed_order, separator)
         case AggregateFunction.SUM:
-            return total(found)
+            return sum_terms(terms)
         case AggregateFunction.AVG:
-            whole = total(found)
-            return whole if whole is None or not found else divide(whole, integer(len(found)))
+            total = sum_terms(terms)
+            return total if total is None or not terms else divide(total, integer(len(terms)))
         case _:
             assert_never(function)
 
 
-def concatenated(terms: Sequence[Term], separator: str) -> Term | None:
-    """The characters of names and literals, one after the other."""
+def group_concat(terms: Sequence[Term], separator: str) -> Term | None:
+    """GROUP_CONCAT: the texts of IRIs and literals, joined by `separator`; None, an error, if one is a blank node."""
     named = [term for term in terms if not isinstance(term, BlankNode)]
     if len(named) < len(terms):
         return None

@@ -23,37 +23,50 @@ from transom.model.rdf.terms import (
     Term,
     boolean,
 )
-from transom.model.rdf.times import Instant, Span
-from transom.model.rdf.values import Kind, Number, Text, Value, as_text, shortest, value_of
-from transom.reference.rdf.numbers import literal
+from transom.model.rdf.times import Instant, XsdDuration
+from transom.model.rdf.values import (
+    NumericKind,
+    NumericValue,
+    StringValue,
+    Value,
+    number_as_string,
+    shortest_digits,
+    value_of,
+)
+from transom.reference.rdf.numbers import result_literal
 
-_KINDS = {INTEGER: Kind.INTEGER, DECIMAL: Kind.DECIMAL, FLOAT: Kind.FLOAT, DOUBLE: Kind.DOUBLE}
+_KINDS = {
+    INTEGER: NumericKind.INTEGER,
+    DECIMAL: NumericKind.DECIMAL,
+    FLOAT: NumericKind.FLOAT,
+    DOUBLE: NumericKind.DOUBLE,
+}
 
 
 def to_string(term: Term) -> Term | None:
-    """The characters of a name, or of a value in its canonical form; a number without needless exponent."""
+    """xsd:string(): the text of an IRI, or a literal's value in canonical form; None if it has no such text."""
     if isinstance(term, IRI):
         return Literal(term.value)
     value = value_of(term) if isinstance(term, Literal) else None
     match value:
-        case Text(language=""):
+        case StringValue(language=""):
             return Literal(value.text)
         case bool():
             return Literal("true" if value else "false")
-        case Number():
-            return Literal(as_text(value))
-        case Instant() | Span():
+        case NumericValue():
+            return Literal(number_as_string(value))
+        case Instant() | XsdDuration():
             return Literal(str(value))
         case _:
             return None
 
 
 def cast(term: Term, datatype: str) -> Term | None:
-    """A value as one of another datatype; a string is read as if it were written so."""
+    """Cast a literal to a datatype; a string is parsed as that datatype; None if the cast is not possible."""
     if not isinstance(term, Literal):
         return None
     value = value_of(term)
-    if isinstance(value, Text):
+    if isinstance(value, StringValue):
         value = value_of(Literal(value.text, datatype)) if not value.language else None
     if value is None:
         return None
@@ -63,32 +76,35 @@ def cast(term: Term, datatype: str) -> Term | None:
         return _to_number(value, _KINDS[datatype])
     if datatype in (DATE_TIME, DATE, TIME):
         return _to_instant(value, datatype)
-    return _to_span(value, datatype)
+    return _to_duration(value, datatype)
 
 
 def _to_boolean(value: Value) -> Term | None:
+    """xsd:boolean(): a boolean itself; a number is true unless 0 or NaN; None for other values."""
     match value:
         case bool():
             return boolean(value)
-        case Number(value=number):
+        case NumericValue(value=number):
             return boolean(not (number == 0 or (isinstance(number, float) and math.isnan(number))))
         case _:
             return None
 
 
-def _to_number(value: Value, kind: Kind) -> Term | None:
+def _to_number(value: Value, kind: NumericKind) -> Term | None:
+    """A number or boolean as a number of another kind; None if not finite or out of range where `kind` needs it."""
     if isinstance(value, bool):
-        return literal(Number(Kind.INTEGER, int(value)).to(kind))
-    if not isinstance(value, Number):
+        return result_literal(NumericValue(NumericKind.INTEGER, int(value)).to(kind))
+    if not isinstance(value, NumericValue):
         return None
-    if isinstance(value.value, float) and kind <= Kind.DECIMAL:
+    if isinstance(value.value, float) and kind <= NumericKind.DECIMAL:
         if not math.isfinite(value.value):
             return None
-        value = Number(Kind.DECIMAL, Decimal(shortest(value)))
-    return literal(value.to(kind))
+        value = NumericValue(NumericKind.DECIMAL, Decimal(shortest_digits(value)))
+    return result_literal(value.to(kind))
 
 
 def _to_instant(value: Value, datatype: str) -> Term | None:
+    """A date, time or dateTime converted to another of these datatypes; None if it lacks a date or time."""
     if not isinstance(value, Instant):
         return None
     if value.datatype != datatype:
@@ -102,9 +118,10 @@ def _to_instant(value: Value, datatype: str) -> Term | None:
     return Literal(str(value), datatype)
 
 
-def _to_span(value: Value, datatype: str) -> Term | None:
-    if not isinstance(value, Span):
+def _to_duration(value: Value, datatype: str) -> Term | None:
+    """A duration as a `datatype`, keeping its months, seconds or both as that has them; None for other values."""
+    if not isinstance(value, XsdDuration):
         return None
     months = value.months if datatype in (DURATION, YEAR_MONTH) else 0
     seconds = value.seconds if datatype in (DURATION, DAY_TIME) else Decimal(0)
-    return Literal(str(Span(datatype, months, seconds)), datatype)
+    return Literal(str(XsdDuration(datatype, months, seconds)), datatype)

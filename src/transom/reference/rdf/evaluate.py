@@ -1,4 +1,4 @@
-"""From a question over RDF to its answer: at every instant where something changes, the snapshot of each operator."""
+"""Evaluate queries over RDF: a snapshot of each operator at every instant where something changes."""
 
 from __future__ import annotations
 
@@ -7,180 +7,185 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from transom.algebra.expressions import Expression
+from transom.algebra.expressions.expression import Expression
 from transom.algebra.operator import Operator, Windows
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern
-from transom.algebra.rdf.solutions import unextended
+from transom.algebra.rdf.solutions import strip_binds
 from transom.algebra.rdf.statements import StoredGraph
-from transom.algebra.relations import RelationUnion, WindowProject, restricts
-from transom.algebra.sequences import ordered
+from transom.algebra.relations import RelationUnion, WindowProject, is_column_selection
+from transom.algebra.sequences import is_ordered
 from transom.algebra.sources import Values
-from transom.algebra.tree import Question, Relations, reads_streams, volatile_calls, walk
+from transom.algebra.tree import RdfPlan, RelationOperator, reads_streams, volatile_calls, walk
 from transom.algebra.windows import Window
 from transom.errors import PlanError, Unsupported
 from transom.model.bag import Row
-from transom.model.rdf.answer import Ordered, RdfAnswer, Truth, intervals, runs
+from transom.model.rdf.answer import BooleanInterval, RdfAnswer, SequenceInterval, intervals, merge_equal_neighbours
 from transom.model.rdf.solutions import Solution, Valid
-from transom.model.rdf.terms import Term, Triple, in_order
+from transom.model.rdf.terms import Term, Triple, term_order_key
 from transom.model.schema import Schema
-from transom.reference.expressions import Scopes, value
+from transom.reference.expressions import ContextFactory, evaluate_expression
 from transom.reference.rdf import forms, patterns, statements
-from transom.reference.rdf.expressions import SolutionScope
-from transom.reference.relations import Rows, Snapshot, snapshot, term_in
+from transom.reference.rdf.expressions import SolutionContext
+from transom.reference.relations import Rows, Snapshot, as_term, snapshot
 from transom.reference.sources import Inputs, values
 
 
-def evaluate(op: Question, inputs: Inputs) -> RdfAnswer:
-    """The whole answer, from instant 0 for ever."""
+def evaluate(op: RdfPlan, inputs: Inputs) -> RdfAnswer:
+    """Evaluate a SPARQL plan to its answer, intervals from tick 0; Unsupported for volatile functions over streams."""
     if reads_streams(op) and (calls := volatile_calls(op)):
         raise Unsupported(
             calls[0].function.name, "over a stream its value would change within a solution's time", "never"
         )
-    known = timed(op, inputs)
-    points = changes(known)
+    timed = timed_operators(op, inputs)
+    points = change_instants(timed)
 
-    def at(t: int) -> Moment:
-        return Moment(inputs, known, t)
+    def at(t: int) -> InstantSnapshot:
+        """The snapshot from which the output of every operator of the query at instant `t` is computed."""
+        return InstantSnapshot(inputs, timed, t)
 
     columns = op.schema.names
     match op:
         case Ask(input=input):
-            told = runs(points, [forms.ask(at(t).rows(input)) for t in points])
-            return RdfAnswer("boolean", columns, truth=tuple(Truth(*run) for run in told))
+            runs = merge_equal_neighbours(points, [forms.ask(at(t).rows(input)) for t in points])
+            return RdfAnswer("boolean", columns, truth=tuple(BooleanInterval(*run) for run in runs))
         case Construct() | Describe():
-            made = intervals(points, lambda t: at(t).statements_of(op), _in_order)
-            triples = tuple(Valid(Triple(*one.payload), one.start, one.end, one.n) for one in made)  # type: ignore[arg-type]
+            statements = intervals(points, lambda t: at(t).statements_of(op), _row_order_key)
+            triples = tuple(Valid(Triple(*s.payload), s.start, s.end, s.n) for s in statements)  # type: ignore[arg-type]
             return RdfAnswer("triples", columns, triples=triples)
-        case _ if ordered(op):
-            lists = runs(points, [tuple(Solution.row(columns, row) for row in at(t).rows(op)) for t in points])
-            return RdfAnswer("sequences", columns, sequences=tuple(Ordered(*run) for run in lists if run[0]))
+        case _ if is_ordered(op):
+            lists = merge_equal_neighbours(
+                points, [tuple(Solution.from_row(columns, row) for row in at(t).rows(op)) for t in points]
+            )
+            return RdfAnswer("sequences", columns, sequences=tuple(SequenceInterval(*run) for run in lists if run[0]))
         case _:
-            bags = intervals(points, lambda t: at(t).rows(op), _in_order)
-            found = tuple(Valid(Solution.row(columns, one.payload), one.start, one.end, one.n) for one in bags)
-            return RdfAnswer("solutions", columns, solutions=found)
+            rows = intervals(points, lambda t: at(t).rows(op), _row_order_key)
+            solutions = tuple(Valid(Solution.from_row(columns, r.payload), r.start, r.end, r.n) for r in rows)
+            return RdfAnswer("solutions", columns, solutions=solutions)
 
 
-Known: TypeAlias = Mapping[Operator, list[Valid[Row]]]
-"""For every triple pattern its solutions with their intervals, and for what paths and DESCRIBE read its statements."""
+ValidRows: TypeAlias = Mapping[Operator, list[Valid[Row]]]
+"""Solutions of triple patterns, and statements that paths and DESCRIBE read, with their intervals."""
 
 
-def timed(op: Operator, inputs: Inputs) -> Known:
-    """The elements with intervals on which all snapshots of a question stand."""
-    parts = list(walk(op))
-    found = [part for part in parts if isinstance(part, TriplePattern)]
-    read = [part.input for part in parts if isinstance(part, PathPattern)]
-    read += [part.statements for part in parts if isinstance(part, Describe)]
-    return {part: elements(part, inputs) for part in (*found, *read)}
+def timed_operators(op: Operator, inputs: Inputs) -> ValidRows:
+    """The operators that read RDF sources directly, each with its rows and their validity intervals, for snapshots."""
+    nodes = list(walk(op))
+    patterns = [node for node in nodes if isinstance(node, TriplePattern)]
+    sources = [node.input for node in nodes if isinstance(node, PathPattern)]
+    sources += [node.statements for node in nodes if isinstance(node, Describe)]
+    return {node: valid_elements(node, inputs) for node in (*patterns, *sources)}
 
 
-def changes(known: Known) -> list[int]:
-    """The instants at which a snapshot may differ from the one before: where some element begins or ends."""
-    ends = (end for found in known.values() for one in found for end in (one.start, one.end) if end is not None)
+def change_instants(timed: ValidRows) -> list[int]:
+    """The instants at which any output can change: 0, and the start and end of every validity interval in `timed`."""
+    ends = (end for rows in timed.values() for row in rows for end in (row.start, row.end) if end is not None)
     return sorted({0, *ends})
 
 
-def elements(op: Windows, inputs: Inputs) -> list[Valid[Row]]:
-    """Statements, or the solutions of a triple pattern, with their intervals, in order of their start."""
+def valid_elements(op: Windows, inputs: Inputs) -> list[Valid[Row]]:
+    """A source's statements, or a triple pattern's solutions, with validity intervals, in order of their start."""
     match op:
-        case TriplePattern(input=below):
-            return patterns.triple_pattern(op, elements(below, inputs))
+        case TriplePattern(input=child):
+            return patterns.triple_pattern(op, valid_elements(child, inputs))
         case Window():
             return statements.window(op, inputs)
         case StoredGraph():
             return statements.stored_graph(op, inputs)
         case RelationUnion(left=left, right=right):
-            return statements.relation_union(elements(left, inputs), elements(right, inputs))
+            return statements.relation_union(valid_elements(left, inputs), valid_elements(right, inputs))
         case _:
             raise PlanError(f"{type(op).__name__} gives no statements")
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """One instant: what every operator gives then. `outer` are the bindings around the pattern of an EXISTS."""
+class InstantSnapshot:
+    """The output of every operator at one instant; `outer` has the bindings around the pattern of an EXISTS."""
 
     inputs: Inputs
-    known: Known
+    timed: ValidRows
     t: int
     outer: Mapping[str, Term] = field(default_factory=dict)
 
     def valid(self, op: Windows) -> Rows:
-        """The statements that are valid, or the solutions of a triple pattern."""
-        return tuple(e.payload for e in self.known[op] if e.at(self.t))
+        """The source's statements, or the triple pattern's solutions, that are valid at this instant."""
+        return tuple(e.payload for e in self.timed[op] if e.at(self.t))
 
     def statements_of(self, op: Construct | Describe) -> Rows:
-        """The statements that a form makes or finds."""
+        """The statements that a CONSTRUCT or DESCRIBE produces at this instant."""
         if isinstance(op, Construct):
             return forms.construct(op, self.rows(op.input))
         return forms.describe(op, self.rows(op.input), self.valid(op.statements))
 
     def rows(self, op: Windows) -> Rows:
-        """The solutions that are valid, as a sequence where the operator gives one."""
+        """The solutions that an operator produces at this instant, in order if the operator defines one."""
         match op:
             case TriplePattern():
-                return self._inside(op.schema, self.valid(op))
-            case PathPattern(input=below):
-                return patterns.path_pattern(op, self.valid(below), self.outer)
+                return self._compatible_rows(op.schema, self.valid(op))
+            case PathPattern(input=child):
+                return patterns.path_pattern(op, self.valid(child), self.outer)
             case BasicGraphPattern(parts=parts):
                 return patterns.basic_graph_pattern(op, [self.rows(part) for part in parts])
             case Values():
-                return self._inside(op.schema, values(op))
-            case WindowProject(input=input) if restricts(op):
-                kept = {name: term for name, term in self.outer.items() if name in op.schema.names}
-                return snapshot(op, (replace(self, outer=kept).rows(input),), self.scopes)
+                return self._compatible_rows(op.schema, values(op))
+            case WindowProject(input=input) if is_column_selection(op):
+                visible = {name: term for name, term in self.outer.items() if name in op.schema.names}
+                return snapshot(op, (replace(self, outer=visible).rows(input),), self.scopes)
             case WindowProject(input=input):
-                return snapshot(op, (self.rows(input),), self._extending(op))
+                return snapshot(op, (self.rows(input),), self._bind_contexts(op))
             case _ if isinstance(op, Snapshot):
-                sides = (op.left, op.right) if isinstance(op, Relations) else (op.input,)
+                sides = (op.left, op.right) if isinstance(op, RelationOperator) else (op.input,)
                 return snapshot(op, [self.rows(side) for side in sides], self.scopes)
             case _:
                 raise PlanError(f"{type(op).__name__} gives no solutions")
 
-    def _inside(self, schema: Schema, rows: Rows) -> Rows:
-        """Solutions of a pattern in which variables of the solution around it stand for their terms (W3C 18.6)."""
+    def _compatible_rows(self, schema: Schema, rows: Rows) -> Rows:
+        """The `rows`, solutions in an EXISTS, that agree with the outer bindings; variables bound there become NULL."""
         if not self.outer:
             return rows
-        places = [name in self.outer for name in schema.names]
-        fitting = (row for row in rows if _fits(schema.names, row, self.outer))
-        return tuple(tuple(None if hidden else cell for cell, hidden in zip(row, places)) for row in fitting)
+        bound = [name in self.outer for name in schema.names]
+        compatible = (row for row in rows if _is_compatible(schema.names, row, self.outer))
+        return tuple(tuple(None if is_bound else cell for cell, is_bound in zip(row, bound)) for row in compatible)
 
     def _exists(self, pattern: Windows, outer: Mapping[str, Term]) -> bool:
-        """Whether a pattern has a solution that fits the one around it."""
+        """Whether the pattern of an EXISTS has a solution at this instant that agrees with the outer bindings."""
         inner = replace(self, outer=outer)
-        return any(_fits(pattern.schema.names, row, outer) for row in inner.rows(pattern))
+        return any(_is_compatible(pattern.schema.names, row, outer) for row in inner.rows(pattern))
 
-    def scopes(self, schema: Schema) -> Callable[[Row], SolutionScope]:
-        """What expressions see of solutions."""
+    def scopes(self, schema: Schema) -> Callable[[Row], SolutionContext]:
+        """A function that makes a solution, a row of `schema`, the context in which expressions are evaluated."""
         names = schema.names
-        return lambda row: SolutionScope(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
+        return lambda row: SolutionContext(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
 
-    def _extending(self, op: WindowProject) -> Scopes:
-        """What BIND sees: blank nodes are new for what the solution was before the first of several extensions."""
+    def _bind_contexts(self, op: WindowProject) -> ContextFactory:
+        """Contexts for the expression of a BIND, in which each input solution gets new blank nodes from BNODE()."""
         copies: Counter[Row] = Counter()
-        owner, site = unextended(op).schema.names, op.items[-1].attribute.name
+        owner, site = strip_binds(op).schema.names, op.items[-1].attribute.name
 
-        def scopes(schema: Schema) -> Callable[[Row], SolutionScope]:
-            below = self.scopes(schema)
+        def scopes(schema: Schema) -> Callable[[Row], SolutionContext]:
+            """A function that makes an input row of the BIND the context in which its expression is evaluated."""
+            inner = self.scopes(schema)
 
-            def scope(row: Row) -> SolutionScope:
+            def scope(row: Row) -> SolutionContext:
+                """The context for an input row of the BIND; equal rows are numbered to get different blank nodes."""
                 copies[row] += 1
-                return replace(below(row), owner=owner, copy=copies[row] - 1, site=site)
+                return replace(inner(row), owner=owner, copy=copies[row] - 1, call_site=site)
 
             return scope
 
         return scopes
 
 
-def _fits(names: tuple[str, ...], row: Row, outer: Mapping[str, Term]) -> bool:
-    """Whether a solution gives no variable another term than the one around it."""
+def _is_compatible(names: tuple[str, ...], row: Row, outer: Mapping[str, Term]) -> bool:
+    """Whether a solution, a row with these variable names, agrees with the outer bindings; NULL always agrees."""
     return all(cell is None or outer.get(name, cell) == cell for name, cell in zip(names, row))
 
 
-def term_of(expression: Expression, scope: SolutionScope) -> Term | None:
-    """The term that an expression over terms gives."""
-    return term_in(value(expression, scope))
+def term_of(expression: Expression, scope: SolutionContext) -> Term | None:
+    """The value of a SPARQL expression, whose variables `scope` resolves, as a term; None if it is NULL."""
+    return as_term(evaluate_expression(expression, scope))
 
 
-def _in_order(row: Row) -> tuple[tuple[int, str, str, str], ...]:
-    """A key that puts rows of terms in one fixed order, column by column."""
-    return tuple(in_order(term_in(cell)) for cell in row)
+def _row_order_key(row: Row) -> tuple[tuple[int, str, str, str], ...]:
+    """What `sorted` compares for a row of RDF terms, column by column, so that answers have a canonical order."""
+    return tuple(term_order_key(as_term(cell)) for cell in row)

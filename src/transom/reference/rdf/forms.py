@@ -1,14 +1,14 @@
-"""Construct, describe and ask at one instant."""
+"""CONSTRUCT, DESCRIBE and ASK at one instant."""
 
 from __future__ import annotations
 
 from collections import Counter
 from hashlib import sha256
 
-from transom.algebra.expressions import Column
+from transom.algebra.expressions.expression import Column
+from transom.algebra.expressions.terms import variable
 from transom.algebra.rdf.forms import Construct, Describe
-from transom.algebra.rdf.patterns import Place
-from transom.algebra.terms import variable
+from transom.algebra.rdf.patterns import TermPattern
 from transom.model.bag import Row
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term
@@ -17,47 +17,47 @@ from transom.reference.relations import Rows
 
 
 def construct(op: Construct, rows: Rows) -> Rows:
-    """The statements of the template for each solution; what is unbound or no statement is left out (R18)."""
-    found: list[Row] = []
+    """CONSTRUCT: the template's statements for each solution; those with an unbound or invalid term are left out."""
+    statements: list[Row] = []
     copies: Counter[Row] = Counter()
     names = op.input.schema.names
     for row in rows:
-        solution = Solution.row(names, row)
-        for line in op.template:
-            places = (line.subject, line.predicate, line.object)
-            subject, predicate, object = (made(place, solution, copies[row]) for place in places)
+        solution = Solution.from_row(names, row)
+        for triple in op.template:
+            items = (triple.subject, triple.predicate, triple.object)
+            subject, predicate, object = (instantiate_term(item, solution, copies[row]) for item in items)
             if isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and object is not None:
-                found.append((subject, predicate, object))
+                statements.append((subject, predicate, object))
         copies[row] += 1
-    return tuple(found)
+    return tuple(statements)
 
 
-def made(place: Place, solution: Solution, copy: int) -> Term | None:
-    """What stands in a place of the template for a solution; its blank nodes are the solution's own."""
-    match place:
+def instantiate_term(item: TermPattern, solution: Solution, copy: int) -> Term | None:
+    """A CONSTRUCT template's item for a solution, None if unbound; `copy` numbers equal solutions, for blank nodes."""
+    match item:
         case Column(name=name):
             return solution.get(name)
         case BlankNode(label=label):
-            return new_node(solution, copy, label)
+            return solution_blank_node(solution, copy, label)
         case _:
-            return place
+            return item
 
 
-def new_node(solution: Solution, copy: int, label: str) -> BlankNode:
-    """A blank node that belongs to one solution: the same at every instant, another for every other solution."""
+def solution_blank_node(solution: Solution, copy: int, label: str) -> BlankNode:
+    """The blank node for `label` in a solution, equal at all ticks; `copy`, a number, tells equal solutions apart."""
     digest = sha256(f"{solution} {copy} {label}".encode()).hexdigest()
     return BlankNode(f"n{digest[:20]}")
 
 
 def describe(op: Describe, rows: Rows, statements: Rows) -> Rows:
-    """The statements about the resources that are valid (R19)."""
-    about: set[Value] = {one for one in op.resources if isinstance(one, IRI)}
-    for place, name in enumerate(op.input.schema.names):
+    """DESCRIBE: those of `statements` whose subject is an IRI of the query or a variable's value in `rows` (R19)."""
+    subjects: set[Value] = {resource for resource in op.resources if isinstance(resource, IRI)}
+    for column, name in enumerate(op.input.schema.names):
         if variable(name) in op.resources:
-            about |= {row[place] for row in rows}
-    return tuple(s for s in statements if s[0] in about and not isinstance(s[0], Literal))
+            subjects |= {row[column] for row in rows}
+    return tuple(s for s in statements if s[0] in subjects and not isinstance(s[0], Literal))
 
 
 def ask(rows: Rows) -> bool:
-    """Whether there is a solution (R17)."""
+    """ASK: whether there is a solution, that is, a row (R17)."""
     return bool(rows)

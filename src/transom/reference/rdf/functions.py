@@ -1,4 +1,4 @@
-"""What the functions of SPARQL 1.1 compute from terms; None is an error, which strict functions are never given."""
+"""Implementations of the SPARQL 1.1 functions; None is an error, which strict functions never receive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import urljoin
 
-from transom.model.rdf.compare import equal, less
+from transom.model.rdf.compare import term_less_than, terms_equal
 from transom.model.rdf.terms import (
     BOOLEAN,
     DATE,
@@ -31,36 +31,39 @@ from transom.model.rdf.terms import (
     Term,
     integer,
 )
-from transom.model.rdf.times import Instant, Span, zone_text
-from transom.model.rdf.values import Kind, Number, number_literal, value_of
+from transom.model.rdf.times import Instant, XsdDuration, zone_text
+from transom.model.rdf.values import NumericKind, NumericValue, number_literal, value_of
 from transom.reference.functions import IMPLEMENTATIONS
-from transom.reference.rdf import numbers, regular, strings
+from transom.reference.rdf import numbers, regex, strings
 from transom.reference.rdf.casts import cast, to_string
 
 Computation = Callable[..., Term | bool | None]
 _TAG = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
 
-def _different(one: Term, other: Term) -> bool | None:
-    found = equal(one, other)
-    return None if found is None else not found
+def _different(first: Term, second: Term) -> bool | None:
+    """SPARQL `!=`: whether two terms have different values; None, an error, if that cannot be decided."""
+    equal = terms_equal(first, second)
+    return None if equal is None else not equal
 
 
-def _at_most(one: Term, other: Term) -> bool | None:
-    smaller, same = less(one, other), equal(one, other)
-    return None if smaller is None or same is None else smaller or same
+def _at_most(first: Term, second: Term) -> bool | None:
+    """SPARQL `<=`: whether the first value is less than the second or equal; None if they are not comparable."""
+    smaller, equal = term_less_than(first, second), terms_equal(first, second)
+    return None if smaller is None or equal is None else smaller or equal
 
 
-def _in(one: Term | None, *others: Term | None) -> bool | None:
-    """Whether the first equals one of the others; an error where one comparison is and none is true."""
-    if one is None:
+def _in(term: Term | None, *options: Term | None) -> bool | None:
+    """SPARQL IN: whether a term equals one of the options; None if no option is equal and a comparison is an error."""
+    if term is None:
         return None
-    same = [None if other is None else equal(one, other) for other in others]
-    return True if True in same else None if None in same else False
+    equal = [None if option is None else terms_equal(term, option) for option in options]
+    return True if True in equal else None if None in equal else False
 
 
-def _characters(term: Term) -> Term | None:
+def _str(term: Term) -> Term | None:
+    """SPARQL STR: the text of an IRI or a literal as a string literal; None for a blank node."""
     match term:
         case IRI(value=value):
             return Literal(value)
@@ -70,76 +73,86 @@ def _characters(term: Term) -> Term | None:
             return None
 
 
-def _name(term: Term, base: Term | None = None) -> Term | None:
+def _to_iri(term: Term, base: Term | None = None) -> Term | None:
+    """SPARQL IRI: an IRI itself, or the one that a string denotes, relative to `base`; None if it is not an IRI."""
     if isinstance(term, IRI):
         return term
-    spelled = strings.simple(term)
-    if spelled is None:
+    text = strings.simple_string(term)
+    if text is None:
         return None
     if isinstance(base, IRI):
-        spelled = urljoin(base.value, spelled)
-    return IRI(spelled) if _NAME.fullmatch(spelled) else None
+        text = urljoin(base.value, text)
+    return IRI(text) if _IRI.fullmatch(text) else None
 
 
-def _typed(term: Term, datatype: Term) -> Term | None:
-    characters = strings.simple(term)
-    if characters is None or not isinstance(datatype, IRI) or datatype.value == LANG_STRING:
+def _typed_literal(term: Term, datatype: Term) -> Term | None:
+    """SPARQL STRDT: a literal with the text of a plain string and a datatype IRI; None for other arguments."""
+    text = strings.simple_string(term)
+    if text is None or not isinstance(datatype, IRI) or datatype.value == LANG_STRING:
         return None
-    return Literal(characters, datatype.value)
+    return Literal(text, datatype.value)
 
 
-def _in_language(term: Term, tag: Term) -> Term | None:
-    characters, language = strings.simple(term), strings.simple(tag)
-    if characters is None or language is None or not _TAG.fullmatch(language):
+def _language_literal(term: Term, tag: Term) -> Term | None:
+    """SPARQL STRLANG: a literal with the text of a plain string and a language tag; None for other arguments."""
+    text, language = strings.simple_string(term), strings.simple_string(tag)
+    if text is None or language is None or not _TAG.fullmatch(language):
         return None
-    return Literal(characters, language=language)
+    return Literal(text, language=language)
 
 
 def _instant(term: Term) -> Instant | None:
+    """The value of an xsd:dateTime literal, for SPARQL's date functions; None for other terms."""
     value = value_of(term) if isinstance(term, Literal) else None
     return value if isinstance(value, Instant) and value.datatype == DATE_TIME else None
 
 
-def _part(name: str, term: Term) -> Term | None:
-    found = _instant(term)
-    return integer(getattr(found, name)) if found is not None else None
+def _instant_field(name: str, term: Term) -> Term | None:
+    """SPARQL YEAR, ..., MINUTES: the field `name` of an xsd:dateTime as an integer; None for other terms."""
+    instant = _instant(term)
+    return integer(getattr(instant, name)) if instant is not None else None
 
 
 def _seconds(term: Term) -> Term | None:
-    found = _instant(term)
-    return number_literal(Number(Kind.DECIMAL, found.second)) if found is not None else None
+    """SPARQL SECONDS: the seconds of an xsd:dateTime as a decimal; None for other terms."""
+    instant = _instant(term)
+    return number_literal(NumericValue(NumericKind.DECIMAL, instant.second)) if instant is not None else None
 
 
 def _zone(term: Term) -> Term | None:
-    found = _instant(term)
-    if found is None or found.zone is None:
+    """SPARQL TIMEZONE: the time zone of an xsd:dateTime as a duration; None if it has none, and for other terms."""
+    instant = _instant(term)
+    if instant is None or instant.zone is None:
         return None
-    return Literal(str(Span(DAY_TIME, 0, Decimal(found.zone * 60))), DAY_TIME)
+    return Literal(str(XsdDuration(DAY_TIME, 0, Decimal(instant.zone * 60))), DAY_TIME)
 
 
 def _zone_text(term: Term) -> Term | None:
-    found = _instant(term)
-    return Literal(zone_text(found.zone)) if found is not None else None
+    """SPARQL TZ: the time zone of an xsd:dateTime as text, empty if it has none; None for other terms."""
+    instant = _instant(term)
+    return Literal(zone_text(instant.zone)) if instant is not None else None
 
 
 def _digest(name: str, term: Term) -> Term | None:
-    characters = strings.simple(term)
-    return Literal(hashlib.new(name, characters.encode()).hexdigest()) if characters is not None else None
+    """SPARQL MD5, SHA1, ...: the digest of a string in hexadecimal by hash function `name`; None for other terms."""
+    text = strings.simple_string(term)
+    return Literal(hashlib.new(name, text.encode()).hexdigest()) if text is not None else None
 
 
 def _random() -> Term:
+    """SPARQL RAND: a random xsd:double, at least 0 and less than 1."""
     return Literal(repr(random.random()), DOUBLE)  # noqa: S311 - it keeps no secret
 
 
 TERM_IMPLEMENTATIONS: dict[str, Computation] = {
     "BOUND": lambda term: term is not None,
-    "IF": lambda chosen, one, other: None if chosen is None else one if chosen else other,
+    "IF": lambda condition, then, otherwise: None if condition is None else then if condition else otherwise,
     "COALESCE": IMPLEMENTATIONS["COALESCE"],
     "IN": _in,
-    "=": equal,
+    "=": terms_equal,
     "!=": _different,
-    "<": less,
-    ">": lambda a, b: less(b, a),
+    "<": term_less_than,
+    ">": lambda a, b: term_less_than(b, a),
     "<=": _at_most,
     ">=": lambda a, b: _at_most(b, a),
     "sameTerm": lambda a, b: a == b,
@@ -147,10 +160,10 @@ TERM_IMPLEMENTATIONS: dict[str, Computation] = {
     "-": numbers.subtract,
     "*": numbers.multiply,
     "/": numbers.divide,
-    "unary +": numbers.plus,
-    "unary -": numbers.negated,
-    "ABS": numbers.absolute,
-    "ROUND": numbers.rounded,
+    "unary +": numbers.unary_plus,
+    "unary -": numbers.negate,
+    "ABS": numbers.absolute_value,
+    "ROUND": numbers.round_half_up,
     "CEIL": numbers.ceiling,
     "FLOOR": numbers.floor,
     "RAND": _random,
@@ -158,35 +171,35 @@ TERM_IMPLEMENTATIONS: dict[str, Computation] = {
     "isURI": lambda term: isinstance(term, IRI),
     "isBLANK": lambda term: isinstance(term, BlankNode),
     "isLITERAL": lambda term: isinstance(term, Literal),
-    "isNUMERIC": lambda term: numbers.number(term) is not None,
-    "STR": _characters,
+    "isNUMERIC": lambda term: numbers.numeric_value(term) is not None,
+    "STR": _str,
     "LANG": lambda term: Literal(term.language) if isinstance(term, Literal) else None,
     "DATATYPE": lambda term: IRI(term.datatype) if isinstance(term, Literal) else None,
-    "IRI": _name,
-    "URI": _name,
+    "IRI": _to_iri,
+    "URI": _to_iri,
     "UUID": lambda: IRI(f"urn:uuid:{uuid.uuid4()}"),
     "STRUUID": lambda: Literal(str(uuid.uuid4())),
-    "STRDT": _typed,
-    "STRLANG": _in_language,
+    "STRDT": _typed_literal,
+    "STRLANG": _language_literal,
     "STRLEN": strings.length,
-    "SUBSTR": strings.part,
+    "SUBSTR": strings.substring,
     "UCASE": strings.upper,
     "LCASE": strings.lower,
-    "STRSTARTS": strings.starts,
-    "STRENDS": strings.ends,
+    "STRSTARTS": strings.starts_with,
+    "STRENDS": strings.ends_with,
     "CONTAINS": strings.contains,
     "STRBEFORE": strings.before,
     "STRAFTER": strings.after,
-    "ENCODE_FOR_URI": strings.encoded,
-    "CONCAT": strings.concatenated,
+    "ENCODE_FOR_URI": strings.percent_encode,
+    "CONCAT": strings.concat,
     "langMatches": strings.lang_matches,
-    "REGEX": regular.regex,
-    "REPLACE": regular.replace,
-    "YEAR": partial(_part, "year"),
-    "MONTH": partial(_part, "month"),
-    "DAY": partial(_part, "day"),
-    "HOURS": partial(_part, "hour"),
-    "MINUTES": partial(_part, "minute"),
+    "REGEX": regex.regex,
+    "REPLACE": regex.replace,
+    "YEAR": partial(_instant_field, "year"),
+    "MONTH": partial(_instant_field, "month"),
+    "DAY": partial(_instant_field, "day"),
+    "HOURS": partial(_instant_field, "hour"),
+    "MINUTES": partial(_instant_field, "minute"),
     "SECONDS": _seconds,
     "TIMEZONE": _zone,
     "TZ": _zone_text,
@@ -209,4 +222,4 @@ TERM_IMPLEMENTATIONS: dict[str, Computation] = {
         )
     },
 }
-"""By the name of the function; NOW and BNODE are not here, as they depend on the solution."""
+"""Implementations by function name; NOW and BNODE are missing, as they depend on the solution."""

@@ -1,4 +1,4 @@
-"""Arithmetic of SPARQL 1.1 with its promotion of types; None is an error."""
+"""Arithmetic of SPARQL 1.1 with its type promotion; None is an error."""
 
 from __future__ import annotations
 
@@ -8,151 +8,164 @@ from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, localcontex
 from fractions import Fraction
 
 from transom.model.rdf.terms import Literal, Term
-from transom.model.rdf.values import DIGITS, Kind, Number, in_reach, nearest, number_literal, value_of
+from transom.model.rdf.values import (
+    DIGITS,
+    NumericKind,
+    NumericValue,
+    fit_decimal,
+    number_literal,
+    to_floating_point,
+    value_of,
+)
 
 
-def number(term: Term) -> Number | None:
-    """The number that a term stands for."""
+def numeric_value(term: Term) -> NumericValue | None:
+    """The value of a numeric literal; None for other terms."""
     value = value_of(term) if isinstance(term, Literal) else None
-    return value if isinstance(value, Number) else None
+    return value if isinstance(value, NumericValue) else None
 
 
-def literal(found: Number | None) -> Literal | None:
-    """A result in canonical form; an error beyond the reach of its kind."""
-    if found is not None and found.kind is Kind.FLOAT:
-        found = found.to(Kind.FLOAT)
-    reached = in_reach(found) if found is not None else None
-    return number_literal(reached) if reached is not None else None
+def result_literal(number: NumericValue | None) -> Literal | None:
+    """The number as a canonical literal; None if it is None or out of range for its kind."""
+    if number is not None and number.kind is NumericKind.FLOAT:
+        number = number.to(NumericKind.FLOAT)
+    fitted = fit_decimal(number) if number is not None else None
+    return number_literal(fitted) if fitted is not None else None
 
 
-def _both(one: Term, other: Term) -> tuple[Number, Number] | None:
-    left, right = number(one), number(other)
+def _promoted_pair(first: Term, second: Term) -> tuple[NumericValue, NumericValue] | None:
+    """Two numeric literals as values of one kind, the wider of theirs; None if a term is not a number."""
+    left, right = numeric_value(first), numeric_value(second)
     if left is None or right is None:
         return None
     kind = max(left.kind, right.kind)
     return left.to(kind), right.to(kind)
 
 
-def _exactly(left: Number, right: Number, sign: str) -> Number:
+def _exact_result(left: NumericValue, right: NumericValue, sign: str) -> NumericValue:
+    """The exact result of `+`, `-` or `*`, by `sign`, on two integers or two decimals."""
     with localcontext() as context:
         context.prec = 6 * DIGITS
         a, b = Decimal(left.value), Decimal(right.value)
-        found = a + b if sign == "+" else a - b if sign == "-" else a * b
-        return Number(left.kind, int(found) if left.kind is Kind.INTEGER else found)
+        result = a + b if sign == "+" else a - b if sign == "-" else a * b
+        return NumericValue(left.kind, int(result) if left.kind is NumericKind.INTEGER else result)
 
 
-def _by(one: Term, other: Term, sign: str) -> Literal | None:
-    both = _both(one, other)
-    if both is None:
+def _compute(first: Term, second: Term, sign: str) -> Literal | None:
+    """SPARQL `+`, `-` or `*`, by `sign`, on two terms; None if one is not a number or the result is out of range."""
+    pair = _promoted_pair(first, second)
+    if pair is None:
         return None
-    left, right = both
-    if left.kind <= Kind.DECIMAL:
-        return literal(_exactly(left, right, sign))
+    left, right = pair
+    if left.kind <= NumericKind.DECIMAL:
+        return result_literal(_exact_result(left, right, sign))
     a, b = left.as_float(), right.as_float()
-    return literal(Number(left.kind, a + b if sign == "+" else a - b if sign == "-" else a * b))
+    return result_literal(NumericValue(left.kind, a + b if sign == "+" else a - b if sign == "-" else a * b))
 
 
-def add(one: Term, other: Term) -> Literal | None:
-    """`+`."""
-    return _by(one, other, "+")
+def add(first: Term, second: Term) -> Literal | None:
+    """SPARQL `+`: the sum of two numbers; None if a term is not a number or the sum is out of range."""
+    return _compute(first, second, "+")
 
 
-def total(terms: Sequence[Term]) -> Literal | None:
-    """The sum; 0 of nothing.
+def sum_terms(terms: Sequence[Term]) -> Literal | None:
+    """SPARQL SUM: the sum of numbers; 0 for no terms, None (an error) if a term is not a number.
 
-    All numbers become the kind of the sum. Their exact sum is rounded once, so their order does not matter.
+    All numbers are promoted to the kind of the sum. Their exact sum is rounded once, so their order does not matter.
     """
-    found = [number(term) for term in terms]
-    numbers = [one for one in found if one is not None]
-    if len(numbers) < len(found):
+    numbers = [number for term in terms if (number := numeric_value(term)) is not None]
+    if len(numbers) < len(terms):
         return None
-    kind = max((one.kind for one in numbers), default=Kind.INTEGER)
-    values = [one.to(kind).value for one in numbers]
-    endless = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
-    if endless:
-        return literal(Number(kind, sum(endless)))
+    kind = max((number.kind for number in numbers), default=NumericKind.INTEGER)
+    values = [number.to(kind).value for number in numbers]
+    not_finite = [value for value in values if isinstance(value, float) and not math.isfinite(value)]
+    if not_finite:
+        return result_literal(NumericValue(kind, sum(not_finite)))
     exact = sum(map(Fraction, values), Fraction(0))
-    if kind >= Kind.FLOAT:
-        return literal(Number(kind, nearest(exact, kind)))
+    if kind >= NumericKind.FLOAT:
+        return result_literal(NumericValue(kind, to_floating_point(exact, kind)))
     with localcontext() as context:
         context.prec = 6 * DIGITS
-        found_exactly = Decimal(exact.numerator) / Decimal(exact.denominator)
-    return literal(Number(kind, exact.numerator if kind is Kind.INTEGER else found_exactly))
+        decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return result_literal(NumericValue(kind, exact.numerator if kind is NumericKind.INTEGER else decimal))
 
 
-def subtract(one: Term, other: Term) -> Literal | None:
-    """`-`."""
-    return _by(one, other, "-")
+def subtract(first: Term, second: Term) -> Literal | None:
+    """SPARQL `-`: the difference of two numbers; None if a term is not a number or the result is out of range."""
+    return _compute(first, second, "-")
 
 
-def multiply(one: Term, other: Term) -> Literal | None:
-    """`*`."""
-    return _by(one, other, "*")
+def multiply(first: Term, second: Term) -> Literal | None:
+    """SPARQL `*`: the product of two numbers; None if a term is not a number or the product is out of range."""
+    return _compute(first, second, "*")
 
 
-def divide(one: Term, other: Term) -> Literal | None:
-    """`/`: two integers give a decimal, cut behind the 18th place; only floating point divides by 0."""
-    both = _both(one, other)
-    if both is None:
+def divide(first: Term, second: Term) -> Literal | None:
+    """SPARQL `/`: the quotient, a decimal for two integers; None for other terms, and for 0 as exact divisor."""
+    pair = _promoted_pair(first, second)
+    if pair is None:
         return None
-    left, right = both
-    if left.kind <= Kind.DECIMAL:
+    left, right = pair
+    if left.kind <= NumericKind.DECIMAL:
         if right.value == 0:
             return None
         with localcontext() as context:
             context.prec, context.rounding = 6 * DIGITS, ROUND_DOWN
-            return literal(Number(Kind.DECIMAL, Decimal(left.value) / Decimal(right.value)))
+            return result_literal(NumericValue(NumericKind.DECIMAL, Decimal(left.value) / Decimal(right.value)))
     a, b = left.as_float(), right.as_float()
     if b != 0:
-        return literal(Number(left.kind, a / b))
+        return result_literal(NumericValue(left.kind, a / b))
     sign = math.copysign(1, a) * math.copysign(1, b)
-    return literal(Number(left.kind, math.nan if a == 0 or math.isnan(a) else sign * math.inf))
+    return result_literal(NumericValue(left.kind, math.nan if a == 0 or math.isnan(a) else sign * math.inf))
 
 
-def plus(one: Term) -> Literal | None:
-    """The number itself."""
-    return literal(number(one))
+def unary_plus(term: Term) -> Literal | None:
+    """SPARQL unary `+`: the number in canonical form; None for other terms."""
+    return result_literal(numeric_value(term))
 
 
-def negated(one: Term) -> Literal | None:
-    """The number with the other sign."""
-    found = number(one)
-    return literal(Number(found.kind, -found.value)) if found is not None else None
+def negate(term: Term) -> Literal | None:
+    """SPARQL unary `-`: the number with the opposite sign; None for other terms."""
+    number = numeric_value(term)
+    return result_literal(NumericValue(number.kind, -number.value)) if number is not None else None
 
 
-def absolute(one: Term) -> Literal | None:
-    """The number without its sign."""
-    found = number(one)
-    if found is None:
+def absolute_value(term: Term) -> Literal | None:
+    """SPARQL ABS: the absolute value of a number; None for other terms."""
+    number = numeric_value(term)
+    if number is None:
         return None
-    below = found.value < 0 or (isinstance(found.value, float) and math.copysign(1, found.value) < 0)
-    return literal(Number(found.kind, -found.value if below else found.value))
+    negative = number.value < 0 or (isinstance(number.value, float) and math.copysign(1, number.value) < 0)
+    return result_literal(NumericValue(number.kind, -number.value if negative else number.value))
 
 
-def floor(one: Term) -> Literal | None:
-    """The largest whole number that is not greater."""
-    return _whole(one, ROUND_FLOOR, Decimal(0))
+def floor(term: Term) -> Literal | None:
+    """SPARQL FLOOR: the largest whole number that is not greater, of the same kind; None for other terms."""
+    return _round_to_integer(term, ROUND_FLOOR, Decimal(0))
 
 
-def ceiling(one: Term) -> Literal | None:
-    """The smallest whole number that is not less."""
-    return _whole(one, ROUND_CEILING, Decimal(0))
+def ceiling(term: Term) -> Literal | None:
+    """SPARQL CEIL: the smallest whole number that is not less, of the same kind; None for other terms."""
+    return _round_to_integer(term, ROUND_CEILING, Decimal(0))
 
 
-def rounded(one: Term) -> Literal | None:
-    """The nearest whole number; a half goes up."""
-    return _whole(one, ROUND_FLOOR, Decimal("0.5"))
+def round_half_up(term: Term) -> Literal | None:
+    """SPARQL ROUND: the nearest whole number of the same kind, halves rounded up; None for other terms."""
+    return _round_to_integer(term, ROUND_FLOOR, Decimal("0.5"))
 
 
-def _whole(one: Term, rounding: str, more: Decimal) -> Literal | None:
-    found = number(one)
-    if found is None or found.kind is Kind.INTEGER:
-        return literal(found)
-    if isinstance(found.value, float) and not math.isfinite(found.value):
-        return literal(found)
+def _round_to_integer(term: Term, rounding: str, offset: Decimal) -> Literal | None:
+    """A number plus `offset`, rounded to a whole one by `rounding`, a mode of `decimal`; None for other terms."""
+    number = numeric_value(term)
+    if number is None or number.kind is NumericKind.INTEGER:
+        return result_literal(number)
+    if isinstance(number.value, float) and not math.isfinite(number.value):
+        return result_literal(number)
     with localcontext() as context:
         context.prec = 800
-        whole = (Decimal(found.value) + more).to_integral_value(rounding=rounding)
-    if isinstance(found.value, float):
-        return literal(Number(found.kind, math.copysign(float(whole), found.value if not whole else float(whole))))
-    return literal(Number(found.kind, whole))
+        whole = (Decimal(number.value) + offset).to_integral_value(rounding=rounding)
+    if isinstance(number.value, float):
+        return result_literal(
+            NumericValue(number.kind, math.copysign(float(whole), number.value if not whole else float(whole)))
+        )
+    return result_literal(NumericValue(number.kind, whole))

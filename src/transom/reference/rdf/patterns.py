@@ -5,141 +5,151 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from transom.algebra.expressions import Column
+from transom.algebra.expressions.expression import Column
 from transom.algebra.rdf.patterns import (
+    AlternativePath,
     BasicGraphPattern,
-    Either,
-    Inverse,
-    Link,
-    NoneOf,
-    OneOrMore,
-    Path,
+    InversePath,
+    NegatedPropertySet,
+    OneOrMorePath,
     PathPattern,
-    Place,
-    Steps,
+    PredicatePath,
+    PropertyPath,
+    SequencePath,
+    TermPattern,
     TriplePattern,
-    ZeroOrMore,
-    ZeroOrOne,
+    ZeroOrMorePath,
+    ZeroOrOnePath,
 )
-from transom.algebra.relations import merged
 from transom.model.bag import Row
 from transom.model.rdf.solutions import Valid
 from transom.model.rdf.terms import Term, Triple
-from transom.model.schema import Schema
+from transom.model.schema import Schema, merged_schema
 from transom.model.types import Value
-from transom.reference.relations import Rows, aligned, compatible
+from transom.reference.relations import Rows, align_columns, compatible_pairing
 
 Pair: TypeAlias = tuple[Term, Term]
+"""The two ends of a path."""
 
 
-def fit(names: Iterable[str], places: Iterable[Place], terms: Iterable[Value]) -> Row | None:
-    """Definition 7: the solution that makes a pattern these terms, or None; a variable has one term only (R11)."""
-    found: dict[str, Value] = {}
-    for place, term in zip(places, terms, strict=True):
-        wanted = found.setdefault(place.name, term) if isinstance(place, Column) else place
-        if wanted != term:
+def match_statement(names: Iterable[str], items: Iterable[TermPattern], terms: Iterable[Value]) -> Row | None:
+    """Match pattern items to terms, one by one: the values of the variables in `names`, None without a match (R11)."""
+    bindings: dict[str, Value] = {}
+    for item, term in zip(items, terms, strict=True):
+        expected = bindings.setdefault(item.name, term) if isinstance(item, Column) else item
+        if expected != term:
             return None
-    return tuple(map(found.get, names))
+    return tuple(map(bindings.get, names))
 
 
 def triple_pattern(op: TriplePattern, statements: Sequence[Valid[Row]]) -> list[Valid[Row]]:
-    """Definition 7: one solution per statement that fits, valid as long as the statement."""
+    """The solutions of a triple pattern: one per matching statement, with that statement's interval (Definition 7)."""
     names = op.schema.names
-    fitting = ((fit(names, op.places, e.payload), e) for e in statements)
-    return [Valid(solution, e.start, e.end) for solution, e in fitting if solution is not None]
+    matches = ((match_statement(names, op.items, e.payload), e) for e in statements)
+    return [Valid(solution, e.start, e.end) for solution, e in matches if solution is not None]
 
 
 def basic_graph_pattern(op: BasicGraphPattern, parts: Sequence[Rows]) -> Rows:
-    """Definition 11: a join in which blank nodes are variables, and then they are forgotten."""
+    """Join the solutions of a basic graph pattern's parts, then drop the variables of blank nodes (Definition 11)."""
     schema = Schema(())
     joined: list[Row] = [()]
-    for part, found in zip(op.parts, parts, strict=True):
-        pair = compatible(schema, part.schema)
-        pairs = (pair(one, other) for one in joined for other in found)
-        schema, joined = merged(schema, part.schema), [both for both in pairs if both is not None]
-    return aligned(tuple(joined), schema, op.schema)
+    for part, rows in zip(op.parts, parts, strict=True):
+        pair = compatible_pairing(schema, part.schema)
+        pairs = (pair(left, right) for left in joined for right in rows)
+        schema, joined = merged_schema(schema, part.schema), [row for row in pairs if row is not None]
+    return align_columns(tuple(joined), schema, op.schema)
 
 
 def path_pattern(op: PathPattern, statements: Rows, outer: Mapping[str, Term]) -> Rows:
-    """W3C 18.4: the ends of all paths, one solution per way or per pair."""
+    """Solutions of a property path in one tick's `statements`; `outer`: the bindings around an EXISTS (W3C 18.4)."""
     names = op.schema.names
-    places = [_known(place, outer) for place in op.places]
-    fixed = [None if isinstance(place, Column) else place for place in places]
+    items = [_substituted(item, outer) for item in op.items]
+    ends = [None if isinstance(item, Column) else item for item in items]
     triples = [Triple(*statement) for statement in statements]  # type: ignore[arg-type]
-    found = (fit(names, places, pair) for pair in ways(op.path, fixed[0], fixed[1], triples))
-    return tuple(solution for solution in found if solution is not None)
+    solutions = (match_statement(names, items, pair) for pair in evaluate_path(op.path, ends[0], ends[1], triples))
+    return tuple(solution for solution in solutions if solution is not None)
 
 
-def _known(place: Place, outer: Mapping[str, Term]) -> Place:
-    """A place, or the term that a solution around this pattern gives to its variable."""
-    return (outer.get(place.name) or place) if isinstance(place, Column) else place
+def _substituted(item: TermPattern, outer: Mapping[str, Term]) -> TermPattern:
+    """A pattern's item; a variable that the bindings around an EXISTS bind becomes its term."""
+    return (outer.get(item.name) or item) if isinstance(item, Column) else item
 
 
-def ways(path: Path, start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
-    """Pairs between which a path leads; a start or an end that is None may be any term."""
+def evaluate_path(path: PropertyPath, start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
+    """The pairs of terms that a path in `statements` connects, from `start` to `end`; None matches any term."""
 
-    def along(one: Path, first: Term | None, last: Term | None) -> list[Pair]:
-        return ways(one, first, last, statements)
+    def along(step: PropertyPath, first: Term | None, last: Term | None) -> list[Pair]:
+        """The pairs that `step`, a part of the path, connects, from `first` to `last`; None matches any term."""
+        return evaluate_path(step, first, last, statements)
 
-    def fitting(pairs: Iterable[Pair]) -> list[Pair]:
+    def with_these_ends(pairs: Iterable[Pair]) -> list[Pair]:
+        """The pairs that begin with `start` and end with `end`, each unless it is None."""
         return [p for p in pairs if (start is None or p[0] == start) and (end is None or p[1] == end)]
 
     match path:
-        case Link(predicate=predicate):
-            return fitting((s.subject, s.object) for s in statements if s.predicate == predicate)
-        case NoneOf(forward=forward, backward=backward):
+        case PredicatePath(predicate=predicate):
+            return with_these_ends((s.subject, s.object) for s in statements if s.predicate == predicate)
+        case NegatedPropertySet(forward=forward, backward=backward):
             onward = statements if forward or not backward else ()
             back = statements if backward else ()
-            found = fitting((s.subject, s.object) for s in onward if s.predicate not in forward)
-            return found + fitting((s.object, s.subject) for s in back if s.predicate not in backward)
-        case Inverse(path=inner):
+            pairs = with_these_ends((s.subject, s.object) for s in onward if s.predicate not in forward)
+            return pairs + with_these_ends((s.object, s.subject) for s in back if s.predicate not in backward)
+        case InversePath(path=inner):
             return [(s, o) for o, s in along(inner, end, start)]
-        case Steps(first=first, second=second):
+        case SequencePath(first=first, second=second):
             return [(s, o) for s, m in along(first, start, None) for n, o in along(second, None, end) if m == n]
-        case Either(first=first, second=second):
+        case AlternativePath(first=first, second=second):
             return along(first, start, end) + along(second, start, end)
-        case ZeroOrOne(path=inner):
-            return list(dict.fromkeys([*along(inner, start, end), *still(start, end, statements)]))
-        case OneOrMore(path=inner):
-            return closure(inner, start, end, statements, first=False)
-        case ZeroOrMore(path=inner):
-            return closure(inner, start, end, statements, first=True)
+        case ZeroOrOnePath(path=inner):
+            return list(dict.fromkeys([*along(inner, start, end), *zero_length_paths(start, end, statements)]))
+        case OneOrMorePath(path=inner):
+            return transitive_closure(inner, start, end, statements, include_start=False)
+        case ZeroOrMorePath(path=inner):
+            return transitive_closure(inner, start, end, statements, include_start=True)
         case _:
             assert_never(path)
 
 
-def still(start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
-    """Paths of no step: from every term that is given or stands in a statement to itself."""
+def zero_length_paths(start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
+    """Pairs of a zero-length path: the end that is not None, or else each node, with itself; none if ends differ."""
     if start is not None and end is not None:
         return [(start, end)] if start == end else []
-    given = start if start is not None else end
-    return [(given, given)] if given is not None else [(node, node) for node in nodes(statements)]
+    fixed = start if start is not None else end
+    return [(fixed, fixed)] if fixed is not None else [(node, node) for node in nodes(statements)]
 
 
 def nodes(statements: Sequence[Triple]) -> list[Term]:
-    """Every subject and object, once."""
+    """Every subject and object of the statements, once: the nodes of the graph."""
     return list(dict.fromkeys(term for s in statements for term in (s.subject, s.object)))
 
 
-def closure(
-    path: Path, start: Term | None, end: Term | None, statements: Sequence[Triple], *, first: bool
+def transitive_closure(
+    path: PropertyPath, start: Term | None, end: Term | None, statements: Sequence[Triple], *, include_start: bool
 ) -> list[Pair]:
-    """Pairs that any number of steps connects, each once; with `first` also no step (W3C 18.4, ALP)."""
+    """Distinct pairs (None: any `start`, `end`) of a repeated path, also 0 times if `include_start` (W3C 18.4, ALP)."""
     if start is None and end is not None:
-        return [(s, o) for o, s in closure(Inverse(path), end, None, statements, first=first)]
+        return [
+            (s, o) for o, s in transitive_closure(InversePath(path), end, None, statements, include_start=include_start)
+        ]
     starts = nodes(statements) if start is None else [start]
-    pairs = [(one, other) for one in starts for other in reached(path, one, statements, first=first)]
+    pairs = [
+        (source, term)
+        for source in starts
+        for term in reachable_terms(path, source, statements, include_start=include_start)
+    ]
     return pairs if end is None else [pair for pair in pairs if pair[1] == end]
 
 
-def reached(path: Path, start: Term, statements: Sequence[Triple], *, first: bool) -> list[Term]:
-    """Every term to which some steps lead from a start, once."""
-    found: list[Term] = [start] if first else []
-    waiting = [start]
-    while waiting:
-        here = waiting.pop()
-        for _, there in ways(path, here, None, statements):
-            if there not in found:
-                found.append(there)
-                waiting.append(there)
-    return found
+def reachable_terms(
+    path: PropertyPath, start: Term, statements: Sequence[Triple], *, include_start: bool
+) -> list[Term]:
+    """Distinct terms reached from `start` by repeating a path in `statements`; `include_start`: `start` is one too."""
+    reached: list[Term] = [start] if include_start else []
+    pending = [start]
+    while pending:
+        source = pending.pop()
+        for _, term in evaluate_path(path, source, None, statements):
+            if term not in reached:
+                reached.append(term)
+                pending.append(term)
+    return reached

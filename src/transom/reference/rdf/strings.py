@@ -5,123 +5,122 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from transom.model.rdf.terms import Literal, Term, integer
-from transom.model.rdf.values import Kind, Text, value_of
-from transom.reference.rdf.numbers import number
+from transom.model.rdf.values import NumericKind, StringValue, value_of
+from transom.reference.rdf.numbers import numeric_value
 
 
-def text(term: Term) -> Text | None:
-    """The string that a term is, with its language."""
+def string_value(term: Term) -> StringValue | None:
+    """The text and language of a string literal; None for other terms."""
     value = value_of(term) if isinstance(term, Literal) else None
-    return value if isinstance(value, Text) else None
+    return value if isinstance(value, StringValue) else None
 
 
-def simple(term: Term) -> str | None:
-    """The characters of a string without a language."""
-    found = text(term)
-    return found.text if found is not None and not found.language else None
+def simple_string(term: Term) -> str | None:
+    """The text of a string literal without a language; None for other terms."""
+    string = string_value(term)
+    return string.text if string is not None and not string.language else None
 
 
-def like(found: Text, characters: str) -> Literal:
-    """Other characters in the same language."""
-    return Literal(characters, language=found.language)
+def in_same_language(string: StringValue, text: str) -> Literal:
+    """A string literal with new text and the language, if any, of another string."""
+    return Literal(text, language=string.language)
 
 
-def two(one: Term, other: Term) -> tuple[Text, Text] | None:
-    """Two strings that go together: the second has no language or the same (W3C 17.4.3.1.2)."""
-    first, second = text(one), text(other)
-    if first is None or second is None or second.language not in ("", first.language):
+def compatible_strings(first: Term, second: Term) -> tuple[StringValue, StringValue] | None:
+    """Both string values if the second has no language or the first one's (W3C 17.4.3.1.2); otherwise None."""
+    string, argument = string_value(first), string_value(second)
+    if string is None or argument is None or argument.language not in ("", string.language):
         return None
-    return first, second
+    return string, argument
 
 
 def length(term: Term) -> Term | None:
-    """How many characters."""
-    found = text(term)
-    return integer(len(found.text)) if found is not None else None
+    """SPARQL STRLEN: the number of characters of a string; None for other terms."""
+    string = string_value(term)
+    return integer(len(string.text)) if string is not None else None
 
 
-def part(term: Term, start: Term, count: Term | None = None) -> Term | None:
-    """The characters from a place on, counted from 1, and at most so many."""
-    found, first, most = text(term), number(start), number(count) if count is not None else None
-    if found is None or first is None or first.kind is not Kind.INTEGER:
+def substring(term: Term, start: Term, count: Term | None = None) -> Term | None:
+    """SPARQL SUBSTR: `count` characters (None: all) from character `start`, the first being 1; None for other terms."""
+    string, first, most = string_value(term), numeric_value(start), numeric_value(count) if count is not None else None
+    if string is None or first is None or first.kind is not NumericKind.INTEGER:
         return None
-    if count is not None and (most is None or most.kind is not Kind.INTEGER):
+    if count is not None and (most is None or most.kind is not NumericKind.INTEGER):
         return None
     begin = int(first.value)
-    end = len(found.text) + 1 if most is None else begin + int(most.value)
-    return like(found, found.text[max(begin, 1) - 1 : max(end, 1) - 1])
+    end = len(string.text) + 1 if most is None else begin + int(most.value)
+    return in_same_language(string, string.text[max(begin, 1) - 1 : max(end, 1) - 1])
 
 
 def upper(term: Term) -> Term | None:
-    """In capital letters."""
-    found = text(term)
-    return like(found, found.text.upper()) if found is not None else None
+    """SPARQL UCASE: the string in upper case; None for other terms."""
+    string = string_value(term)
+    return in_same_language(string, string.text.upper()) if string is not None else None
 
 
 def lower(term: Term) -> Term | None:
-    """In small letters."""
-    found = text(term)
-    return like(found, found.text.lower()) if found is not None else None
+    """SPARQL LCASE: the string in lower case; None for other terms."""
+    string = string_value(term)
+    return in_same_language(string, string.text.lower()) if string is not None else None
 
 
-def starts(one: Term, other: Term) -> bool | None:
-    """Whether the first begins with the second."""
-    both = two(one, other)
-    return both[0].text.startswith(both[1].text) if both else None
+def starts_with(first: Term, second: Term) -> bool | None:
+    """SPARQL STRSTARTS: whether the first string begins with the second; None if they are not compatible strings."""
+    strings = compatible_strings(first, second)
+    return strings[0].text.startswith(strings[1].text) if strings else None
 
 
-def ends(one: Term, other: Term) -> bool | None:
-    """Whether the first ends with the second."""
-    both = two(one, other)
-    return both[0].text.endswith(both[1].text) if both else None
+def ends_with(first: Term, second: Term) -> bool | None:
+    """SPARQL STRENDS: whether the first string ends with the second; None if they are not compatible strings."""
+    strings = compatible_strings(first, second)
+    return strings[0].text.endswith(strings[1].text) if strings else None
 
 
-def contains(one: Term, other: Term) -> bool | None:
-    """Whether the second is part of the first."""
-    both = two(one, other)
-    return both[1].text in both[0].text if both else None
+def contains(first: Term, second: Term) -> bool | None:
+    """SPARQL CONTAINS: whether the second string is part of the first; None if they are not compatible strings."""
+    strings = compatible_strings(first, second)
+    return strings[1].text in strings[0].text if strings else None
 
 
-def before(one: Term, other: Term) -> Term | None:
-    """What comes before the second; the empty string without a language where it is not found."""
-    both = two(one, other)
-    if both is None:
+def before(first: Term, second: Term) -> Term | None:
+    """SPARQL STRBEFORE: the text before the second string, "" if it is not found; None if they are not compatible."""
+    strings = compatible_strings(first, second)
+    if strings is None:
         return None
-    head, found, _ = both[0].text.partition(both[1].text) if both[1].text else ("", " ", "")
-    return like(both[0], head) if found else Literal("")
+    head, separator, _ = strings[0].text.partition(strings[1].text) if strings[1].text else ("", " ", "")
+    return in_same_language(strings[0], head) if separator else Literal("")
 
 
-def after(one: Term, other: Term) -> Term | None:
-    """What comes after the second; the empty string without a language where it is not found."""
-    both = two(one, other)
-    if both is None:
+def after(first: Term, second: Term) -> Term | None:
+    """SPARQL STRAFTER: the text after the second string, "" if it is not found; None if they are not compatible."""
+    strings = compatible_strings(first, second)
+    if strings is None:
         return None
-    _, found, tail = both[0].text.partition(both[1].text) if both[1].text else ("", " ", both[0].text)
-    return like(both[0], tail) if found else Literal("")
+    _, separator, tail = strings[0].text.partition(strings[1].text) if strings[1].text else ("", " ", strings[0].text)
+    return in_same_language(strings[0], tail) if separator else Literal("")
 
 
-def encoded(term: Term) -> Term | None:
-    """With all but letters, digits and - _ . ~ in percent signs."""
-    found = text(term)
-    return Literal(quote(found.text, safe="")) if found is not None else None
+def percent_encode(term: Term) -> Term | None:
+    """SPARQL ENCODE_FOR_URI: a string, percent-encoded except letters, digits and - _ . ~; None for other terms."""
+    string = string_value(term)
+    return Literal(quote(string.text, safe="")) if string is not None else None
 
 
-def concatenated(*terms: Term) -> Term | None:
-    """One after the other; in a language where all are in the same one."""
-    found = [text(term) for term in terms]
-    if any(one is None for one in found):
+def concat(*terms: Term) -> Term | None:
+    """SPARQL CONCAT: the strings joined, with their language if all have the same; None if a term is not a string."""
+    strings = [string for term in terms if (string := string_value(term)) is not None]
+    if len(strings) < len(terms):
         return None
-    known = [one for one in found if one is not None]
-    languages = {one.language for one in known}
-    return Literal("".join(one.text for one in known), language=languages.pop() if len(languages) == 1 else "")
+    languages = {string.language for string in strings}
+    return Literal("".join(string.text for string in strings), language=languages.pop() if len(languages) == 1 else "")
 
 
 def lang_matches(tag: Term, range: Term) -> bool | None:
-    """Whether a tag lies in a range: itself, a beginning of it, or * for any (RFC 4647, basic filtering)."""
-    one, wanted = simple(tag), simple(range)
-    if one is None or wanted is None:
+    """SPARQL langMatches: whether a tag is in a language range, such as de-AT in de or in *; None for other terms."""
+    language, prefix = simple_string(tag), simple_string(range)
+    if language is None or prefix is None:
         return None
-    one, wanted = one.lower(), wanted.lower()
-    if wanted == "*":
-        return bool(one)
-    return one == wanted or (wanted != "" and one.startswith(wanted + "-"))
+    language, prefix = language.lower(), prefix.lower()
+    if prefix == "*":
+        return bool(language)
+    return language == prefix or (prefix != "" and language.startswith(prefix + "-"))

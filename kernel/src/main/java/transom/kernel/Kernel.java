@@ -14,95 +14,149 @@ import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import transom.kernel.machines.Bucket;
+import transom.kernel.machines.MachineFactories;
+import transom.kernel.spark.AccumulatorProcessor;
+import transom.kernel.spark.BucketProcessor;
+import transom.kernel.spark.ClosedTicks;
+import transom.kernel.spark.InputLayout;
+import transom.kernel.spark.MachineProcessor;
+import transom.kernel.spark.StateHeader;
+import transom.kernel.spark.TickClock;
+import transom.kernel.state.PendingRows;
 
-/** The way in from Python: a frame in, a frame out. */
+/** The entry point for Python, which calls these methods through Py4J. */
 public final class Kernel {
-    /** What the package expects of the jar; another number means another release. */
-    public static final int VERSION = 2;
+    /** The version of this interface. The Python package refuses a jar with a different number. */
+    public static final int VERSION = 3;
 
+    /** Prevents instantiation: all methods are static. */
     private Kernel() {}
 
-    /** What a machine makes of arrivals; `out` is the schema of the rows that come out, as JSON. */
+    /**
+     * Runs the machine of a JSON specification on each key (`groupingColumns`) of `frame` and returns its output rows,
+     * whose schema is `outputJson`; tick 0 ends at `originMicros`, ticks last `tickMicros`, the first `windowKeys` (0
+     * or 1) grouping columns are copied to the output, `buckets` hash buckets divide the rows of a window key, a row
+     * has `joinKeys` join keys and the `sideWidths` values of its side, and `live` is false for a replay (batch), which
+     * needs no state and no timers.
+     *
+     * @param frame the input rows, see {@link InputLayout}
+     * @param specification the specification of the machine as JSON
+     * @param groupingColumns the grouping columns
+     * @param outputJson the schema of the output rows as JSON
+     * @param originMicros the instant at which tick 0 ends, in microseconds since 1970
+     * @param tickMicros the length of a tick in microseconds
+     * @param windowKeys 1 if the first grouping column identifies a window and is repeated in the output, else 0
+     * @param buckets the number of hash buckets into which rows of one window key are divided
+     * @param joinKeys the number of join keys at the front of the cells
+     * @param sideWidths the number of values per side
+     * @param live whether the query is a stream; a replay of stored rows needs no state and no timers
+     */
     public static Dataset<Row> run(
             Dataset<Row> frame,
             String specification,
-            String[] by,
-            String out,
-            long zero,
-            long length,
-            int lines,
+            String[] groupingColumns,
+            String outputJson,
+            long originMicros,
+            long tickMicros,
+            int windowKeys,
             int buckets,
-            int keys,
-            int[] widths,
+            int joinKeys,
+            int[] sideWidths,
             boolean live) {
-        StructType schema = schema(out);
-        StructType taken = frame.schema();
-        Shape shape = Shape.of(taken, lines, buckets, schema.size() - lines - 4, keys, widths);
-        Moments moments = new Moments(zero, length);
-        StatefulProcessor<Row, Row, Row> runner = Machines.shared(specification)
-                ? new BucketRunner(specification, moments, shape, live)
-                : new MachineRunner(specification, moments, shape, live);
-        return put(frame, by, runner, schema, live);
+        StructType outputSchema = schema(outputJson);
+        StructType inputSchema = frame.schema();
+        int emittedValues = outputSchema.size() - windowKeys - 4;
+        InputLayout layout = InputLayout.of(inputSchema, windowKeys, buckets, emittedValues, joinKeys, sideWidths);
+        TickClock clock = new TickClock(originMicros, tickMicros);
+        StatefulProcessor<Row, Row, Row> processor = MachineFactories.isShared(specification)
+                ? new BucketProcessor(specification, clock, layout, live)
+                : new MachineProcessor(specification, clock, layout, live);
+        return transform(frame, groupingColumns, processor, outputSchema, live);
     }
 
-    /** Sliding aggregates of each group; values are the columns from `a0` on. */
+    /**
+     * Computes the sliding-window aggregates of a JSON specification for each group (`groupingColumns`) of `frame`, as
+     * rows with the schema `outputJson`; the aggregates have `argumentCount` arguments, the columns `a0`, `a1`, ...,
+     * tick 0 ends at `originMicros`, ticks last `tickMicros`, and `live` is false for a replay (batch).
+     */
     public static Dataset<Row> slide(
             Dataset<Row> frame,
             String specification,
-            String[] by,
-            String out,
-            long zero,
-            long length,
-            int values,
+            String[] groupingColumns,
+            String outputJson,
+            long originMicros,
+            long tickMicros,
+            int argumentCount,
             boolean live) {
-        StructType taken = frame.schema();
-        int from = values == 0 ? 0 : taken.fieldIndex("a0");
-        int at = taken.fieldIndex("t");
-        SlideRunner runner =
-                new SlideRunner(specification, new Moments(zero, length), at, from, from + values, live);
-        return put(frame, by, runner, schema(out), live);
+        StructType inputSchema = frame.schema();
+        int firstArgument = argumentCount == 0 ? 0 : inputSchema.fieldIndex("a0");
+        int tickColumn = inputSchema.fieldIndex("tick_number");
+        TickClock clock = new TickClock(originMicros, tickMicros);
+        AccumulatorProcessor processor = new AccumulatorProcessor(
+                specification, clock, tickColumn, firstArgument, firstArgument + argumentCount, live);
+        return transform(frame, groupingColumns, processor, schema(outputJson), live);
     }
 
-    /** Whether a tick was closed when the micro-batch of a row began; a row without a tick is not late. */
-    public static Column isClosed(Column tick, String offsets, long zero, long length) {
-        UDF1<Long, Boolean> closed = new ClosedTicks(offsets, new Moments(zero, length));
-        return functions.udf(closed, DataTypes.BooleanType).asNondeterministic().apply(tick);
+    /**
+     * A Boolean column that marks late rows: true if the watermark in Spark's `offsetLog` folder had closed a row's
+     * `tick` before the row's micro-batch began; false for a NULL tick; tick 0 ends at `originMicros` and ticks last
+     * `tickMicros`.
+     */
+    public static Column isClosed(Column tick, String offsetLog, long originMicros, long tickMicros) {
+        UDF1<Long, Boolean> isClosed = new ClosedTicks(offsetLog, new TickClock(originMicros, tickMicros));
+        return functions.udf(isClosed, DataTypes.BooleanType).asNondeterministic().apply(tick);
     }
 
-    /** How many rows the state of a key, or of a bucket of keys, holds. */
+    /**
+     * The number of rows that a machine of this JSON specification keeps in `state`, the saved bytes of one key or of
+     * one bucket of keys, to compare it with the state bound of the plan; 0 if the state has only a timer.
+     */
     public static long held(String specification, byte[] state) {
-        if (Machines.shared(specification)) {
-            return new Bucket(Machines.timed(specification), state).held();
+        if (MachineFactories.isShared(specification)) {
+            return new Bucket(MachineFactories.timed(specification), state).held();
         }
-        byte[] content = Head.of(state).content();
+        byte[] content = StateHeader.of(state).content();
         if (content == null) {
             return 0;
         }
-        return Machines.gathers(specification)
-                ? Machines.gathering(specification).load(content).held()
-                : Machines.of(specification).load(content).held();
+        return MachineFactories.isAccumulator(specification)
+                ? MachineFactories.accumulators(specification).load(content).held()
+                : MachineFactories.of(specification).load(content).held();
     }
 
-    /** How many rows of a key wait for their tick to close. */
-    public static long waiting(byte[] rows) {
-        return Waiting.read(rows).size();
+    /**
+     * The number of buffered rows in `pendingRows`, the saved rows of one key or bucket whose tick is not closed yet,
+     * to compare it with the state bound of the plan.
+     */
+    public static long waiting(byte[] pendingRows) {
+        return PendingRows.decode(pendingRows).size();
     }
 
-    private static Dataset<Row> put(
-            Dataset<Row> frame, String[] by, StatefulProcessor<Row, Row, Row> runner, StructType out, boolean live) {
-        StructField[] fields = new StructField[by.length];
-        Column[] columns = new Column[by.length];
-        for (int at = 0; at < by.length; at++) {
-            fields[at] = frame.schema().apply(by[at]);
-            columns[at] = frame.col(by[at]);
+    /**
+     * Groups a frame by `groupingColumns`, runs a stateful processor on each group and returns its rows, which have
+     * `outputSchema`; `live` queries get event-time timers, replays (batch) get none.
+     */
+    private static Dataset<Row> transform(
+            Dataset<Row> frame,
+            String[] groupingColumns,
+            StatefulProcessor<Row, Row, Row> processor,
+            StructType outputSchema,
+            boolean live) {
+        StructField[] keyFields = new StructField[groupingColumns.length];
+        Column[] keyColumns = new Column[groupingColumns.length];
+        for (int i = 0; i < groupingColumns.length; i++) {
+            keyFields[i] = frame.schema().apply(groupingColumns[i]);
+            keyColumns[i] = frame.col(groupingColumns[i]);
         }
-        Encoder<Row> keys = Encoders.row(DataTypes.createStructType(fields));
+        Encoder<Row> keyEncoder = Encoders.row(DataTypes.createStructType(keyFields));
         KeyValueGroupedDataset<Row, Row> grouped =
-                frame.groupBy(columns).as(keys, Encoders.row(frame.schema()));
-        TimeMode mode = live ? TimeMode.EventTime() : TimeMode.None();
-        return grouped.transformWithState(runner, mode, OutputMode.Append(), Encoders.row(out));
+                frame.groupBy(keyColumns).as(keyEncoder, Encoders.row(frame.schema()));
+        TimeMode timeMode = live ? TimeMode.EventTime() : TimeMode.None();
+        return grouped.transformWithState(processor, timeMode, OutputMode.Append(), Encoders.row(outputSchema));
     }
 
+    /** Parses a schema from the JSON form that Spark writes (`schema.json()` in Python). */
     private static StructType schema(String json) {
         return (StructType) StructType.fromJson(json);
     }

@@ -2,27 +2,39 @@ package transom.kernel;
 
 import java.util.List;
 
-/** A sequential machine: the rows of one key in order in, what it makes of them out; its state is bytes. */
+/** A stateful operator on the rows of one key, which arrive in order. Its state is saved as bytes. */
 public interface Machine {
-    /** All rows of a tick, in order; ticks come in order. */
-    void feed(long tick, List<Arrival> arrivals, Out out);
+    /**
+     * Processes `inputs`, all rows and window markers of one tick, in order, and emits the machine's output rows to
+     * `out`; ticks arrive in ascending order.
+     */
+    void feed(long tick, List<InputRow> inputs, Emitter out);
 
-    /** The state as bytes, a version first. */
+    /** Encodes the machine's state for Spark's state store as bytes; the first byte is a version. */
     byte[] save();
 
-    /** Rows that are remembered. */
+    /** The number of rows in the machine's state, to compare it with the state bound of the plan. */
     long held();
 
-    /** Forget what no tick after a closed one needs; for machines that hold rows of keys that may fall silent. */
-    default void forget(long closed) {}
+    /**
+     * Drops the rows that no tick after `closedTick` needs, which bounds the state of keys that receive no more rows;
+     * nothing by default.
+     */
+    default void evict(long closedTick) {}
 
-    /** The tick at which all that is held can be forgotten, or Long.MAX_VALUE. */
-    default long wake() {
+    /**
+     * The tick from which all rows in the state can be evicted, for the event-time timer; Long.MAX_VALUE, the default,
+     * if none.
+     */
+    default long nextWakeup() {
         return Long.MAX_VALUE;
     }
 
-    /** Whether a machine that holds nothing is as good as new. */
-    default boolean forgets() {
+    /**
+     * Whether Spark's state of a key can be deleted when it holds no rows, because the machine then equals a new one;
+     * false by default.
+     */
+    default boolean dropsEmptyState() {
         return false;
     }
 }

@@ -1,0 +1,228 @@
+package transom.kernel.spark;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
+import org.apache.spark.sql.connector.read.streaming.Offset;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
+
+/**
+ * The micro-batches of the clock. An offset is a tick; the rows between two offsets never change.
+ *
+ * <p>After a restart, Spark restores the watermark of a source only from new rows. A clock with an end has no new rows,
+ * and one with long periods has none for a long time: it would hold back the watermark of all sources. Therefore the
+ * offset contains the start time of the query, and each micro-batch ends with a heartbeat: the tick after the end, or
+ * the last completed tick. The JSON of offsets is that of the Python clock.
+ *
+ * <p>Trigger.AvailableNow fixes the last tick when the query starts. Without that interface, Spark falls back to a
+ * single micro-batch, and the ticks that its watermark closes would not be emitted before the next run.
+ */
+final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final ClockSetting setting;
+    private final long startedMicros;
+    private long latestTick;
+    private Long availableNowTick;
+
+    /** Creates a stream of ticks that starts now. */
+    ClockStream(ClockSetting setting) {
+        this.setting = setting;
+        this.startedMicros = nowMicros();
+        this.latestTick = setting.firstTick() - 1;
+    }
+
+    /** The name of the clock in Spark's progress reports. */
+    @Override
+    public String toString() {
+        return "transom_clock";
+    }
+
+    /** The offset at which a new query starts to read the clock: before its first tick. */
+    @Override
+    public Offset initialOffset() {
+        return new ClockOffset(setting.firstTick() - 1, null);
+    }
+
+    /** Fixes the tick at which a Trigger.AvailableNow run ends, so that all its micro-batches stop there. */
+    @Override
+    public void prepareForTriggerAvailableNow() {
+        availableNowTick = endTick();
+    }
+
+    /** The offset up to which the next micro-batch of the clock reads; ignores `start` and `limit`. */
+    @Override
+    public Offset latestOffset(Offset start, ReadLimit limit) {
+        return latestOffset();
+    }
+
+    /** The offset of the last tick that the clock can produce now; it never decreases. */
+    @Override
+    public Offset latestOffset() {
+        latestTick = Math.max(availableNowTick == null ? endTick() : availableNowTick, latestTick);
+        return new ClockOffset(latestTick, startedMicros);
+    }
+
+    /**
+     * The last tick that a micro-batch can read now: the tick after the clock's end, or, for a clock without end, the
+     * last tick that has passed by wall-clock time, less the heartbeat lag.
+     */
+    private long endTick() {
+        if (setting.lastTick() != null) {
+            return setting.lastTick() + 1;
+        }
+        return setting.lastCompletedTick(nowMicros()) - (setting.heartbeatLag() == null ? 0 : setting.heartbeatLag());
+    }
+
+    /** Parses the JSON of a clock offset from Spark's offset log; IllegalArgumentException if it is not JSON. */
+    @Override
+    public Offset deserializeOffset(String json) {
+        try {
+            JsonNode node = JSON.readTree(json);
+            JsonNode start = node.get("started");
+            ClockOffset offset = new ClockOffset(node.get("tick").asLong(), start == null ? null : start.asLong());
+            latestTick = Math.max(latestTick, offset.tick);
+            return offset;
+        } catch (JsonProcessingException error) {
+            throw new IllegalArgumentException("the offset of the clock is not JSON: " + json, error);
+        }
+    }
+
+    /**
+     * The partitions of one micro-batch of the clock: one with the ticks after `start` up to `end`; none if both are
+     * equal and the query has not been restarted.
+     */
+    @Override
+    public InputPartition[] planInputPartitions(Offset start, Offset end) {
+        ClockOffset from = (ClockOffset) start;
+        ClockOffset to = (ClockOffset) end;
+        boolean restarted = !Objects.equals(from.startedMicros, to.startedMicros);
+        boolean hasRows = from.tick < to.tick || restarted;
+        return hasRows ? new InputPartition[] {new TickRange(setting, from.tick, to.tick)} : new InputPartition[0];
+    }
+
+    /** Creates the factory of the readers that produce the clock's ticks in Spark's tasks. */
+    @Override
+    public PartitionReaderFactory createReaderFactory() {
+        return new TickReaderFactory();
+    }
+
+    /** Does nothing after a micro-batch: the clock computes its ticks and stores none. */
+    @Override
+    public void commit(Offset end) {}
+
+    /** Does nothing: the clock holds no resources. */
+    @Override
+    public void stop() {}
+
+    /** The wall-clock time in microseconds since 1970. */
+    private static long nowMicros() {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+    }
+
+    /** The last tick read, and the start time of the query in microseconds. */
+    private static final class ClockOffset extends Offset {
+        private final long tick;
+        private final Long startedMicros;
+
+        /**
+         * Creates an offset after a tick; `startedMicros` is the start time of the query, or null before the first
+         * micro-batch.
+         */
+        ClockOffset(long tick, Long startedMicros) {
+            this.tick = tick;
+            this.startedMicros = startedMicros;
+        }
+
+        /**
+         * The JSON of a clock offset for Spark's offset log: the last tick read and, after the first micro-batch, the
+         * start time of the query.
+         */
+        @Override
+        public String json() {
+            return startedMicros == null
+                    ? "{\"tick\": " + tick + "}"
+                    : "{\"tick\": " + tick + ", \"started\": " + startedMicros + "}";
+        }
+    }
+
+    /**
+     * The ticks of one micro-batch, as its only partition: those after `startTick`, up to and including `endTick`, of
+     * the clock that `setting` describes.
+     */
+    private record TickRange(ClockSetting setting, long startTick, long endTick) implements InputPartition {}
+
+    /** Creates the readers of the ticks of micro-batches; Spark sends it to its tasks. */
+    private static final class TickReaderFactory implements PartitionReaderFactory {
+        private static final long serialVersionUID = 1L;
+
+        /** Creates a reader of the ticks of one micro-batch. */
+        @Override
+        public PartitionReader<InternalRow> createReader(InputPartition partition) {
+            return new TickReader((TickRange) partition);
+        }
+    }
+
+    /** Reads the ticks of a range and the heartbeat after them. */
+    private static final class TickReader implements PartitionReader<InternalRow> {
+        private final TickRange range;
+        private final long lastTick;
+        private final long heartbeat;
+        private final boolean hasHeartbeat;
+        private long tick;
+        private boolean hasStarted;
+        private boolean isHeartbeat;
+
+        /** Creates a reader of the ticks of a range, with the heartbeat that follows them. */
+        TickReader(TickRange range) {
+            this.range = range;
+            Long lastClockTick = range.setting.lastTick();
+            this.lastTick = lastClockTick == null ? range.endTick : Math.min(range.endTick, lastClockTick);
+            this.heartbeat = lastClockTick == null ? range.endTick : lastClockTick + 1;
+            this.hasHeartbeat = lastClockTick == null
+                    ? range.setting.firstTick() <= range.endTick
+                    : lastClockTick < range.endTick;
+        }
+
+        /**
+         * Advances to the next tick of the micro-batch, then to the heartbeat that ends it; false when there are no
+         * more rows.
+         */
+        @Override
+        public boolean next() {
+            if (isHeartbeat) {
+                return false;
+            }
+            if (range.setting.heartbeatLag() == null) {
+                tick = range.setting.nextTick(hasStarted ? tick + 1 : range.startTick + 1);
+                hasStarted = true;
+                if (tick <= lastTick) {
+                    return true;
+                }
+            }
+            isHeartbeat = true;
+            tick = heartbeat;
+            return hasHeartbeat;
+        }
+
+        /** The current row of the clock: the tick and whether it is a heartbeat. */
+        @Override
+        public InternalRow get() {
+            return new GenericInternalRow(new Object[] {tick, isHeartbeat});
+        }
+
+        /** Does nothing: the reader of ticks holds no resources. */
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,216 @@
+package transom.kernel.spark;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.streaming.ExpiredTimerInfo;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
+import scala.collection.Iterator;
+import transom.kernel.Emitter;
+import transom.kernel.InputRow;
+import transom.kernel.Machine;
+import transom.kernel.machines.MachineFactories;
+import transom.kernel.state.PendingRows;
+import transom.kernel.state.TimedRow;
+import transom.kernel.windows.WindowChangesMachine;
+
+/**
+ * Runs a machine in transformWithState. Buffers the rows of a key until their tick is closed, feeds them to the machine
+ * tick by tick, in order, and stores the state of the machine as bytes. The Python runner does the same.
+ */
+public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
+    private static final long serialVersionUID = 1L;
+
+    private final String specification;
+    private final TickClock clock;
+    private final InputLayout layout;
+    private final boolean live;
+    private transient ValueState<byte[]> state;
+    private transient ValueState<byte[]> pending;
+    private transient MachineFactories.MachineFactory factory;
+
+    /**
+     * Creates the processor that runs one machine per key, from the machine's JSON specification; `clock` converts
+     * watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a replay (batch),
+     * which needs no state and no timers.
+     */
+    public MachineProcessor(String specification, TickClock clock, InputLayout layout, boolean live) {
+        this.specification = specification;
+        this.clock = clock;
+        this.layout = layout;
+        this.live = live;
+    }
+
+    /**
+     * Opens Spark's state of the keys (machine and buffered rows) and parses the specification; Spark calls it once per
+     * task, with two modes that are not used.
+     */
+    @Override
+    public void init(OutputMode outputMode, TimeMode timeMode) {
+        state = getHandle().getValueState("state", Encoders.BINARY(), TTLConfig.NONE());
+        pending = getHandle().getValueState("waiting", Encoders.BINARY(), TTLConfig.NONE());
+        factory = MachineFactories.of(specification);
+    }
+
+    /**
+     * Buffers `input`, the rows of one key, until their ticks are closed, and returns the machine's output for the
+     * ticks that the watermark in `timers` has closed; in a replay (batch), for all ticks.
+     */
+    @Override
+    public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
+        ArrayList<TimedRow> rows = live ? PendingRows.decode(pending.get()) : new ArrayList<>();
+        while (input.hasNext()) {
+            rows.add(layout.timedRow(input.next()));
+        }
+        rows.sort(TimedRow.TICK_ORDER);
+        return live ? processClosed(key, rows, timers, KeyTimer.NONE) : new ReplayIterator(key, factory.create(), rows);
+    }
+
+    /**
+     * Returns the machine's output, for a key without new rows whose timer (`info`) has fired, of the ticks that the
+     * watermark in `timers` has closed since the key last ran.
+     */
+    @Override
+    public Iterator<Row> handleExpiredTimer(Row key, TimerValues timers, ExpiredTimerInfo info) {
+        ArrayList<TimedRow> rows = PendingRows.decode(pending.get());
+        rows.sort(TimedRow.TICK_ORDER);
+        return processClosed(key, rows, timers, info.getExpiryTimeInMs());
+    }
+
+    /**
+     * Feeds the `rows` whose ticks the watermark in `timers` has closed to the key's machine, saves the other rows,
+     * sets the event-time timer, and returns the output; `expiredTimer` is the timer that has just fired, or
+     * KeyTimer.NONE.
+     */
+    private Iterator<Row> processClosed(Row key, ArrayList<TimedRow> rows, TimerValues timers, long expiredTimer) {
+        StateHeader header = StateHeader.of(state.get());
+        long closedTick = clock.lastClosedTick(timers.getCurrentWatermarkInMs());
+        int closedRows = 0;
+        while (closedRows < rows.size() && rows.get(closedRows).tick() <= closedTick) {
+            closedRows++;
+        }
+        ArrayList<Row> output = new ArrayList<>();
+        byte[] content = header.content();
+        long nextWakeup = header.nextWakeup();
+        if (closedRows > 0 || nextWakeup <= closedTick) {
+            Machine machine = content == null ? factory.create() : factory.load(content);
+            Emitter emitter = emitter(key, output);
+            for (int i = 0; i < closedRows; ) {
+                i = feed(machine, rows, i, closedRows, emitter);
+            }
+            machine.evict(closedTick);
+            nextWakeup = machine.nextWakeup();
+            content = nextWakeup == Long.MAX_VALUE && canDropState(machine) ? null : machine.save();
+        }
+        List<TimedRow> openRows = rows.subList(closedRows, rows.size());
+        long next = Math.min(nextWakeup, openRows.isEmpty() ? Long.MAX_VALUE : openRows.get(0).tick());
+        long newTimer = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
+        KeyTimer.update(getHandle(), header.timer(), newTimer, expiredTimer);
+        if (openRows.isEmpty()) {
+            pending.clear();
+        } else {
+            pending.update(PendingRows.encode(openRows));
+        }
+        if (content == null && newTimer == KeyTimer.NONE) {
+            state.clear();
+        } else {
+            state.update(new StateHeader(newTimer, nextWakeup, content).toBytes());
+        }
+        return new RowConverter.DrainingIterator(output);
+    }
+
+    /**
+     * Whether Spark's state of a key can be deleted: its machine holds no rows and then equals a new one, or the key's
+     * last window said that the key has ended.
+     */
+    private static boolean canDropState(Machine machine) {
+        return machine.dropsEmptyState() && machine.held() == 0
+                || machine instanceof WindowChangesMachine change && change.isKeyEnded();
+    }
+
+    /**
+     * Feeds the rows of one tick, those from index `first` on (and before `end`) that have the tick of the first, to a
+     * machine, whose output goes to `emitter`; returns the index of the first row that was not fed.
+     */
+    private static int feed(Machine machine, List<TimedRow> rows, int first, int end, Emitter emitter) {
+        long tick = rows.get(first).tick();
+        ArrayList<InputRow> inputs = new ArrayList<>();
+        int next = first;
+        while (next < end && rows.get(next).tick() == tick) {
+            inputs.add(rows.get(next++).row());
+        }
+        machine.feed(tick, inputs, emitter);
+        return next;
+    }
+
+    /**
+     * An emitter that appends the machine's output to `output` as Spark rows, which begin with the window columns of
+     * `key`; if rows are divided into hash buckets, only bucket 0 emits markers, so that each window has one.
+     */
+    private Emitter emitter(Row key, ArrayList<Row> output) {
+        boolean emitsMarkers = layout.buckets() == 1 || key.getInt(key.size() - 1) == 0;
+        int windowKeys = layout.windowKeys();
+        int width = layout.emittedValues();
+        return (tick, seq, present, position, values) -> {
+            if (!present && !emitsMarkers) {
+                return;
+            }
+            Object[] cells = new Object[windowKeys + 4 + width];
+            for (int i = 0; i < windowKeys; i++) {
+                cells[i] = key.get(i);
+            }
+            cells[windowKeys] = tick;
+            cells[windowKeys + 1] = seq;
+            cells[windowKeys + 2] = present;
+            cells[windowKeys + 3] = position;
+            if (present) {
+                System.arraycopy(values, 0, cells, windowKeys + 4, width);
+            }
+            output.add(RowFactory.create(cells));
+        };
+    }
+
+    /** The output of a replay, tick by tick. */
+    private final class ReplayIterator extends scala.collection.AbstractIterator<Row> {
+        private final Machine machine;
+        private final ArrayList<TimedRow> rows;
+        private final ArrayList<Row> output = new ArrayList<>();
+        private final Emitter emitter;
+        private int next;
+        private int position;
+
+        /** Creates an iterator over the output of one key, from its sorted rows. */
+        ReplayIterator(Row key, Machine machine, ArrayList<TimedRow> rows) {
+            this.machine = machine;
+            this.rows = rows;
+            this.emitter = emitter(key, output);
+        }
+
+        /**
+         * Whether the replay of one key has more output rows; feeds the next tick to the machine when the buffered ones
+         * are used up.
+         */
+        @Override
+        public boolean hasNext() {
+            while (position == output.size() && next < rows.size()) {
+                output.clear();
+                position = 0;
+                next = feed(machine, rows, next, rows.size(), emitter);
+            }
+            return position < output.size();
+        }
+
+        /** The next output row in the replay of one key. */
+        @Override
+        public Row next() {
+            return output.get(position++);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package transom.kernel.state;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import transom.kernel.Emitter;
+import transom.kernel.InputRow;
+
+/** Emits changes of rows, and saves bags of rows. */
+public final class ChangeRows {
+    /** Prevents instantiation: all methods are static. */
+    private ChangeRows() {}
+
+    /**
+     * Emits one window marker to `out` for a tick if `inputs`, its input rows, include a marker, also if there are
+     * several; else nothing.
+     */
+    public static void emitMarker(long tick, List<InputRow> inputs, Emitter out) {
+        for (InputRow input : inputs) {
+            if (!input.present()) {
+                out.emit(tick, 1, false, 0, null);
+                return;
+            }
+        }
+    }
+
+    /**
+     * Emits to `out` each row of the changelog `changes` (row to signed count) whose count is not 0, in ascending order
+     * of rows, in window `seq` of a tick; appends `nulls` NULLs to each row.
+     */
+    public static void emitChanges(long tick, int seq, Map<RowKey, Long> changes, int nulls, Emitter out) {
+        List<Map.Entry<RowKey, Long>> changed = new ArrayList<>();
+        for (Map.Entry<RowKey, Long> change : changes.entrySet()) {
+            if (change.getValue() != 0) {
+                changed.add(change);
+            }
+        }
+        changed.sort((left, right) -> Values.compareRows(left.getKey().row(), right.getKey().row()));
+        for (Map.Entry<RowKey, Long> change : changed) {
+            out.emit(tick, seq, true, change.getValue(), padWithNulls(change.getKey().row(), nulls));
+        }
+    }
+
+    /** A copy of a row with `nulls` NULLs appended, for the missing side of an outer join. */
+    public static Object[] padWithNulls(Object[] row, int nulls) {
+        return Arrays.copyOf(row, row.length + nulls);
+    }
+
+    /**
+     * Encodes several bags of rows (maps from a row to its number of copies) as the state of the machine that `letter`
+     * identifies.
+     */
+    public static byte[] writeBags(char letter, List<Map<RowKey, Long>> bags) {
+        Codec.Writer writer = new Codec.Writer(letter);
+        for (Map<RowKey, Long> bag : bags) {
+            writer.count(bag.size());
+            for (Map.Entry<RowKey, Long> entry : bag.entrySet()) {
+                writer.number(entry.getValue());
+                writer.row(entry.getKey().row());
+            }
+        }
+        return writer.toBytes();
+    }
+
+    /**
+     * Restores one bag of rows, which `writeBags` has encoded, into `bag`, an empty map from a row to its number of
+     * copies.
+     */
+    public static void readBag(Codec.Reader reader, Map<RowKey, Long> bag) {
+        for (int remaining = reader.count(); remaining > 0; remaining--) {
+            long count = reader.number();
+            bag.put(new RowKey(reader.row()), count);
+        }
+    }
+
+    /** The number of rows in several bags (maps from a row to its number of copies), counting duplicates. */
+    public static long countRows(List<Map<RowKey, Long>> bags) {
+        long rows = 0;
+        for (Map<RowKey, Long> bag : bags) {
+            for (long count : bag.values()) {
+                rows += count;
+            }
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,1 @@
+"""Queries that read the answers of other queries."""

@@ -1,0 +1,80 @@
+"""State bounds of composed queries: the plan of an inner query bounds what arrives from it (E8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from transom.algebra.composition.composed_source import ComposedSource, composed_sources
+from transom.algebra.composition.sources import ConstructedStream, RowStatements, SolutionStream
+from transom.algebra.operator import Operator
+from transom.algebra.rdf.forms import Construct
+from transom.algebra.state import bounds
+from transom.algebra.state.formula import (
+    Arrivals,
+    CeilDivision,
+    Formula,
+    HintedBound,
+    Minimum,
+    Product,
+    RowCount,
+    Sum,
+    ceil_divide,
+    minimum,
+    plus,
+    times,
+)
+
+
+def inner_state_bound(query: Operator) -> Formula:
+    """A bound on the rows in the state of all inner queries, those whose answers a query reads as sources."""
+    return plus(*map(_source_state, composed_sources(query).values()))
+
+
+def _source_state(source: ComposedSource) -> Formula:
+    """A bound on the rows in the state of the inner query whose answer a composed source reads."""
+    if isinstance(source, RowStatements):
+        return bounds.plan_state(source.rows)
+    if isinstance(source, SolutionStream | ConstructedStream):
+        return bounds.plan_state(source.inner_query)
+    raise TypeError(f"{type(source).__name__} has no inner query")
+
+
+def expand_bound(formula: Formula, query: Operator) -> Formula:
+    """A state bound of `query` in which arrivals from inner queries become bounds on the extents that those read."""
+    return _expand_arrivals(formula, composed_sources(query))
+
+
+def _expand_arrivals(formula: Formula, inner: Mapping[str, ComposedSource]) -> Formula:
+    """Replace arrivals from inner queries in a bound, recursively; `inner` has their sources by extent name."""
+    match formula:
+        case Arrivals(extent=extent, span=span) if extent in inner:
+            return _expand_arrivals(_inner_arrivals(inner[extent], span), inner)
+        case Sum(parts=parts):
+            return plus(*(_expand_arrivals(part, inner) for part in parts))
+        case Product(parts=parts):
+            return times(*(_expand_arrivals(part, inner) for part in parts))
+        case Minimum(parts=parts):
+            return minimum(*(_expand_arrivals(part, inner) for part in parts))
+        case CeilDivision(operand=operand, divisor=divisor):
+            return ceil_divide(_expand_arrivals(operand, inner), divisor)
+        case HintedBound(operand=operand):
+            return replace(formula, operand=_expand_arrivals(operand, inner))
+        case _:
+            return formula
+
+
+def _inner_arrivals(source: ComposedSource, span: int) -> Formula:
+    """The most rows or statements that the inner query of a source emits in any `span` consecutive ticks.
+
+    At every tick, at most the rows that are valid at it can start.
+    """
+    if isinstance(source, RowStatements):
+        return times(RowCount(len(source.predicates)), bounds.arrivals(source.rows, span))
+    if isinstance(source, SolutionStream):
+        return times(RowCount(span), bounds.window_size(source.inner_query))
+    if not isinstance(source, ConstructedStream):
+        raise TypeError(f"{type(source).__name__} has no inner query")
+    if isinstance(source.inner_query, Construct):
+        return times(RowCount(span * len(source.inner_query.template)), bounds.window_size(source.inner_query.input))
+    return times(RowCount(span), bounds.window_size(source.inner_query.statements))

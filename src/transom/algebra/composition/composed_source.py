@@ -1,0 +1,110 @@
+"""Composed queries: sources that are answers of inner queries, and tree walks that enter those queries.
+
+Such a source holds its inner query, which the tree walks of `transom.algebra.tree` do not enter. An engine evaluates
+the inner query first and reads its answer, or puts the plan of the inner query in place of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from transom.algebra.operator import Operator
+
+Value = TypeVar("Value")
+
+
+class InnerQuery:
+    """Wrapper of the inner query of a source, which hides it from tree walks of the outer plan."""
+
+    __slots__ = ("query",)
+
+    def __init__(self, query: Operator) -> None:
+        """Wrap the plan of an inner query, so that walks of the outer plan do not enter it."""
+        self.query = query
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other object is also a wrapper and holds an equal plan."""
+        return isinstance(other, InnerQuery) and self.query == other.query
+
+    def __hash__(self) -> int:
+        """The hash of the wrapped plan."""
+        return hash(self.query)
+
+    def __str__(self) -> str:
+        """The class name of the outermost operator of the wrapped plan."""
+        return type(self.query).__name__
+
+
+class ComposedSource:
+    """A source that is the answer of another query; `composed_sources` finds all of them in a plan."""
+
+    __slots__ = ()
+
+    extent: str
+    inner: InnerQuery
+
+
+def walk_composed(value: object) -> Iterator[Operator]:
+    """All operators in a plan, or a part of it, in pre-order, including those of inner queries."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from walk_composed(part)
+    elif isinstance(value, InnerQuery):
+        yield from walk_composed(value.query)
+    elif _is_algebra_value(value):
+        if isinstance(value, Operator):
+            yield value
+        for slot in fields(value):  # type: ignore[arg-type]
+            yield from walk_composed(getattr(value, slot.name))
+
+
+def composed_sources(operator: Operator) -> dict[str, ComposedSource]:
+    """The sources of a plan that read answers of inner queries, by extent name, the innermost first."""
+    sources = [op for op in walk_composed(operator) if isinstance(op, ComposedSource)]
+    return {source.extent: source for source in reversed(sources)}
+
+
+def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
+    """The extents that a plan reads, each once; for an inner query those it reads, or its name if `supplied` has it."""
+    return list(dict.fromkeys(_extents_read(operator, supplied)))
+
+
+def _extents_read(value: object, supplied: Collection[str]) -> Iterator[str]:
+    """The extents read in a plan or a part of it, with repetitions; a `supplied` composed source counts as one."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _extents_read(part, supplied)
+    elif isinstance(value, InnerQuery):
+        yield from _extents_read(value.query, supplied)
+    elif _is_algebra_value(value):
+        is_supplied = isinstance(value, ComposedSource) and value.extent in supplied
+        if isinstance(value, Operator) and (is_supplied or not isinstance(value, ComposedSource)):
+            extents = getattr(value, "extents", None) or (getattr(value, "extent", None),)
+            yield from (name for name in extents if name is not None)
+        if not is_supplied:
+            for slot in fields(value):  # type: ignore[arg-type]
+                yield from _extents_read(getattr(value, slot.name), supplied)
+
+
+def rewrite_composed(value: Value, change: Callable[[Operator], Operator]) -> Value:
+    """A plan, or a part of it, with `change` applied to every operator, inputs first, also inside inner queries."""
+    rewritten: Any = value
+    if isinstance(value, tuple):
+        parts = tuple(rewrite_composed(part, change) for part in value)
+        return value if all(new is old for new, old in zip(parts, value)) else parts  # type: ignore[return-value]
+    if isinstance(value, InnerQuery):
+        inner = rewrite_composed(value.query, change)
+        return value if inner is value.query else InnerQuery(inner)  # type: ignore[return-value]
+    if not _is_algebra_value(value):
+        return value
+    contents = {slot.name: getattr(value, slot.name) for slot in fields(value) if slot.init}  # type: ignore[arg-type]
+    changed = {name: new for name, old in contents.items() if (new := rewrite_composed(old, change)) is not old}
+    rewritten = replace(rewritten, **changed) if changed else rewritten
+    return change(rewritten) if isinstance(rewritten, Operator) else rewritten  # type: ignore[return-value]
+
+
+def _is_algebra_value(value: object) -> bool:
+    """Whether a value is a dataclass of the algebra (operator, expression, ...), whose fields a tree walk enters."""
+    return is_dataclass(value) and type(value).__module__.startswith("transom.algebra.")

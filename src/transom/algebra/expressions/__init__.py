@@ -1,0 +1,1 @@
+"""Scalar expressions, aggregates and the functions they call."""

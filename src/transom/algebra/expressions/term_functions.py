@@ -1,0 +1,146 @@
+"""The functions and operators of SPARQL 1.1 over terms, with their signatures.
+
+SPARQL has no static types: an argument of the wrong type is an error, and an error is NULL. Casts convert between
+booleans and terms: a term to its effective boolean value, a boolean to a literal of xsd:boolean. `&&`, `||` and `!` are
+AND, OR and NOT.
+"""
+
+from __future__ import annotations
+
+from transom.algebra.expressions.functions import Function, Signature
+from transom.model.types import Type
+
+B, T = Type.BOOLEAN, Type.TERM
+TERM_FUNCTIONS: dict[str, Function] = {}
+LOGIC = {"||": "OR", "&&": "AND", "!": "NOT"}
+"""Boolean operators of SPARQL, with the names of the functions that implement them."""
+
+
+def _register(
+    group: str,
+    *rows: tuple[str, int, int | None, str],
+    result: Type = T,
+    infix: bool = False,
+    strict: bool = True,
+    volatile: bool = False,
+) -> None:
+    """Register (name, fewest, most arguments, meaning); `strict`: NULL if an argument is; `volatile`: such as NOW()."""
+    for name, least, most, meaning in rows:
+        signatures = tuple(Signature((T,) * count, result) for count in range(least, (most or least) + 1))
+        if most is None:
+            signatures += (Signature((T,) * max(least, 1), result, repeats=True),)
+        TERM_FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict, "terms", volatile)
+
+
+_register("form", ("BOUND", 1, 1, "whether a variable is bound"), result=B, strict=False)
+TERM_FUNCTIONS["IF"] = Function(
+    "IF",
+    (Signature((B, T, T), T),),
+    "the second argument if the first is true, else the third",
+    "form",
+    strict=False,
+    family="terms",
+)
+_register("form", ("COALESCE", 0, None, "the first argument that is not an error"), strict=False)
+_register("form", ("IN", 1, None, "whether the first argument equals one of the others"), result=B, strict=False)
+_register(
+    "comparison",
+    ("=", 2, 2, "whether two terms have the same value; an error if that cannot be decided"),
+    ("!=", 2, 2, "whether two terms have different values"),
+    ("<", 2, 2, "whether the first value comes before the second"),
+    (">", 2, 2, "whether the first value comes after the second"),
+    ("<=", 2, 2, "whether the first value comes before the second or is equal"),
+    (">=", 2, 2, "whether the first value comes after the second or is equal"),
+    result=B,
+    infix=True,
+)
+_register("comparison", ("sameTerm", 2, 2, "whether two terms are the same, character by character"), result=B)
+_register(
+    "number",
+    ("+", 2, 2, "sum"),
+    ("-", 2, 2, "difference"),
+    ("*", 2, 2, "product"),
+    ("/", 2, 2, "quotient; two integers give a decimal"),
+    infix=True,
+)
+_register(
+    "number",
+    ("unary +", 1, 1, "the number itself"),
+    ("unary -", 1, 1, "the number with the opposite sign"),
+    ("ABS", 1, 1, "the absolute value"),
+    ("ROUND", 1, 1, "the nearest whole number; a half goes up"),
+    ("CEIL", 1, 1, "the smallest whole number that is not less"),
+    ("FLOOR", 1, 1, "the largest whole number that is not greater"),
+)
+_register("number", ("RAND", 0, 0, "a random number from 0 up to 1"), volatile=True)
+_register(
+    "term",
+    ("isIRI", 1, 1, "whether the term is an IRI"),
+    ("isURI", 1, 1, "whether the term is an IRI"),
+    ("isBLANK", 1, 1, "whether the term is a blank node"),
+    ("isLITERAL", 1, 1, "whether the term is a literal"),
+    ("isNUMERIC", 1, 1, "whether the term is a well-formed number"),
+    result=B,
+)
+_register(
+    "term",
+    ("STR", 1, 1, "the text of an IRI or a literal"),
+    ("LANG", 1, 1, "the language of a literal, empty if it has none"),
+    ("DATATYPE", 1, 1, "the datatype of a literal"),
+    ("IRI", 1, 2, "the IRI of a string, resolved against the IRI that is the second argument"),
+    ("URI", 1, 2, "the IRI of a string, resolved against the IRI that is the second argument"),
+    ("BNODE", 0, 1, "a new blank node; the same one for the same string in one solution"),
+    ("STRDT", 2, 2, "a literal with a text and a datatype"),
+    ("STRLANG", 2, 2, "a literal with a text and a language"),
+)
+_register(
+    "term",
+    ("UUID", 0, 0, "a new IRI with a random UUID"),
+    ("STRUUID", 0, 0, "a random UUID as a string"),
+    volatile=True,
+)
+_register(
+    "string",
+    ("STRLEN", 1, 1, "the number of characters"),
+    ("SUBSTR", 2, 3, "the characters from a position on (the first is 1), up to a length or to the end"),
+    ("UCASE", 1, 1, "in upper case"),
+    ("LCASE", 1, 1, "in lower case"),
+    ("STRBEFORE", 2, 2, "the part of the first string before the second"),
+    ("STRAFTER", 2, 2, "the part of the first string after the second"),
+    ("ENCODE_FOR_URI", 1, 1, "percent-encoded, except letters, digits and - _ . ~"),
+    ("CONCAT", 0, None, "the concatenation of all strings"),
+    ("REPLACE", 3, 4, "every match of a pattern replaced; the fourth argument is flags"),
+)
+_register(
+    "string",
+    ("STRSTARTS", 2, 2, "whether the first string begins with the second"),
+    ("STRENDS", 2, 2, "whether the first string ends with the second"),
+    ("CONTAINS", 2, 2, "whether the second string is part of the first"),
+    ("langMatches", 2, 2, "whether a language tag matches a language range"),
+    ("REGEX", 2, 3, "whether a pattern matches in the string; the third argument is flags"),
+    result=B,
+)
+_register(
+    "time",
+    ("YEAR", 1, 1, "the year"),
+    ("MONTH", 1, 1, "the month"),
+    ("DAY", 1, 1, "the day"),
+    ("HOURS", 1, 1, "the hours"),
+    ("MINUTES", 1, 1, "the minutes"),
+    ("SECONDS", 1, 1, "the seconds, as a decimal"),
+    ("TIMEZONE", 1, 1, "the time zone as a duration; an error if there is none"),
+    ("TZ", 1, 1, "the time zone as written, empty if there is none"),
+)
+_register("time", ("NOW", 0, 0, "the time of the query"), volatile=True)
+_register(
+    "hash",
+    *((name, 1, 1, f"the {name} digest in hexadecimal") for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")),
+)
+_register(
+    "cast",
+    *(
+        (f"xsd:{name}", 1, 1, f"the value as {name}")
+        for name in ("string", "boolean", "integer", "decimal", "float", "double", "dateTime", "date", "time")
+    ),
+    *((f"xsd:{name}", 1, 1, f"the value as {name}") for name in ("duration", "dayTimeDuration", "yearMonthDuration")),
+)

@@ -1,0 +1,1 @@
+"""State bounds: how many rows a query keeps."""

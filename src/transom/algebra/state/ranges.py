@@ -1,0 +1,46 @@
+"""How far the range of a window reaches back from the current value of its coordinate."""
+
+from __future__ import annotations
+
+import math
+
+from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, Range, Window
+
+
+def range_lookback(op: Window) -> int:
+    """How far below the current coordinate value a window's range reaches at most; 0 if it is not on a coordinate."""
+    return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
+
+
+def range_width(op: Window) -> int:
+    """The most coordinate values in a window's range; 0 if its bounds are inverted, 1 if it is not on a coordinate."""
+    if not isinstance(op.range, CoordinateRange):
+        return 1
+    nearest = max(0, -_offset_at_boundary(op.range.high))
+    return max(0, lookback(op, op.range.low) - nearest + 1)
+
+
+def lookback(op: Window, bound: Bound) -> int:
+    """How far a bound of a window's range can lie below the current coordinate value, over all slide events."""
+    step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
+    if isinstance(op.slide, OnRowCount):
+        step, first = op.slide.step, op.slide.step
+    if (
+        isinstance(op.slide, Every)
+        and isinstance(op.range, CoordinateRange)
+        and op.slide.coordinate is not op.range.coordinate
+    ):
+        step, first = 1, 0
+    common = math.gcd(bound.step, step)
+    remainder = bound.step - common + first % common
+    return remainder - bound.offset
+
+
+def _offset_at_boundary(bound: Bound) -> int:
+    """The offset of a bound from the current coordinate value, when that is a multiple of the bound's step."""
+    return bound.offset
+
+
+def range_span(op: Window, window_range: Range) -> int:
+    """The most coordinate values from a range's lower bound up to the current one; 1 if it is not on a coordinate."""
+    return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

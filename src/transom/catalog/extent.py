@@ -1,0 +1,120 @@
+"""Declared extents (Sec. 3 of the SNEEql document; S30)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from transom.catalog.growing import GrowingTable
+from transom.catalog.sources import Source
+from transom.model.geometry.space import Position, Speed
+from transom.model.schema import Attribute, Schema
+from transom.model.time import Calendar, Rate
+from transom.model.types import Type, Value
+
+DEFAULT_MAX_AHEAD = 300_000_000
+"""Default for how far a row may be ahead of the receiver's clock, in microseconds."""
+
+
+class ExtentKind(Enum):
+    """How the rows of an extent are acquired."""
+
+    SENSED = "sensed"
+    PUSHED = "pushed"
+    STORED = "stored"
+
+    def __str__(self) -> str:
+        """The kind as catalogs write it."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One declared source of tuples; its attributes are qualified by its name.
+
+    `every` and `sites` are the acquisition interval in ticks and the list of sites of a sensed extent, `site` is the
+    attribute that holds the site. `order` orders rows of one tick (E1). `rate` bounds a pushed extent, `rows` a stored
+    one. `lateness` is how many ticks a row may lag the latest one in a live run. After `idle_after` ticks, a
+    silent source no longer holds back a live run (E12). `max_ahead` is how many ticks a row may be ahead of the
+    receiver's clock, 5 min if None. `keys` is the number of distinct values of the grouping attributes: it helps to
+    choose a plan and affects no answer.
+
+    `position` names the attributes that hold a row's position, and `object` the one that identifies moving objects;
+    `max_speed` rejects rows that an object cannot have reached. Hints bound otherwise unbounded state (E8):
+    `max_rows_per_key` is the number of rows kept per object, `max_dwell` the ticks an object needs to leave a region or
+    to cover the range of a window, and `forget_after` the ticks after which an unseen object is forgotten.
+
+    An extent of statements is an RDF stream or a stored graph. Queries name it by its `iri`; a graph without one is
+    part of the default graph. `local` declares that all statements about a subject arrive in one message, at one
+    instant. `predicates` lists all predicates of the statements, None if unknown.
+    """
+
+    name: str
+    kind: ExtentKind
+    schema: Schema
+    every: int | None = None
+    sites: tuple[Value, ...] = ()
+    site: str | None = None
+    order: tuple[str, ...] = ()
+    rate: Rate | None = None
+    rows: int | None = None
+    source: Source | None = None
+    lateness: int = 0
+    idle_after: int | None = None
+    max_ahead: int | None = None
+    keys: int | None = None
+    position: Position | None = None
+    object: str | None = None
+    max_speed: Speed | None = None
+    max_rows_per_key: int | None = None
+    max_dwell: int | None = None
+    forget_after: int | None = None
+    iri: str | None = None
+    local: bool = False
+    predicates: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attribute names in declared order."""
+        return tuple(attribute.name for attribute in self.schema)
+
+    @property
+    def arrival_rate(self) -> Rate | None:
+        """The maximum rate of rows, None if unknown; for a sensed extent, one row per site and interval."""
+        if self.kind is ExtentKind.SENSED and self.sites and self.every:
+            return Rate(len(self.sites), self.every)
+        return self.rate
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether rows arrive while a query runs: the extent is sensed or pushed, not a stored table."""
+        return self.kind is not ExtentKind.STORED
+
+    @property
+    def holds_statements(self) -> bool:
+        """Whether the rows are RDF statements: an RDF stream or a stored graph."""
+        return any(attribute.type is Type.TERM for attribute in self.schema)
+
+    @property
+    def runs_live(self) -> bool:
+        """Whether a query over the extent can run live: not for a stored graph, which a query reads once."""
+        return self.is_stream or not self.holds_statements
+
+    @property
+    def grows(self) -> bool:
+        """Whether the extent is a stored table that gets new versions while a query runs."""
+        return isinstance(self.source, GrowingTable)
+
+    def max_ahead_ticks(self, calendar: Calendar) -> int:
+        """The most ticks by which a row may be ahead of the receiver's clock; a row further ahead is rejected."""
+        return -(-DEFAULT_MAX_AHEAD // calendar.length) if self.max_ahead is None else self.max_ahead
+
+    @property
+    def declaration(self) -> str:
+        """The extent as a declaration in SNEEql, such as `road: sensed (site:integer, temp:integer)`."""
+        return f"{self.name}: {self.kind} ({', '.join(map(_attribute_text, self.schema))})"
+
+
+def _attribute_text(attribute: Attribute) -> str:
+    """An attribute as written in a declaration, such as `site:integer`."""
+    return f"{attribute.name}:{attribute.type}"

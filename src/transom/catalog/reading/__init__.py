@@ -1,0 +1,1 @@
+"""Read catalog files: YAML, locations of values, durations, references to secrets."""

@@ -1,0 +1,62 @@
+"""Texts for error messages: shortened values, and suggestions for misspelled names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_LONGEST = 40
+_KINDS = {
+    **dict.fromkeys(("stream", "streams", "event", "events", "push"), "pushed"),
+    **dict.fromkeys(("table", "tables", "relation", "store", "static"), "stored"),
+    **dict.fromkeys(("sensor", "sensors", "sense", "acquired"), "sensed"),
+}
+"""Names that other systems use for the kinds of extents."""
+
+
+def display_value(value: object) -> str:
+    """Format a value for an error message: quoted if it is text, shortened if it is long."""
+    if isinstance(value, dict):
+        return "entries"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print integers of more than 4300 digits
+        return "a very long number"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def quoted(name: object) -> str:
+    """Quote a name for an error message, shortened if it is long."""
+    text = str(name)
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most similar to a word, ignoring case, for a hint; None if none is similar."""
+    names = {name.lower(): name for name in candidates}
+    matches = difflib.get_close_matches(word[:_LONGEST].lower(), names, n=1, cutoff=0.6)
+    return names[matches[0]] if matches else None
+
+
+def suggest_kind(word: str, kinds: Iterable[str]) -> str | None:
+    """A hint that suggests a kind of extent for an unknown word, which another system may use, such as `table`."""
+    kind = _KINDS.get(word.lower())
+    return f"did you mean {kind}?" if kind else did_you_mean(word, kinds)
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """A hint with the candidate most similar to a word, or with the first ones; None without candidates."""
+    names = list(candidates)
+    nearest_name = nearest(word, names)
+    if nearest_name is not None:
+        return f"did you mean {nearest_name}?"
+    if not names:
+        return None
+    more = ", ..." if len(names) > 12 else ""
+    return f"write {'one of ' if len(names) > 1 else ''}{', '.join(names[:12])}{more}"

@@ -1,0 +1,1 @@
+"""Resolve catalog entries to extents and their sources."""

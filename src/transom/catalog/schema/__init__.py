@@ -1,0 +1,1 @@
+"""The schema of a catalog file, as pydantic models."""

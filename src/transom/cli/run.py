@@ -1,0 +1,321 @@
+"""The command that runs a query live, and what it shares with other commands that need Spark."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from transom.cli import output
+from transom.cli.output import say
+from transom.cli.signals import StopRequest, stop_on_signal
+from transom.errors import RunWarning, UsageError
+from transom.printable import escape
+
+__all__ = ["stop_on_signal"]
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from transom.algebra.state.bound import StateBound
+    from transom.query import Query
+    from transom.runtime.options import RunOptions
+    from transom.runtime.progress import Progress
+    from transom.runtime.running import Running
+
+CheckpointOption = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
+SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
+MasterOption = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
+IndexOption = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
+
+
+FILE_CHECK_SECONDS = 60.0
+"""Seconds between two checks of a run's source files."""
+
+
+class KernelUse(StrEnum):
+    """Whether stateful operators run in Java."""
+
+    auto = "auto"
+    on = "on"
+    off = "off"
+
+
+KernelOption = Annotated[
+    KernelUse,
+    typer.Option("--kernel", help="Stateful operators in Java: where the session takes it, always, or never."),
+]
+
+
+class LogFormat(StrEnum):
+    """The format of what `run` writes to stderr."""
+
+    auto = "auto"
+    text = "text"
+    json = "json"
+
+
+class DataLoss(StrEnum):
+    """What to do when a broker has deleted unread messages of a topic."""
+
+    refuse = "refuse"
+    proceed = "continue"
+
+
+LogFormatOption = Annotated[
+    LogFormat,
+    typer.Option("--log-format", help="JSON: a line per micro-batch; auto: JSON for a live run without a terminal."),
+]
+DataLossOption = Annotated[
+    DataLoss,
+    typer.Option("--on-data-loss", help="When Kafka has deleted messages before they were read: stop, or go on."),
+]
+ApproximateSumsOption = Annotated[
+    bool, typer.Option("--approximate-sums", help="Sum floats fast; the last digits may then depend on the run.")
+]
+
+
+def start_session(master: str | None) -> Any:
+    """Start a Spark session on the Spark `master`, showing a status line on terminals; UsageError without PySpark."""
+    try:
+        from transom.runtime.session import get_session
+    except ImportError as error:
+        raise _spark_missing(error) from error
+    with status_message("starting Spark"):
+        return get_session(master)
+
+
+def _spark_missing(error: ImportError) -> UsageError:
+    """The UsageError for a command that needs PySpark, which could not be imported; says how to install it."""
+    return UsageError(
+        "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
+    )
+
+
+def wants_json(log_format: LogFormat, once: bool) -> bool:
+    """Whether a run writes JSON to stderr; `auto`: without a terminal, unless the run ends with its input (`once`)."""
+    if log_format is LogFormat.auto:
+        return not once and not sys.stderr.isatty()
+    return log_format is LogFormat.json
+
+
+def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
+    """The start tick recorded in a checkpoint if `--start` is `now`, so that a resumed run keeps it; else None."""
+    from transom.runtime.checkpoint.fingerprint import recorded_start
+
+    return recorded_start(checkpoint) if start == "now" else None
+
+
+@contextmanager
+def status_message(message: str) -> Iterator[Callable[[str], None]]:
+    """Show a status line during a slow step, on a terminal only; yields the function that changes its text."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message) as status:
+        yield status.update
+
+
+def run_options(**options: Any) -> RunOptions:
+    """Create RunOptions from keyword arguments; UsageError if PySpark is not installed."""
+    try:
+        from transom.runtime.options import RunOptions
+    except ImportError as error:
+        raise _spark_missing(error) from error
+    return RunOptions(**options)
+
+
+def start_run(query: Query[Any], master: str | None, options: RunOptions) -> Running:
+    """Start a query live on a Spark `master`; print its warnings and whether the kernel runs its stateful operators."""
+    from transom.runtime.start import start_query
+
+    spark = start_session(master)
+    job = query.job(spark, options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        running = start_query(job, spark)
+    for warning in caught:
+        say(f"warning: {warning.message}", "yellow", err=True)
+    say(job.kernel.line, err=True)
+    return running
+
+
+def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
+    """Watch a query until it ends or `stop` is set, then print its totals; `flow`: the words for input and output."""
+    progress = watch_run(running, stop)
+    input_name, output_name = flow
+    say(
+        f"{progress.rows_in:,} {input_name} in, {progress.rows_out:,} {output_name}, {progress.late_rows:,} late",
+        err=True,
+    )
+    print_balances(running, progress)
+
+
+def print_balances(running: Running, progress: Progress) -> None:
+    """Print each source's counts of used, late and rejected rows, the rows that the sink refused, and the last tick."""
+    for source, balance in progress.sources.items():
+        say(f"{source}: {balance}", "yellow" if balance.late or balance.rejected else "", err=True)
+    warn_of_late_rows(progress)
+    for sink_label, count in progress.refused.items():
+        say(f"dead letters: {count:,} {sink_label}", err=True)
+    print_unread_offsets(running, progress)
+    print_closed_tick(running)
+
+
+def print_unread_offsets(running: Running, progress: Progress) -> None:
+    """Print how many offsets of each Kafka topic held no message to read, in a run that accepts data loss."""
+    if running.job.options.on_data_loss == "continue":
+        for topic, count in progress.unread.items():
+            say(f"warning: {count:,} offsets of {topic} held no message any more", "yellow", err=True)
+
+
+def warn_of_late_rows(progress: Progress) -> None:
+    """Warn that late rows are missing in the answers, and how to keep them."""
+    if progress.late_rows:
+        text = "late rows are not in the answers: a larger `lateness` keeps them, and files in the order of their rows"
+        say(f"warning: {text}", "yellow", err=True)
+
+
+def print_closed_tick(running: Running) -> None:
+    """Print the last closed tick of a run with --once; with --until the user has named it already."""
+    if not running.job.options.once or running.job.options.until is not None:
+        return
+    tick = running.closed_tick()
+    if tick is not None:
+        end = running.job.catalog.calendar.instant_of(tick + 1)
+        say(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
+    elif running.job.bound.rows != 0:
+        say("last closed tick: none; a tick closes when every source has a later row", err=True)
+
+
+def watch_run(running: Running, stop: StopRequest) -> Progress:
+    """Wait until a query ends or is stopped, print how to resume it if stopped, and return its progress."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    if running.resumed:
+        say(f"going on from {running.job.options.checkpoint}", err=True)
+    stop.listen()
+    stop.polled = True
+    file_watch = SourceFileWatch(running)
+    try:
+        if console.is_terminal and not running.job.options.once and not output.is_json():
+            from rich.live import Live
+
+            bound = running.job.bound
+            with Live(progress_table(running.progress(), bound), console=console, refresh_per_second=2) as live:
+                ended = _wait_for_end(
+                    running, stop, file_watch, lambda: live.update(progress_table(running.progress(), bound))
+                )
+        else:
+            ended = _wait_for_end(running, stop, file_watch, lambda: log_batches(running))
+        if not ended:
+            running.stop()
+        progress = running.progress()
+        log_batches(running)
+    except Exception:
+        if not stop.requested:
+            raise
+        ended, progress = False, running.last_progress  # the signal that stopped the query has stopped Spark, too
+    file_watch.check_files(now=True)
+    if not ended:
+        say(f"stopped; start it again with --checkpoint {running.job.options.checkpoint} and it goes on", err=True)
+    return progress
+
+
+def _wait_for_end(
+    running: Running, stop: StopRequest, file_watch: SourceFileWatch, show_progress: Callable[[], None]
+) -> bool:
+    """Wait until a query ends (True) or a stop is requested (False), meanwhile showing progress and changed files."""
+    while not running.wait(0.5):
+        if stop.requested:
+            return False
+        file_watch.check_files()
+        show_progress()
+    return True
+
+
+def log_batches(running: Running) -> None:
+    """In JSON mode, log each micro-batch that has ended since the last call as one line."""
+    from transom.runtime.progress import batch_record
+
+    if not output.is_json():
+        return
+    running.progress()
+    while running.reports:
+        output.log_event("batch", query=running.job.name, **batch_record(running.reports.popleft(), running.counts))
+
+
+class SourceFileWatch:
+    """Warns once about each file that was modified after a run had read it."""
+
+    def __init__(self, running: Running) -> None:
+        """Watch the source files of a run for later changes, and check them once."""
+        self._running = running
+        self._reported: set[Path] = set()
+        self._last = 0.0
+        self.check_files(now=True)
+
+    def check_files(self, *, now: bool = False) -> None:
+        """Warn of files modified since the last check; does nothing within FILE_CHECK_SECONDS of it, unless `now`."""
+        from transom.runtime.checkpoint.source_files import changed_file_message
+
+        if not now and time.monotonic() - self._last < FILE_CHECK_SECONDS:
+            return
+        self._last = time.monotonic()
+        for path in self._running.changed_files():
+            if path not in self._reported:
+                self._reported.add(path)
+                say(f"warning: {changed_file_message(path)}", "yellow", err=True)
+
+
+def progress_table(progress: Progress, bound: StateBound) -> Table:
+    """The table of totals, with the rows in state and their bound, that a running query shows on a terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    lag = progress.lag()
+    state = f"{progress.state_rows:,}" + (f" of at most {bound.rows:,}" if bound.rows else f" (bound: {bound})")
+    rows = [
+        ("rows in", f"{progress.rows_in:,}", f"{progress.in_per_second:,.0f} per second"),
+        ("rows out", f"{progress.rows_out:,}", f"{progress.out_per_second:,.0f} per second"),
+        ("watermark", f"{progress.watermark:%Y-%m-%d %H:%M:%S}" if progress.watermark else "none yet", _lag_text(lag)),
+        ("rows in state", state, ""),
+    ]
+    rows += [
+        (source, f"{balance.read:,} read", str(balance).partition(" = ")[2])
+        for source, balance in progress.sources.items()
+    ]
+    rows += [("dead letters", f"{count:,}", sink_label) for sink_label, count in progress.refused.items()]
+    for name, value, comment in rows:
+        table.add_row(*map(Text, map(escape, (name, value, comment)), ("dim", "", "dim")))
+    return table
+
+
+def _lag_text(lag: float | None) -> str:
+    """Text on how far the watermark lags behind the clock; empty before the first watermark."""
+    return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
+
+
+def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
+    """Raise UsageError for options that are True, thus requested, but not supported by queries of this language."""
+    for option, requested in options.items():
+        reason = query.semantics.refused.get(option)
+        if requested and reason is not None:
+            raise UsageError(f"{option} is not for SPARQL", detail=reason, hint=f"leave out {option}")
+
+
+def print_rejected(stream: str, counts: Mapping[str, int], first: str) -> None:
+    """Print how many messages of an RDF stream were rejected (`counts`, by reason), and the text of the first one."""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+    say(f"warning: rejected messages of {stream}: {reasons}; the first is {first}", "yellow", err=True)

@@ -1,0 +1,1 @@
+"""Draft a catalog from a sample of a source."""

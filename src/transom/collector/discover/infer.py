@@ -1,0 +1,290 @@
+"""Guess catalog settings from a sample: types, time column, rate, keys, position and moving object."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from transom.catalog.reading.ticks import read_instant
+from transom.catalog.time_formats import TimeFormat, read_time_format
+from transom.model.types import DIGITS, INTEGER_MAX
+
+Columns = Mapping[str, Sequence[object]]
+"""The values of a sample by column; ABSENT where a row lacks the column."""
+
+_TIMES = ("tick", "time", "timestamp", "ts", "at", "when", "date", "datetime", "instant")
+_TIME = re.compile(r"(.*_)?(time|timestamp|ts|at|date)")
+_KEY = re.compile(r"(.*_)?(id|site|sensor|device|machine|node|station|unit|line|key|no|number|mmsi|zone)", re.I)
+_OBJECT = re.compile(
+    r"(.*_)?(vehicle|car|truck|bus|ship|vessel|object|tracker|mmsi|imei|callsign|plate)(_?(id|no|number|name))?", re.I
+)
+_FORMATS = tuple(
+    read_time_format(f"{day}{clock}")
+    for day in (
+        "%d/%m/%Y",
+        "%m/%d/%Y",
+        "%d.%m.%Y",
+        "%d-%m-%Y",
+        "%Y/%m/%d",
+        "%d-%b-%Y",
+        "%d %b %Y",
+        "%d/%m/%y",
+        "%m/%d/%y",
+    )
+    for clock in (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "")
+)
+"""Formats to try if no column has ISO 8601 instants; day before month where both fit."""
+_WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})\Z")
+_FLOAT = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?\Z")
+_SINCE_1970 = {"1 s": (10**9, 4 * 10**9), "1 ms": (10**12, 4 * 10**12), "1 us": (10**15, 4 * 10**15)}
+"""Ranges of integers that are instants of this century, by their unit."""
+
+
+class Absent:
+    """The type of ABSENT, the value of a column that a row lacks, as opposed to NULL."""
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class SampleClock:
+    """The known instants of a sample, and the catalog's `tick` and `epoch` with their comments."""
+
+    instants: tuple[datetime, ...]
+    tick: str | None
+    epoch: str | None
+
+
+def parse_cell(cell: object) -> object:
+    """Guess the value of a sampled text: a boolean, integer or float if it reads so, else the text (007 stays text)."""
+    if not isinstance(cell, str):
+        return cell
+    if cell.lower() in ("true", "false"):
+        return cell.lower() == "true"
+    if _WHOLE.match(cell):
+        return int(cell)
+    return float(cell) if _FLOAT.match(cell) else cell
+
+
+def infer_type(column: Sequence[object], *, text: bool = False) -> str | None:
+    """The narrowest catalog type that fits a sampled column's values; if none does: `string` if `text`, else None.
+
+    `text` says that the cells are text, so that any value fits a string.
+    """
+    values = [value for value in column if value is not None and value is not ABSENT]
+    for name, holds in _TYPE_TESTS.items():
+        if values and all(map(holds, values)):
+            return name
+    return "string" if text or not values else None
+
+
+def _is_number(value: object) -> bool:
+    """Whether a sampled value is an integer, float or Decimal; booleans are not numbers."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a sampled value is of Python's type int; booleans are not integers."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_TYPE_TESTS = {
+    "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: _is_whole(value) and abs(value) <= INTEGER_MAX,
+    "decimal": lambda value: isinstance(value, Decimal) or (_is_whole(value) and len(str(abs(value))) <= DIGITS),
+    "float": lambda value: (
+        _is_number(value) and (not isinstance(value, float) or math.isfinite(value) or value != value)
+    ),
+    "timestamp": lambda value: parse_instant(value) is not None,
+    "string": lambda value: isinstance(value, str),
+}
+
+
+def parse_instant(value: object) -> datetime | None:
+    """The instant that a date, datetime or ISO 8601 text denotes; None for any other value."""
+    if not isinstance(value, date | str) or (
+        isinstance(value, str) and (len(value) < 10 or parse_cell(value) != value)
+    ):
+        return None
+    try:
+        return read_instant(value)
+    except ValueError:
+        return None
+
+
+def infer_time_column(columns: Columns) -> str | None:
+    """Guess which column has the rows' times: by its name, else the only one of instants; None if unclear.
+
+    It has no missing values, and its values are instants or ticks.
+    """
+    complete = {
+        name: column for name, column in columns.items() if all(v is not None and v is not ABSENT for v in column)
+    }
+    kinds = {name: infer_type(column) for name, column in complete.items()}
+    candidates = [
+        n for n, kind in kinds.items() if kind == "timestamp" or (kind == "integer" and _are_ticks(complete[n]))
+    ]
+    last_parts = {name: name.rpartition(".")[2].lower() for name in candidates}
+    for typical in _TIMES:
+        if typical in last_parts.values():
+            return next(name for name in candidates if last_parts[name] == typical)
+    named_candidates = [name for name in candidates if _TIME.fullmatch(last_parts[name])]
+    if named_candidates:
+        return named_candidates[0]
+    instants = [name for name in candidates if kinds[name] == "timestamp"]
+    return instants[0] if len(instants) == 1 else None
+
+
+def _are_ticks(column: Sequence[object]) -> bool:
+    """Whether all values of a sampled column are integers from 0 on, so that the column may hold ticks."""
+    return all(isinstance(value, int) and value >= 0 for value in column)
+
+
+def infer_clock(column: Sequence[object]) -> SampleClock:
+    """Guess tick and epoch from a time column with instants, seconds since 1970 (or ms, us), or ticks."""
+    integers = [value for value in column if isinstance(value, int)]
+    if not integers:
+        return clock_from_instants([instant for value in column if (instant := parse_instant(value)) is not None])
+    for unit, (least, most) in _SINCE_1970.items():
+        if all(least <= value < most for value in integers):
+            duration = timedelta(microseconds=10 ** (6 - 3 * list(_SINCE_1970).index(unit)))
+            instants = tuple(datetime(1970, 1, 1, tzinfo=UTC) + value * duration for value in integers)
+            epoch = "1970-01-01T00:00:00Z  # windows begin there: give simulate and run a --start"
+            return SampleClock(instants, f"{unit}  # a guess: the time counts it since 1970, by its size", epoch)
+    return SampleClock((), None, None)
+
+
+def clock_from_instants(
+    instants: Sequence[datetime], first_time: str = "the earliest time of the sample"
+) -> SampleClock:
+    """Guess tick (1 s) and epoch (midnight before the first) of a sample; comments say `first_time` for it.
+
+    `first_time` names the first instant in the comment of the epoch.
+    """
+    if not instants:
+        return SampleClock((), None, None)
+    first = min(instants).replace(hour=0, minute=0, second=0, microsecond=0)
+    epoch = f"{first:%Y-%m-%dT%H:%M:%SZ}  # a guess: the midnight before {first_time}; nothing may be older"
+    return SampleClock(tuple(instants), "1 s  # a guess: what is closer together has the same time", epoch)
+
+
+def infer_rate(instants: Sequence[datetime]) -> list[str]:
+    """Guess the catalog lines `rate` and (if out of order) `lateness` from rows' instants in arrival order."""
+    if len(instants) < 2 or max(instants) <= min(instants):
+        return []
+    lines = []
+    double_rate = 2 * len(instants) / (max(instants) - min(instants)).total_seconds()
+    rate = f"{math.ceil(double_rate)} per s" if double_rate > 10 else f"{max(1, math.ceil(double_rate * 60))} per min"
+    lines.append(f"rate: {rate}  # a guess: twice the rate of the sample")
+    latest, greatest_delay = instants[0], 0.0
+    for moment in instants:
+        greatest_delay = max(greatest_delay, (latest - moment).total_seconds())
+        latest = max(latest, moment)
+    if greatest_delay > 0:
+        lines.append(
+            f"lateness: {math.ceil(2 * greatest_delay)} s  # a guess: twice as late as the latest of the sample"
+        )
+    return lines
+
+
+def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
+    """Guess which text column has non-ISO times, and all formats that fit its values; None if unclear."""
+    formats_by_column: dict[str, list[TimeFormat]] = {}
+    for name, column in columns.items():
+        texts = [value for value in column if isinstance(value, str)]
+        formats = [form for form in _FORMATS if all(_parse_formatted(form, text) for text in texts)]
+        if texts and len(texts) == len(column) and formats:
+            formats_by_column[name] = formats
+    named = [name for name in formats_by_column if name.lower() in _TIMES] or [
+        n for n in formats_by_column if _TIME.fullmatch(n.lower())
+    ]
+    chosen = named[0] if named else next(iter(formats_by_column)) if len(formats_by_column) == 1 else None
+    return None if chosen is None else (chosen, formats_by_column[chosen])
+
+
+def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:
+    """The instant that a text denotes in a given time format; None if the text does not have this format."""
+    iso = time_format.iso(text)
+    try:
+        return None if iso is None else read_instant(iso)
+    except ValueError:
+        return None
+
+
+def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[datetime]:
+    """The instants in a text column, read in a given time format; values that do not have it are left out."""
+    return [
+        instant
+        for text in column
+        if isinstance(text, str) and (instant := _parse_formatted(time_format, text)) is not None
+    ]
+
+
+def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str, str]) -> list[str]:
+    """Guess a catalog line: who moves; `kinds`: types by attribute, `fields`: source columns by renamed attribute.
+
+    `kinds` maps attributes to types, `fields` renamed attributes to their columns. A comment line if no attribute fits.
+    """
+    candidates = []
+    for name, kind in kinds.items():
+        column = columns[fields.get(name, name)]
+        repeated = len({value for value in column if isinstance(value, str | int)}) <= max(1, len(column) // 2)
+        if kind in ("string", "integer") and repeated:
+            candidates.append(name)
+    named_candidates = [name for name in candidates if _OBJECT.fullmatch(name)] or [
+        name for name in candidates if _KEY.fullmatch(name)
+    ]
+    strings = [name for name in candidates if kinds[name] == "string"]
+    if not (named_candidates or strings):
+        return ["# note: no column seems to name the moving object; without `object` all rows are one path"]
+    return [
+        f"object: {(named_candidates or strings)[0]}  # a guess: each value is a moving object with a path of its own"
+    ]
+
+
+def infer_keys(columns: Columns, time: str | None) -> list[str]:
+    """The catalog line `keys`: how many distinct values a column has that seems to group rows; no line if none does.
+
+    It is the number of distinct values of the first column, other than the `time` column, that looks like a key.
+    """
+    for name, column in columns.items():
+        kind = infer_type(column)
+        may_be_key = kind == "string" or (kind == "integer" and _KEY.fullmatch(name.rpartition(".")[2]))
+        values = {value for value in column if isinstance(value, str | int)}
+        if name != time and may_be_key and 1 < len(values) <= len(column) // 2:
+            return [f"keys: {len(values)}  # a guess: {name} has so many values in the sample"]
+    return []
+
+
+def infer_position(kinds: Mapping[str, str]) -> list[str]:
+    """The catalog line `position` if attributes (`kinds`: types by name) are longitude and latitude, else no line."""
+    numeric_names = {name.lower(): name for name, kind in kinds.items() if kind in ("float", "decimal")}
+    for east, north in (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("long", "lat")):
+        for low, name in numeric_names.items():
+            other = (
+                numeric_names.get(low.removesuffix(east) + north) if low == east or low.endswith(f"_{east}") else None
+            )
+            if other is not None:
+                return [f"position: {{lon: {name}, lat: {other}}}  # a guess, by the names"]
+    return []
+
+
+def valid_name(text: str, taken: Sequence[str] = ()) -> str:
+    """Turn text into an identifier for the catalog; a number is appended if it is among the `taken` names."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "source"
+    name = f"_{name}" if name[0].isdigit() else name
+    used, candidate, number = {other.lower() for other in taken}, name, 1
+    while candidate.lower() in used:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+def yaml_text(text: str) -> str:
+    """Write text as a YAML scalar for the catalog, in single quotes unless it is a plain word or path."""
+    return text if re.fullmatch(r"[A-Za-z_][\w./-]*", text, re.ASCII) else "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,187 @@
+"""Draft a catalog from a sample: types, time column, rate and keys are guesses, and marked as such."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from transom.catalog.catalog import Catalog
+from transom.catalog.resolve.rdf import RDF_SUFFIXES as RDF
+from transom.catalog.sources import FORMAT_BY_SUFFIX, Format
+from transom.catalog.time_formats import TimeFormat
+from transom.collector.discover.infer import (
+    ABSENT,
+    Columns,
+    SampleClock,
+    clock_from_instants,
+    infer_clock,
+    infer_keys,
+    infer_object,
+    infer_position,
+    infer_rate,
+    infer_time_column,
+    infer_time_format,
+    infer_type,
+    parse_cell,
+    parse_instants,
+    valid_name,
+    yaml_text,
+)
+from transom.connectors.files.read import READERS
+from transom.connectors.files.records import MISSING
+from transom.errors import UsageError
+
+SAMPLE_SIZE = 500
+"""Maximum number of rows in a sample."""
+_NO_TIME = "# note: no column has a time that is recognised, so this is a table; for a stream: pushed, and time: COLUMN"
+ADDRESS_FORMS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
+
+
+@dataclass
+class Sample:
+    """Some rows of a source, and what is certain about its catalog entry."""
+
+    name: str
+    source: list[str]
+    """The YAML lines of the source: its kind, then its indented settings."""
+    columns: Columns
+    count: str
+    """The number and kind of rows seen, as text."""
+    arrived_at: Sequence[datetime] = ()
+    """The arrival times of the rows, used if they have no time column."""
+    recent: int = SAMPLE_SIZE
+    """How many rows at the end of the sample are consecutive."""
+    stored: bool = False
+    timed: bool = True
+    """Whether a column may hold the time of a row."""
+    text: bool = False
+    """Whether cells are text, so that any value fits a string."""
+    time_formats: Sequence[TimeFormat] = ()
+    """The time formats that fit, if not ISO 8601; the first is used."""
+    types: dict[str, str] = field(default_factory=dict)
+    """Types that are known rather than guessed."""
+    more: list[str] = field(default_factory=list)
+    """Additional YAML lines of the extent."""
+
+
+def catalog_text(sample: Sample) -> str:
+    """Write the text of a catalog with one extent whose source, types and time were guessed from a sample."""
+    time = _time_column(sample)
+    clock = _clock(sample, time)
+    types, fields, omitted = _attributes(sample, time)
+    type_comment = f"types are guesses from {sample.count}" if not sample.types else "types as the source has them"
+    declared = ", ".join(f"{name}:{kind}" for name, kind in types.items())
+    lines = [f"declare: {'stored' if sample.stored else 'pushed'} ({declared})  # {type_comment}"]
+    if not sample.stored:
+        lines += [
+            *infer_rate(clock.instants[-sample.recent :] if sample.recent else ()),
+            *infer_keys(sample.columns, time),
+        ]
+        position_lines = infer_position(types)
+        lines += [*position_lines, *(infer_object(sample.columns, types, fields) if position_lines else ())]
+    lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
+    if time is not None:
+        lines.append(f"    time: {yaml_text(time)}  # a guess, by its name and its values")
+    if sample.time_formats:
+        first, *other_formats = (form.text for form in sample.time_formats)
+        also = f"; {other_formats[0]} fits as well" if other_formats else ""
+        lines.append(f"    time_format: '{first}'  # a guess, by the values{also}")
+    if fields:
+        lines.append(f"    fields: {{{', '.join(f'{name}: {yaml_text(key)}' for name, key in fields.items())}}}")
+    lines += [f"    # left out: {reason}" for reason in omitted]
+    text = (
+        "\n".join([*_calendar_lines(clock), "extents:", f"  {sample.name}:", *(f"    {line}" for line in lines)]) + "\n"
+    )
+    Catalog.read(text)
+    return text
+
+
+def _time_column(sample: Sample) -> str | None:
+    """Guess which sampled column has the rows' times; None for a table, or if no column seems to."""
+    if not sample.timed or sample.stored:
+        return None
+    iso_column = infer_time_column(sample.columns)
+    formatted = infer_time_format(sample.columns) if iso_column is None and sample.time_formats else None
+    return formatted[0] if formatted else iso_column
+
+
+def _clock(sample: Sample, time: str | None) -> SampleClock:
+    """Guess instants, tick and epoch from the sample's column `time`, or from arrival times if `time` is None."""
+    if time is None:
+        return clock_from_instants(sample.arrived_at, "what came first")
+    if sample.time_formats:
+        return clock_from_instants(parse_instants(sample.time_formats[0], sample.columns[time]))
+    return infer_clock(sample.columns[time])
+
+
+def _calendar_lines(clock: SampleClock) -> list[str]:
+    """The catalog lines `tick: ...` and `epoch: ...`; a line is left out if the sample does not reveal it."""
+    return [f"{key}: {setting}" for key, setting in (("tick", clock.tick), ("epoch", clock.epoch)) if setting]
+
+
+def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Types by attribute, source columns by renamed attribute, notes on omitted columns; `time` is no attribute.
+
+    `time` is the time column, which is no attribute; None if there is none. UsageError if no column is left.
+    """
+    types: dict[str, str] = {}
+    fields: dict[str, str] = {}
+    omitted: list[str] = []
+    for key, column in sample.columns.items():
+        if key == time:
+            continue
+        name = valid_name(key, list(types))
+        kind = sample.types.get(key) or infer_type(column, text=sample.text)
+        missing = sum(value is ABSENT for value in column)
+        if missing:
+            omitted.append(f"{key}, which {missing} of {len(column)} do not have")
+        elif kind is None:
+            omitted.append(f"{key}, whose values are of no one type")
+        else:
+            types[name] = kind
+            if name != key:
+                fields[name] = key
+    if not types:
+        raise UsageError("the source has no attributes beside its time", hint="write the catalog by hand")
+    return types, fields, [reason.replace("\n", " ") for reason in omitted]
+
+
+def file_sample(pattern: str, folder: Path) -> Sample:
+    """Sample the first rows of a file, or of a glob's first match; the catalog's paths are relative to `folder`.
+
+    UsageError if there is no readable file, or if it has no rows.
+    """
+    path = pattern if Path(pattern).is_file() else next(iter(sorted(glob.glob(pattern, recursive=True))), pattern)
+    form = FORMAT_BY_SUFFIX.get(Path(path).suffix.lower())
+    if Path(path).is_file() and Path(path).suffix.lower().removeprefix(".") in RDF:
+        hint = "write the catalog by hand: rdf: {NAME: {stream: IRI, files: PATH, time: IRI}}"
+        raise UsageError(f"{pattern} holds statements of RDF, which have no columns", hint=hint)
+    if form is None or not Path(path).is_file():
+        raise UsageError(f"no file {pattern} that can be read", hint=f"give {ADDRESS_FORMS}")
+    records = READERS[form](path)
+    names = [str(name) for name in getattr(next(records, None), "values", ())]
+    rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(SAMPLE_SIZE))]
+    if not rows:
+        raise UsageError(f"{pattern} has no rows", hint="give a file with some")
+    cells = {name: [ABSENT if row[name] is MISSING else row[name] for row in rows] for name in dict.fromkeys(names)}
+    if form is Format.CSV:
+        cells = {name: [parse_cell(cell) for cell in column] for name, column in cells.items()}
+    name = valid_name(Path(pattern).stem if path == pattern else Path(pattern).parent.name)
+    yaml_path = yaml_text(pattern if os.path.isabs(pattern) else os.path.relpath(pattern, folder))
+    iso_column = infer_time_column(cells)
+    formatted = infer_time_format(cells) if iso_column is None and form in (Format.CSV, Format.JSONL) else None
+    stored = iso_column is None and formatted is None
+    return Sample(
+        name,
+        ["files:", f"  path: {yaml_path}"],
+        cells,
+        f"{len(rows)} rows",
+        stored=stored,
+        text=form is Format.CSV,
+        time_formats=() if formatted is None else formatted[1],
+        more=[_NO_TIME] if stored else [],
+    )

@@ -1,0 +1,1 @@
+"""Devices and servers that the collector acquires rows from."""

@@ -1,0 +1,128 @@
+"""`compile`: from the text of a query to a Query."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from transom.algebra.composition.composed_source import InnerQuery, rewrite_composed
+from transom.algebra.operator import Operator
+from transom.catalog.catalog import Catalog
+from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
+from transom.languages.registry import language_by_name, language_of_file, translate_query
+from transom.model.answer import Answer
+from transom.model.types import Value
+from transom.optimizer.pipeline import check_names
+from transom.optimizer.pipeline import optimize as optimize_plan
+from transom.query import Query
+from transom.reference.expressions import constant_value
+
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
+    from transom.model.rdf.answer import RdfAnswer
+
+
+@overload
+def compile(
+    text: str,
+    catalog: Catalog,
+    *,
+    language: Literal["sparql"],
+    parameters: Mapping[str, Value] | None = None,
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: str | None = None,
+) -> Query[RdfAnswer]:
+    """Compile Streaming SPARQL; `parameters` bind variables, `name` is the file in errors; `without` must be empty."""
+
+
+@overload
+def compile(
+    text: str,
+    catalog: Catalog,
+    *,
+    language: Literal["sneeql", "cql"] | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: str | None = None,
+) -> Query[Answer]:
+    """Compile SNEEql or CQL (None: by extension of file `name`); `parameters` bind names, `without` disables rules."""
+
+
+def compile(
+    text: str,
+    catalog: Catalog,
+    *,
+    language: str | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: str | None = None,
+) -> Query[Any]:
+    """Compile; `parameters` bind names, `without` disables optimizer rules (`optimize` False: all), `name`: its file.
+
+    `language` is sneeql, cql or sparql; by default the file extension of `name` decides. `parameters` are values for
+    names that no source has. `without` disables optimizer rules by name, `optimize=False` all of them. `name`
+    identifies the text in messages, for example its file name. Errors in the text are QueryErrors that point into it.
+    Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
+    """
+    if not isinstance(text, str) or not isinstance(catalog, Catalog):
+        raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
+    chosen = language_of_file(name) if language is None else language_by_name(language)
+    if isinstance(without, str) or not all(isinstance(rule, str) for rule in without):
+        raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
+    if without and not chosen.optimized:
+        raise UsageError(f"{chosen.name} has no optimizer rules", hint="leave out `without`")
+    check_names(without)
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise UsageError("parameters are values by name", hint="write parameters={'mycar': 'o1'}")
+    with _locate_errors(text, name):
+        syntax = chosen.parse(text)
+        translation = translate_query(chosen, syntax, catalog, parameters)
+        if optimize and not chosen.optimized:
+            translation = replace(translation, plan=rewrite_composed(translation.plan, _with_optimized_rows))
+        steps = (
+            optimize_plan(translation.plan, constant_value, without=without) if optimize and chosen.optimized else ()
+        )
+    query: Query[Any]
+    query = Query(text, chosen.name, catalog, syntax, translation.plan, tuple(steps), translation.warnings, name)
+    query = replace(query, warnings=(*query.warnings, *query.semantics.remarks()))
+    _issue_warnings(query.warnings, text, name)
+    return query
+
+
+def _with_optimized_rows(op: Operator) -> Operator:
+    """Optimize the query over rows from which an RDF stream makes its statements; other operators are unchanged."""
+    from transom.algebra.composition.sources import RowStatements
+
+    if not isinstance(op, RowStatements):
+        return op
+    steps = optimize_plan(op.rows, constant_value)
+    return replace(op, inner=InnerQuery(steps[-1].plan)) if steps else op
+
+
+def _issue_warnings(remarks: Sequence[Remark], text: str, name: str | None) -> None:
+    """Issue a QueryWarning for each remark on the text of query file `name`, attributed to the caller of `compile`."""
+    for remark in remarks:
+        warnings.warn(remark.line(text, name), QueryWarning, stacklevel=3)
+
+
+@contextmanager
+def _locate_errors(text: str, name: str | None) -> Iterator[None]:
+    """Add the query text and its file `name` to errors raised in the block, and turn RecursionError into ParseError."""
+    try:
+        yield
+    except TransomError as error:
+        raise error.within(text, name) from None
+    except RecursionError:
+        raise ParseError(
+            "nested too deeply",
+            span=Span(0, len(text)),
+            text=text,
+            source=name,
+            hint="compute the inner parts in a subquery",
+        ) from None

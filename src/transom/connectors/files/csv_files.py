@@ -1,0 +1,69 @@
+"""Read CSV files: a header, commas as separators, and an empty cell for NULL."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+
+from transom.catalog.reading.ticks import read_value
+from transom.catalog.reading.wording import display_value
+from transom.connectors.files.records import FileRecord
+from transom.errors import DataError
+from transom.model.types import Type, Value, parse_value
+
+_WHOLE_FLOAT = re.compile(r"(\s*[+-]?[0-9]{1,40})\.0*\s*\Z")
+_NOT_CLOSED = "unexpected end of data"
+
+
+def read_csv(path: str) -> Iterator[FileRecord]:
+    """Read a CSV file: a record of the column names, then one per row with the fields' texts; an empty field is None.
+
+    Blanks after a comma are ignored, unless they are quoted. DataError names the first line that is invalid.
+    Empty lines are skipped.
+    """
+    line = 0
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True, skipinitialspace=True)
+            header = next(reader, None)
+            if not header:
+                raise DataError("no header", hint="the first line names the columns", source=path)
+            columns = [name.strip() for name in header]
+            yield FileRecord(1, list[object](columns))
+            line = reader.line_num
+            for cells in reader:
+                line = reader.line_num
+                if not cells:
+                    continue
+                if len(cells) != len(columns):
+                    message = f"line {line}: {len(cells)} cells, the header has {len(columns)}"
+                    hint = "leave a cell empty for NULL, and put a cell with commas in double quotes"
+                    raise DataError(message, hint=hint, source=path)
+                yield FileRecord(line, [cell or None for cell in cells])
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
+    except csv.Error as error:
+        raise _not_csv(str(error), line + 1, path) from error
+
+
+def _not_csv(problem: str, line: int, path: str) -> DataError:
+    """Build the DataError for a CSV row that begins on `line`; `problem` is the csv module's error message."""
+    if problem == _NOT_CLOSED:
+        hint = 'write " where the text ends, and "" for a quote inside it'
+        return DataError(f"line {line}: a quote is not closed", hint=hint, source=path)
+    hint = 'a cell with quotes in it is written "a ""b"" c"'
+    if "field limit" in problem:
+        hint = "perhaps a quote is not closed"
+    return DataError(f"line {line} is not CSV", detail=problem, hint=hint, source=path)
+
+
+def read_cell(cell: object, kind: Type) -> Value:
+    """Convert a CSV field's text to a value of type `kind` (`3.0` is an integer); ValueError if it does not fit."""
+    if not isinstance(cell, str) or kind is Type.TIMESTAMP:
+        return read_value(cell, kind)
+    integer_part = _WHOLE_FLOAT.match(cell) if kind in (Type.INTEGER, Type.TIME) else None
+    try:
+        return parse_value(integer_part[1] if integer_part else cell, kind)
+    except (ValueError, ArithmeticError) as error:
+        raise ValueError(f"{display_value(cell)} is not of type {kind}") from error

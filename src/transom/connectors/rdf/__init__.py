@@ -1,0 +1,1 @@
+"""RDF connectors: payloads, statements and terms."""

@@ -1,0 +1,202 @@
+"""Decode RDF messages into statements with their ticks; invalid messages are rejected with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from transom.catalog.reading.wording import display_value
+from transom.connectors.payloads import MAX_MESSAGE_BYTES, RejectError, message_tick
+from transom.errors import DataError
+from transom.model.rdf.answer import RejectedMessage
+from transom.model.rdf.ntriples import encode_term, statement_row
+from transom.model.rdf.read import FORMATS, Quad, read_quads
+from transom.model.rdf.terms import IRI, BlankNode, Literal, Triple
+from transom.model.rdf.well_formed import NestedTooDeeply
+from transom.model.reject_reason import RejectReason
+from transom.model.time import Calendar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = ("tick", "position", "s", "p", "o", "g", "reject_reason", "detail", "payload")
+"""Columns on Spark: tick, position in the message and N-Triples terms; or reject reason and payload."""
+SCHEMA = ", ".join(f"{name} {'bigint' if name in ('tick', 'position') else 'string'}" for name in COLUMNS)
+MAX_STATEMENTS = 50_000
+"""Maximum number of statements in a message."""
+_MAX_DETAIL = 1000
+_ROWS = 10_000
+_BYTE_ORDER_MARK = "\ufeff"
+"""The optional byte order mark before UTF-8 text, which is removed."""
+
+
+TimedStatement: TypeAlias = tuple[int, tuple[str, str, str]]
+"""A tick, and a statement as a row of terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStatement:
+    """A statement of a message, with its tick and the name of its graph, None for the default graph."""
+
+    tick: int
+    triple: Triple
+    graph: IRI | BlankNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RdfReader:
+    """Decodes RDF messages: their format, the calendar, and the predicate that states the time.
+
+    A message is accepted or rejected as a whole. Blank nodes are local to a message: two messages share one only if
+    they are equal and have the same time. `largest` is the maximum size in bytes.
+    """
+
+    format: str
+    calendar: Calendar = field(default_factory=Calendar)
+    time: str | None = None
+    largest: int | None = MAX_MESSAGE_BYTES
+
+    def __post_init__(self) -> None:
+        """Check the name of the RDF format; DataError if it is unknown."""
+        if self.format not in FORMATS:
+            raise DataError(f"no such format of RDF: {self.format}", hint=f"one of {', '.join(FORMATS)}")
+
+    def statements(self, payload: object, arrival: object = None) -> list[MessageStatement]:
+        """Decode an RDF message that came at `arrival` into statements with ticks; RejectError if invalid.
+
+        `arrival` is its arrival time, as a tick or an instant. The time of a statement is the one stated for its graph,
+        else for its subject, else that of the message. A message without a time takes the only one that is stated in
+        it.
+        """
+        text = _text(payload, self.largest)
+        tick = None if arrival is None else self._tick(arrival)
+        digest = blake2b(f"{tick}\n{text}".encode(), digest_size=8).hexdigest()
+        try:
+            quads = self._quads(text, f"b{digest}n")
+        except NestedTooDeeply as error:
+            raise RejectError(RejectReason.DEPTH, error.detail or error.message) from None
+        except DataError as error:
+            raise RejectError(RejectReason.RDF, error.detail or error.message) from None
+        stated = self._stated_ticks(quads)
+        if tick is None and len(set(stated.values())) == 1:
+            tick = next(iter(stated.values()))
+        decoded: list[MessageStatement] = []
+        for quad in quads:
+            statement_tick = None if quad.graph is None else stated.get(quad.graph)
+            statement_tick = stated.get(quad.triple.subject, tick) if statement_tick is None else statement_tick
+            if statement_tick is None:
+                raise RejectError(RejectReason.TIME, f"no time of {quad.triple}")
+            decoded.append(MessageStatement(statement_tick, quad.triple, quad.graph))
+        return decoded
+
+    def rows(self, payload: object, arrival: object = None) -> list[TimedStatement]:
+        """Decode an RDF message that came at `arrival` into (tick, row of terms); RejectError if it is invalid.
+
+        `arrival` is the time of statements that do not state one.
+        """
+        return [(statement.tick, statement_row(statement.triple)) for statement in self.statements(payload, arrival)]
+
+    def _quads(self, text: str, node_prefix: str) -> list[Quad]:
+        """Parse the quads of an RDF message; its blank nodes get a prefix; RejectError if there are too many."""
+        limit = None if self.largest is None else MAX_STATEMENTS
+        quads = list(
+            islice(read_quads(text, self.format, label_prefix=node_prefix), None if limit is None else limit + 1)
+        )
+        if limit is not None and len(quads) > limit:
+            raise RejectError(RejectReason.SIZE, f"more than {limit} statements")
+        return quads
+
+    def _stated_ticks(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
+        """The ticks that statements with the time predicate give, by subject; RejectError if one has two."""
+        ticks: dict[IRI | BlankNode, int] = {}
+        for quad in quads if self.time is not None else ():
+            if quad.triple.predicate.value != self.time:
+                continue
+            time_term, subject = quad.triple.object, quad.triple.subject
+            tick = self._tick(time_term.lexical if isinstance(time_term, Literal) else str(time_term))
+            if ticks.setdefault(subject, tick) != tick:
+                raise RejectError(RejectReason.TIME, f"two times of {subject}")
+        return ticks
+
+    def _tick(self, moment: object) -> int:
+        """The tick of the time in an RDF message; RejectError if it is not a valid time."""
+        try:
+            return message_tick(moment, self.calendar)
+        except (ValueError, OverflowError) as error:
+            raise RejectError(RejectReason.TIME, str(error)) from None
+
+
+def rejected_message(location: str, rejection: RejectError, payload: object) -> RejectedMessage:
+    """Create the record of a rejected RDF message for reports: where it is, why, and its payload."""
+    return RejectedMessage(location, rejection.reason, str(rejection)[:_MAX_DETAIL], _payload_text(payload))
+
+
+def decode_batches(
+    reader: RdfReader, batches: Iterable[pa.RecordBatch], *, with_times: bool
+) -> Iterator[pa.RecordBatch]:
+    """Decode Arrow batches of RDF messages to batches of statements; column 1 has times if `with_times`.
+
+    `mapInArrow` calls this; the columns are `COLUMNS`.
+    """
+    import pyarrow as pa
+
+    kinds = [pa.int64() if name in ("tick", "position") else pa.string() for name in COLUMNS]
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    for batch in batches:
+        arrivals = batch.column(1).to_pylist() if with_times else [None] * batch.num_rows
+        rows = (
+            _rows(reader, payload, arrival)
+            for payload, arrival in zip(batch.column(0).to_pylist(), arrivals, strict=True)
+        )
+        yield from arrow_batches(chain.from_iterable(rows), schema)
+
+
+def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Convert rows to Arrow batches with a schema, at most `_ROWS` rows each."""
+    import pyarrow as pa
+
+    while chunk := list(islice(rows, _ROWS)):
+        arrays = [pa.array([row[index] for row in chunk], field.type) for index, field in enumerate(schema)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _rows(reader: RdfReader, payload: object, arrival: object) -> list[tuple[object, ...]]:
+    """The output rows of an RDF message in `COLUMNS`: one per statement, or if it is rejected one with the reason."""
+    try:
+        numbered = enumerate(reader.statements(payload, arrival))
+        return [
+            (statement.tick, position, *statement_text(statement), None, None, None) for position, statement in numbered
+        ]
+    except RejectError as rejection:
+        return [(None,) * 6 + (rejection.reason.value, str(rejection)[:_MAX_DETAIL], _payload_text(payload))]
+
+
+def statement_text(statement: MessageStatement) -> tuple[str, str, str, str | None]:
+    """The subject, predicate, object and graph (None if default) of a statement as N-Triples text."""
+    return *statement_row(statement.triple), None if statement.graph is None else encode_term(statement.graph)
+
+
+def _text(payload: object, largest: int | None) -> str:
+    """The text of an RDF message, from text or UTF-8; RejectError if it is None, invalid or above `largest` bytes."""
+    if payload is None:
+        raise RejectError(RejectReason.MISSING, "no payload")
+    if not isinstance(payload, str | bytes | bytearray | memoryview):
+        raise RejectError(RejectReason.TYPE, f"expected text or bytes, not {display_value(payload)}")
+    if largest is not None and len(payload) > largest:
+        raise RejectError(RejectReason.SIZE, f"{len(payload)} bytes, at most {largest}")
+    try:
+        text = payload if isinstance(payload, str) else bytes(payload).decode("utf-8")
+        text.encode()
+    except UnicodeError as error:
+        raise RejectError(RejectReason.BYTES, str(error)) from None
+    return text.removeprefix(_BYTE_ORDER_MARK)
+
+
+def _payload_text(payload: object) -> str:
+    """The text of a rejected message for the dead letters, truncated; invalid bytes are replaced."""
+    if isinstance(payload, bytes | bytearray | memoryview):
+        return bytes(payload[:MAX_MESSAGE_BYTES]).decode("utf-8", "replace")
+    return "" if payload is None else str(payload)[:MAX_MESSAGE_BYTES].encode("utf-8", "replace").decode()

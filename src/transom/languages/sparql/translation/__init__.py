@@ -1,0 +1,1 @@
+"""SPARQL syntax to algebra: datasets, names, triples and expressions."""

@@ -1,0 +1,188 @@
+"""Messages about types that do not fit: what was found, what is accepted, and how to convert."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transom.algebra.expressions.expression import Column, Constant, Expression, castable
+from transom.algebra.expressions.functions import Signature
+from transom.errors import TypeProblem
+from transom.model.types import DECLARABLE, Type, common_type
+
+MAX_QUOTED_LENGTH = 40
+"""Most characters of the user's text that a message quotes."""
+
+ONE_TYPE = "it takes values of one type"
+
+OPERANDS = {
+    "+": "it takes numbers, or a time and a number of ticks; || joins strings",
+    "-": "it takes numbers, or times",
+    "%": "it takes integers",
+    "||": "it takes strings",
+    "LIKE": "it takes strings",
+}
+"""What an operator accepts, unless it is just numbers."""
+
+
+def shorten(text: str) -> str:
+    """Truncate the user's text to MAX_QUOTED_LENGTH characters, so that an error message can quote it."""
+    return text if len(text) <= MAX_QUOTED_LENGTH else text[: MAX_QUOTED_LENGTH - 3] + "..."
+
+
+def with_article(kind: Type) -> str:
+    """A type with its article for messages: `an integer`, `a float`, `NULL`."""
+    if kind is Type.NULL:
+        return "NULL"
+    return f"an {kind}" if kind is Type.INTEGER else f"a {kind}"
+
+
+def unknown_constant(kind: str, text: str) -> TypeProblem:
+    """The TypeProblem for a typed constant such as `DATE '2009-03-01'`, whose type has no constants."""
+    hint = f"write TIME {shorten(text)} to compare it with a time, TIMESTAMP {shorten(text)} with a timestamp"
+    return TypeProblem(f"there are no {shorten(kind)} constants", hint=hint)
+
+
+def or_list(names: Sequence[str]) -> str:
+    """Several names as alternatives: a, b or c."""
+    *rest, last = names
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def cast_text(text: str, source: Type, target: Type) -> str | None:
+    """A CAST, as text, of expression `text` from type `source` to `target`, via integer if need be; None if none."""
+    if castable(source, target):
+        return f"CAST({text} AS {target})"
+    if (source, target) == (Type.FLOAT, Type.STRING):
+        return f"CAST(CAST(ROUND({text}) AS integer) AS string)"
+    return None
+
+
+def condition_hint(text: str, kind: Type) -> str:
+    """Hint for an expression that is not a condition: a comparison with it."""
+    if kind.is_number:
+        return f"compare it with a number, for example {text} > 0"
+    if kind is Type.STRING:
+        return f"compare it with a string, for example {text} = '...'"
+    if kind in (Type.TIME, Type.TIMESTAMP):
+        return f"compare it with an instant, for example {text} > '2009-03-01T12:00:00Z'"
+    return "compare it with something, for example a number"
+
+
+def operand_hint(operator: str, operands: Sequence[tuple[str, Type]]) -> str:
+    """Hint for an operator that does not take its operands, given the text and the type of each."""
+    hint = OPERANDS.get(operator, "it takes numbers")
+    if operator in ("||", "LIKE"):
+        casts = [cast_text(text, kind, Type.STRING) for text, kind in operands if kind is not Type.STRING]
+        if casts and casts[0]:
+            return f"{hint}; write {casts[0]}"
+    return hint
+
+
+def same_type_hint(operands: Sequence[tuple[str, Type]]) -> str:
+    """Hint for expressions that need one type, given the text and the type of each: a CAST of one of them."""
+    first = next((operand for operand in operands if operand[1] is not Type.NULL), operands[0])
+    other = next((operand for operand in operands if common_type(first[1], operand[1]) is None), operands[-1])
+    pairs = ((other, first), (first, other))
+    for source, target in sorted(pairs, key=lambda pair: pair[1][1] is not Type.STRING):
+        if castable(source[1], target[1]):
+            return f"convert one of them, for example CAST({source[0]} AS {target[1]})"
+    return "use values of one type"
+
+
+def type_list(kinds: Sequence[Type]) -> str:
+    """Several types for messages: `two strings`, `an integer and a float`."""
+    if len(kinds) == 2 and kinds[0] is kinds[1]:
+        return f"two {kinds[0]}s"
+    return " and ".join(map(with_article, kinds))
+
+
+def incomparable_message(operands: Sequence[Expression]) -> TypeProblem:
+    """The TypeProblem for operands whose types cannot be compared, with a hint on how to convert them."""
+    first, *rest = (operand.type for operand in operands)
+    other = next((kind for kind in rest if common_type(first, kind) is None), rest[-1])
+    constant_types = [o.type for o in operands if isinstance(o, Constant)]
+    if {first, other} == {Type.TIME, Type.TIMESTAMP}:
+        return _time_and_timestamp(operands)
+    if Type.STRING in constant_types and (first.is_number or other.is_number):
+        hint = "a number is written without quotes"
+    elif Type.STRING in (first, other) and any(kind.is_number for kind in constant_types):
+        hint = "a string is written in quotes, such as '1'"
+    else:
+        hint = _comparison_cast(operands, other)
+    return TypeProblem(f"{with_article(first)} cannot be compared with {with_article(other)}", hint=hint)
+
+
+def _time_and_timestamp(operands: Sequence[Expression]) -> TypeProblem:
+    """The TypeProblem for a comparison of a time with a timestamp."""
+    message = "a time (counted in ticks) cannot be compared with a timestamp"
+    conversions = {Type.TIME: "INSTANT", Type.TIMESTAMP: "TICK"}
+    for operand in operands:
+        if isinstance(operand, Constant) and operand.type in conversions:
+            written, expected = ("TIMESTAMP", "TIME") if operand.type is Type.TIMESTAMP else ("TIME", "TIMESTAMP")
+            return TypeProblem(message, hint=f"write {expected} '...' instead of {written} '...'")
+    calls = [
+        f"{conversions[o.type]}({shorten(o.attribute.name)})"
+        for o in operands
+        if isinstance(o, Column) and o.type in conversions
+    ]
+    return TypeProblem(message, hint=f"convert one of them: write {or_list(calls or ['INSTANT(..)', 'TICK(..)'])}")
+
+
+def _comparison_cast(operands: Sequence[Expression], other: Type) -> str:
+    """Hint for a comparison of two types: a CAST of a column, if there is one."""
+    first = operands[0].type
+    for operand in operands:
+        target = other if operand.type is first else first
+        if isinstance(operand, Column) and castable(operand.type, target):
+            return f"convert one of them, for example CAST({shorten(operand.attribute.name)} AS {target})"
+    return "compare values of one type"
+
+
+def argument_counts(signatures: Sequence[Signature]) -> str:
+    """The numbers of arguments that a function takes, for messages: `takes 1 or 2 arguments`."""
+    counts = sorted({len(signature.arguments) for signature in signatures})
+    numbers = ("at least " if signatures[0].repeats else "") + " or ".join(map(str, counts))
+    return f"takes {numbers} argument{'' if counts[-1] == 1 else 's'}"
+
+
+def accepted_types(signatures: Sequence[Signature]) -> str:
+    """The argument types that a function accepts, as text for a hint."""
+    if len(signatures) <= 2:
+        return f"it takes {', or '.join(map(_argument_list, signatures))}"
+    number = all(signature.arguments[0].is_number for signature in signatures)
+    if signatures[0].repeats or len(signatures[0].arguments) > 1:
+        return "it takes numbers" if number else ONE_TYPE
+    return "it takes a number" if number else "it takes a value of any type"
+
+
+def _argument_list(signature: Signature) -> str:
+    """The argument types of a signature as nouns: a float and an integer; one string or more."""
+    if signature.repeats:
+        return f"one {signature.arguments[-1]} or more"
+    *rest, last = map(with_article, signature.arguments)
+    if len(set(signature.arguments)) == 1 and rest:
+        numbers = {2: "two", 3: "three", 4: "four"}
+        return f"{numbers[len(signature.arguments)]} {signature.arguments[0]}s"
+    return f"{', '.join(rest)} and {last}" if rest else f"one {signature.arguments[0]}"
+
+
+def conversion_hint(text: str, source: Type, target: Type) -> str:
+    """Hint for converting the expression `text` from type `source` to `target`, which CAST does not support."""
+    if (source, target) == (Type.FLOAT, Type.STRING):
+        return f"cast it to an integer first: CAST(CAST(ROUND({text}) AS integer) AS string)"
+    if (source, target) == (Type.TIME, Type.TIMESTAMP):
+        return f"write INSTANT({text})"
+    if (source, target) == (Type.TIMESTAMP, Type.TIME):
+        return f"write TICK({text})"
+    possible = [kind for kind in DECLARABLE if kind is not source and castable(source, kind)]
+    return (
+        f"it can be cast to {or_list([with_article(kind) for kind in possible])}"
+        if possible
+        else f"YEAR({text}), HOUR({text}) and others give its parts"
+    )
+
+
+def overlap_warning(suggestion: str | None) -> str:
+    """The warning that a window is one tick or row too long, with a window to write instead unless that is None."""
+    message = "the window is one longer than its slide, so a row on the boundary is in two windows"
+    return message if suggestion is None else f"{message}; for windows that do not overlap write {suggestion}"

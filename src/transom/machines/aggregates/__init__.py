@@ -1,0 +1,1 @@
+"""Aggregates that add and retract rows."""

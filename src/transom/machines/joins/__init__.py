@@ -1,0 +1,1 @@
+"""Machines that join two or more inputs."""

@@ -1,0 +1,1 @@
+"""Machines that build windows: by time, rows, distance and key."""

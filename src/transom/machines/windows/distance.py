@@ -1,0 +1,167 @@
+"""Distance travelled by an object: the odometer that measures it, and the machine that adds it to rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transom.errors import PlanError
+from transom.machines import codec
+from transom.machines.emission import TimedEmission
+from transom.model.bag import Row
+from transom.model.geometry.space import Position, Speed, step_length
+
+
+@dataclass(frozen=True, slots=True)
+class PositionSpec:
+    """The position columns of a row, and how steps between positions are measured.
+
+    `x` and `y` are column indexes. `limit` is the maximum speed: micrometres, and the number of ticks that they take.
+    """
+
+    x: int
+    y: int | None
+    geodesic: bool = False
+    unit: int = 1_000_000
+    limit: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise PlanError if a longitude has no latitude, or a unit or speed limit is not positive."""
+        if self.geodesic and self.y is None:
+            raise PlanError("a position on the ellipsoid has a longitude and a latitude")
+        if self.unit < 1 or (self.limit is not None and min(self.limit) < 1):
+            raise PlanError("a unit, and both numbers of a speed, are at least 1")
+
+    @property
+    def coordinate_system(self) -> Position:
+        """The coordinate system (line, plane or earth) in which steps between positions are measured."""
+        return Position("x", None if self.y is None else "y", self.geodesic, self.unit)
+
+    def to_json(self) -> str:
+        """JSON specification of the machine that adds the travelled distance to the rows of an object."""
+        entries = {"machine": "distance", "place": self.to_entries(), "shared": True}
+        return json.dumps(entries, separators=(",", ":"), sort_keys=True)
+
+    def to_entries(self) -> dict[str, Any]:
+        """The position columns and the speed limit as a JSON object, a part of machine specifications."""
+        limit = None if self.limit is None else list(self.limit)
+        return {"x": self.x, "y": self.y, "geodesic": self.geodesic, "unit": self.unit, "limit": limit}
+
+    @staticmethod
+    def from_entries(entries: dict[str, Any]) -> PositionSpec:
+        """Parse the JSON object with position columns and speed limit that `to_entries` returned."""
+        limit = entries["limit"]
+        return PositionSpec(**{**entries, "limit": None if limit is None else tuple(limit)})
+
+
+class Odometer:
+    """Measures steps between positions in order; keeps the last accepted position, its tick and the total distance."""
+
+    def __init__(self, spec: PositionSpec) -> None:
+        """Create an odometer at distance 0 that has seen no position yet."""
+        self.spec = spec
+        self.distance = 0
+        self.tick = 0
+        self.last_position: tuple[float, float] | None = None
+        self._coordinate_system = spec.coordinate_system
+        self._limit = None if spec.limit is None else Speed(*spec.limit)
+
+    def position_of(self, row: Row) -> tuple[float, float] | None:
+        """The coordinates of a row as (x, y) or (longitude, latitude); None if one is NULL or invalid."""
+        spec = self.spec
+        return self._coordinate_system.point(row[spec.x], 0.0 if spec.y is None else row[spec.y])
+
+    def advance_to(self, tick: int, position: tuple[float, float] | None) -> int | None:
+        """Move to a row's position; returns the step in micrometres, 0 without position, None (no move) if too fast."""
+        if position is None:
+            return 0
+        step = 0
+        if self.last_position is not None:
+            step = step_length(self._coordinate_system, self.last_position, position)
+            if self._limit is not None and not self._limit.allows(step, tick - self.tick):
+                return None
+        self.distance += step
+        self.last_position = position
+        self.tick = tick
+        return step
+
+    def step_to(self, position: tuple[float, float] | None) -> int:
+        """Move to a row's position without a speed limit; returns the step in micrometres, 0 without a position."""
+        if position is None:
+            return 0
+        step = 0 if self.last_position is None else step_length(self._coordinate_system, self.last_position, position)
+        self.last_position = position
+        return step
+
+    def save(self) -> list[Any]:
+        """Encode the total distance, and the tick and the position of the last row, for JSON."""
+        return [self.distance, self.tick, None if self.last_position is None else list(self.last_position)]
+
+    def load(self, state: list[Any]) -> None:
+        """Restore the total distance, the tick and the last position that `save` encoded."""
+        self.distance, self.tick, position = state
+        self.last_position = None if position is None else (position[0], position[1])
+
+
+class DistanceMachine:
+    """Rows of one object in order in, the same rows with the distance travelled so far out (C11); keeps one position.
+
+    A row without a position has the distance of the row before it. A row that could be reached from the last position
+    only above the speed limit is rejected and counted. An object without an accepted row for more than `forget_after`
+    ticks starts again from distance 0.
+    """
+
+    kind = "distance"
+    held = 0
+
+    def __init__(self, spec: PositionSpec, forget_after: int | None = None) -> None:
+        """Create an object's machine; after more than `forget_after` idle ticks it starts anew (None: never)."""
+        self.spec = spec
+        self.forget_after = forget_after
+        self.odometer = Odometer(spec)
+        self.last: int | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Whether state can be dropped: no rows yet, or idle over `forget_after` ticks; False without that limit."""
+        return self.forget_after is not None and self.last is None
+
+    @property
+    def next_wakeup(self) -> int | None:
+        """The tick at which an idle object's state is dropped; None without rows or without `forget_after`."""
+        return None if self.forget_after is None or self.last is None else self.last + self.forget_after + 1
+
+    def take(self, tick: int, rows: Sequence[Row]) -> list[TimedEmission]:
+        """Process a tick's rows; returns accepted rows with distances, and a count of rows above the speed limit."""
+        self.advance(tick - 1)
+        emissions, rejected = [], 0
+        for row in rows:
+            if self.odometer.advance_to(tick, self.odometer.position_of(row)) is None:
+                rejected += 1
+            else:
+                self.last = tick
+                emissions.append(TimedEmission(tick, 1, True, self.odometer.distance, row))
+        return [TimedEmission(tick, 0, False, rejected, None), *emissions] if rejected else emissions
+
+    def advance(self, closed: int) -> list[TimedEmission]:
+        """Drop position and distance if `closed` is over `forget_after` ticks after the last row; emits nothing."""
+        if (wake := self.next_wakeup) is not None and wake <= closed:
+            self.odometer, self.last = Odometer(self.spec), None
+        return []
+
+    def save(self) -> bytes:
+        """Serialize the odometer and, with `forget_after`, the tick of the last accepted row."""
+        last = [] if self.forget_after is None else [self.last]
+        return codec.save(self.kind, [*self.odometer.save(), *last])
+
+    @classmethod
+    def load(cls, spec: PositionSpec, state: bytes, forget_after: int | None = None) -> DistanceMachine:
+        """Restore an object's machine from the bytes of `save`; the other arguments are those of its creation."""
+        machine = cls(spec, forget_after)
+        saved = codec.load(cls.kind, state)
+        machine.odometer.load(saved[:3])
+        if forget_after is not None:
+            machine.last = saved[3]
+        return machine

@@ -1,0 +1,1 @@
+"""Points, distances, regions and geodesics."""

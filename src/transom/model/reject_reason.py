@@ -1,0 +1,34 @@
+"""Reasons for rejected rows and for missing readings."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class RejectReason(Enum):
+    """Why a row was rejected, as text for users; from DEADLINE on, why a reading is missing."""
+
+    BYTES = "not UTF-8"
+    TEXT = "not JSON"
+    SHAPE = "no object"
+    RECORD = "not SenML"
+    RDF = "not RDF"
+    CSV = "not CSV"
+    CELLS = "wrong number of cells"
+    AVRO = "not Avro"
+    MISSING = "missing field"
+    TYPE = "wrong type"
+    TIME = "no time"
+    EPOCH = "before tick 0"
+    LATE = "late"
+    AHEAD = "ahead"
+    TOPIC = "wrong topic"
+    SIZE = "too large"
+    DEPTH = "nested too deeply"
+    SPEED = "beyond max_speed"
+    DEADLINE = "no answer in time"
+    REFUSED = "no connection"
+    FAULT = "error of the device"
+    RESTING = "not asked after failures"
+    DOWN = "the collector was down"
+    CLOCK = "the clock was behind the log"

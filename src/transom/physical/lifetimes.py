@@ -1,0 +1,78 @@
+"""Static analysis of validity intervals: how long rows are valid, and whether they come from one time window."""
+
+from __future__ import annotations
+
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import (
+    ExpandWindows,
+    Filter,
+    Form,
+    IntervalJoin,
+    Project,
+    TimeWindow,
+    WindowAggregate,
+)
+
+MAX_COPIES = 1_000_000
+"""The most windows into which a live run expands one row at once."""
+
+
+def max_lifetime(node: PhysicalNode) -> int:
+    """The longest time, in ticks, that a row of a plan node is valid; 0 if its rows carry no end of validity."""
+    match node:
+        case TimeWindow(longest=ticks) | IntervalJoin(longest=ticks):
+            return max(ticks, 0)
+        case ExpandWindows(form=Form.INTERVALS, schedule=schedule):
+            return schedule.periods[0]
+        case Filter(input=input) | Project(input=input):
+            return max_lifetime(input)
+        case _:
+            return 0
+
+
+def fixed_lifetime(node: PhysicalNode) -> int | None:
+    """The time, in ticks, that every row of a plan node is valid; None if rows differ or it is unknown."""
+    match node:
+        case TimeWindow(past=past, until=until, slide=slide, longest=ticks):
+            return ticks if (past - until + 1) % slide == 0 else None
+        case Filter(input=input) | Project(input=input):
+            return fixed_lifetime(input)
+        case _:
+            return None
+
+
+def is_time_window(node: PhysicalNode) -> bool:
+    """Whether a node's rows come from one time window, so that they expire in the order of their ticks."""
+    match node:
+        case TimeWindow():
+            return True
+        case Filter(input=input) | Project(input=input):
+            return is_time_window(input)
+        case _:
+            return False
+
+
+def joins_streams(node: PhysicalNode) -> bool:
+    """Whether a node's rows are joined pairs of two streams; few share a validity interval, so panes save little."""
+    match node:
+        case IntervalJoin(left=left, right=right):
+            return left.form is right.form is Form.INTERVALS or joins_streams(left) or joins_streams(right)
+        case Filter(input=input) | Project(input=input):
+            return joins_streams(input)
+        case _:
+            return False
+
+
+def max_copies(plan: PhysicalNode) -> int:
+    """The most windows that hold one row, and so the most copies to which a plan expands it; 1 without expansion."""
+    copies = [1]
+    for node in walk(plan):
+        expands = isinstance(node, ExpandWindows) and node.clock is None
+        if (
+            isinstance(node, ExpandWindows | WindowAggregate)
+            and (expands or (isinstance(node, WindowAggregate) and node.panes))
+            and node.schedule
+        ):
+            copies.append(node.schedule.max_ticks_in(max_lifetime(node.input)))
+    return max(copies)

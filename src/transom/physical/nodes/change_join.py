@@ -1,0 +1,63 @@
+"""The node for incremental joins: changes in, changes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from transom.algebra.expressions.expression import TRUE, Expression
+from transom.algebra.relations import JoinType
+from transom.model.schema import Schema
+from transom.physical.forms import Decision, Form
+from transom.physical.nodes.node import PhysicalNode
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """A further condition of a join of solutions: variables that may be unbound agree wherever both sides bind them.
+
+    With `overlap` both sides must bind at least one of them. The condition is evaluated on the merged solution.
+    """
+
+    variables: tuple[str, ...] = ()
+    overlap: bool = False
+    condition: Expression = TRUE
+
+    def __bool__(self) -> bool:
+        """Whether joined solutions must be checked: a shared variable may be unbound, or there is a condition."""
+        return bool(self.variables) or self.condition != TRUE
+
+    def __str__(self) -> str:
+        """The check on joined solutions (residual) as `explain` prints it."""
+        parts = [f"?{name} may be unbound" for name in self.variables]
+        parts += ["both sides bind one of them"] if self.overlap else []
+        return ", ".join([*parts, *([] if self.condition == TRUE else [str(self.condition)])])
+
+
+JoinKey: TypeAlias = tuple[Expression, Expression] | str
+"""An expression of each side, which must be equal; or a variable that all sides bind."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeJoin(PhysicalNode):
+    """The join of two inputs, or of all triple patterns of one stream, as changes; of two tables, as a table.
+
+    Rows match if their keys are equal. The residual is checked on pairs.
+    """
+
+    left: PhysicalNode
+    right: PhysicalNode | None
+    join_type: JoinType
+    keys: tuple[JoinKey, ...]
+    residual: Expression | Compatibility
+    schema: Schema
+    form: Form
+    decision: Decision
+    ordered: bool = False
+
+    @property
+    def sides(self) -> tuple[Schema, ...]:
+        """The schemas of the joined inputs: two, or one per triple pattern if one source of statements feeds all."""
+        if self.right is not None:
+            return (self.left.schema, self.right.schema)
+        return tuple(branch.schema for branch in getattr(self.left, "branches", ()))

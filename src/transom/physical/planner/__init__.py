@@ -1,0 +1,1 @@
+"""The planner: optimized algebra to a plan for Spark."""

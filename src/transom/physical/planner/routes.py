@@ -1,0 +1,69 @@
+"""Which operators need `planner/relations.py` and its nodes; plans without them do not import these."""
+
+from __future__ import annotations
+
+from transom.algebra.operator import Windows
+from transom.algebra.relations import (
+    JoinType,
+    RelationJoin,
+    TrackAggregation,
+    WindowAggregation,
+    WindowProject,
+    WindowSelect,
+)
+from transom.algebra.sources import StoredTable
+from transom.algebra.windows import Coordinate, CoordinateRange, Every, OnArrival, OnChange, OnRowCount, Window
+from transom.physical.planner.context import Planning
+
+
+def needs_keyed_window(op: Window) -> bool:
+    """Whether a window needs the keyed-window machine, for keys, space or a mixed slide and range; SNEEql's do not."""
+    if op.key or op.in_space or isinstance(op.slide, OnArrival | OnChange | OnRowCount):
+        return True
+    if not isinstance(op.slide, Every) or not isinstance(op.range, CoordinateRange):
+        return True
+    return op.slide.coordinate is not op.range.coordinate
+
+
+def yields_changes(planner: Planning, op: Windows) -> bool:
+    """Whether a relation is planned as changes at once: keyed windows, joins, changing tables, selections of these."""
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return yields_changes(planner, below)
+        case RelationJoin():
+            return not joins_time_windows(planner, op)
+        case Window(input=StoredTable(), slide=slide):
+            return isinstance(slide, OnChange)
+        case Window():
+            return needs_keyed_window(op)
+        case _:
+            return False
+
+
+def aggregates_keyed_windows(op: Windows) -> bool:
+    """Whether a relation aggregates keyed windows, perhaps below selections and projections."""
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return aggregates_keyed_windows(below)
+        case WindowAggregation(input=Window(key=key)) | TrackAggregation(input=Window(key=key)):
+            return bool(key)
+        case _:
+            return False
+
+
+def joins_time_windows(planner: Planning, op: RelationJoin) -> bool:
+    """Whether a query from tick 0 joins time windows, which is planned as an interval join instead of as changes."""
+    return planner.start == 0 and _has_time_windows(op)
+
+
+def _has_time_windows(op: Windows) -> bool:
+    """Whether a relation is a time window of a stream, an inner join of such windows, or a selection of these."""
+    match op:
+        case WindowSelect(input=below) | WindowProject(input=below):
+            return _has_time_windows(below)
+        case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
+            return _has_time_windows(left) and _has_time_windows(right)
+        case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
+            return not isinstance(input, StoredTable) and not needs_keyed_window(op)
+        case _:
+            return False

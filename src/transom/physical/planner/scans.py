@@ -1,0 +1,69 @@
+"""Planning of tables whose logs are followed while a query runs, scan by scan."""
+
+from __future__ import annotations
+
+from transom.algebra.operator import Windows
+from transom.algebra.state import bounds
+from transom.algebra.state.formula import Formula, plus, times
+from transom.algebra.state.formula import RowCount as Rows
+from transom.model.schema import Schema
+from transom.physical import decisions, gaps
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.walk import walk
+from transom.physical.nodes.windows import ExpandWindows, Form, ReadScans
+from transom.physical.planner.context import Planning
+from transom.physical.schedule import Schedule
+
+
+def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> PhysicalNode:
+    """Plan a source that follows a table's log from scan to scan; Unsupported if `ordered`, as the log has no order.
+
+    The log does not record the position of deleted rows.
+    """
+    if ordered:
+        raise gaps.FOLLOWED_ORDER.refusal()
+    return ReadScans(extent, schema, schedule, decisions.read_scans(extent))
+
+
+def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form) -> PhysicalNode:
+    """Plan a followed table's `rows` at each scan: `form` TICKS, or INTERVALS, which are valid until the next scan."""
+    schedule = planner.schedule(op)
+    assert schedule is not None  # noqa: S101 - tables are scanned by tick
+    clock = planner.clock(op, "the clock gives the ticks at which the table is scanned")
+    return ExpandWindows(
+        rows, schedule, clock, rows.schema, False, decisions.expand_scans(table_state(planner, op)), form
+    )
+
+
+def expand_one_side(
+    planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
+) -> tuple[PhysicalNode, PhysicalNode]:
+    """If one side of a join of tables is read from its log, expand it to its rows at each scan; returns both nodes.
+
+    Raises Unsupported if that table is not scanned periodically.
+    """
+    forms = [node.form for node in nodes]
+    if Form.SCANS not in forms or not set(forms) <= {Form.SCANS, Form.TABLE}:
+        return nodes
+    scanned_side = forms.index(Form.SCANS)
+    if not scan_period(nodes):
+        raise gaps.FOLLOWED_WITHOUT_SCAN.refusal()
+    expanded = expand_scans(planner, sides[scanned_side], nodes[scanned_side], Form.INTERVALS)
+    return (expanded, nodes[1]) if scanned_side == 0 else (nodes[0], expanded)
+
+
+def scan_schedule(node: PhysicalNode) -> Schedule:
+    """The ticks at which the table that is read below a plan node is scanned."""
+    return next(source.schedule for source in walk(node) if isinstance(source, ReadScans))
+
+
+def scan_period(nodes: tuple[PhysicalNode, PhysicalNode]) -> int:
+    """Ticks between two scans of the first side that is a followed table; 0 if it is scanned only once."""
+    schedule = scan_schedule(next(node for node in nodes if node.form is Form.SCANS))
+    return schedule.periods[0] if schedule.periods else 0
+
+
+def table_state(planner: Planning, op: Windows) -> Formula:
+    """State bound of a table followed through its log: its rows, and its changes at scans that are not closed."""
+    size = bounds.window_size(op)
+    return plus(size, times(bounds.windows_within(op, 1 + planner.slack.ticks), times(Rows(2), size)))

@@ -1,0 +1,1 @@
+"""Planning RDF: patterns, joins of solutions, EXISTS and paths."""

@@ -1,0 +1,114 @@
+"""The planner's decisions over RDF: each chooses an executor and gives the reason and a bound on the rows in state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transom.algebra.composition.composed_source import rewrite_composed
+from transom.algebra.operator import Operator, Stream, Windows
+from transom.algebra.relations import JoinType, WindowAggregation
+from transom.algebra.state import bounds
+from transom.algebra.state.formula import ONE, ZERO, Formula, RowCount, plus, times
+from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Window
+from transom.physical.forms import Decision, Executor
+from transom.physical.nodes.change_join import Compatibility
+
+PATTERN_MATCH = Decision(Executor.NATIVE, "pattern", "each statement on its own", ZERO)
+TIME_WINDOW = Decision(Executor.NATIVE, "time window", "a statement's tick determines when it expires", ZERO)
+STORED = Decision(Executor.NATIVE, "stored", "it is always valid, so it needs no state", ZERO)
+STATIC_JOIN = Decision(Executor.NATIVE, "static join", "one side is known in advance, so the join needs no state", ZERO)
+
+
+def multi_pattern_scan(count: int) -> Decision:
+    """Decision for matching `count` triple patterns in one reading of a stream: native, without state."""
+    return Decision(
+        Executor.NATIVE, "one scan", f"{count} patterns read the stream once, each statement on its own", ZERO
+    )
+
+
+def message_star_match(count: int) -> Decision:
+    """Decision for matching `count` triple patterns of one subject inside each message: native, without state."""
+    why = f"all statements about a subject arrive in one message: {count} patterns are matched within it, without state"
+    return Decision(Executor.NATIVE, "subjects: local", why, ZERO)
+
+
+def change_join(
+    how: JoinType, sides: tuple[Windows, ...], keyed: bool, residual: Compatibility, slack: int
+) -> Decision:
+    """Decision for an incremental `how` join, per key if `keyed`; `residual`: further check; `slack`: open ticks."""
+    checks_pairs = how is not JoinType.INNER and bool(residual)
+    where = "by key" if keyed else "in one task, because there is no join key"
+    star = (
+        f"{len(sides)} patterns share a key and form one operator" if len(sides) > 2 else f"the {how} is built in order"
+    )
+    residual_note = (
+        "; the condition is evaluated on pairs before solutions without a match are known" if checks_pairs else ""
+    )
+    state = times(RowCount(2), plus(*(max_valid_rows(side, slack) for side in sides)))
+    if checks_pairs:
+        state = plus(state, times(RowCount(2), times(*(max_valid_rows(side, slack) for side in sides))))
+    return Decision(Executor.MACHINE, "join of solutions", f"{star}, {where}{residual_note}", state)
+
+
+def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
+    """Decision for aggregates over changing solutions: a machine per group; its bound covers `slack` open ticks."""
+    where = "by group" if op.groups else "in one task, because there is one group"
+    why = f"solutions are retracted in any order: each updates the counts, sums and values of its group, {where}"
+    return Decision(
+        Executor.MACHINE, "changelog aggregate", why, times(RowCount(3), plus(max_valid_rows(op.input, slack), ONE))
+    )
+
+
+def distinct(op: Windows, slack: int) -> Decision:
+    """Decision for DISTINCT: a machine that counts copies of each solution; its bound covers `slack` open ticks."""
+    state = times(RowCount(3), max_valid_rows(op, slack))
+    return Decision(Executor.MACHINE, "distinct", "a solution is valid while one of its copies is", state)
+
+
+def blank_nodes(op: Windows, slack: int) -> Decision:
+    """Decision for naming blank nodes by solution and copy: a machine; its bound covers `slack` open ticks."""
+    state = times(RowCount(3), max_valid_rows(op, slack))
+    why = "blank nodes are labelled by solution and copy number, so that a retraction repeats the label"
+    return Decision(Executor.MACHINE, "blank nodes", why, state)
+
+
+def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: int) -> Decision:
+    """Decision for paths over `edges`: a machine; keeps terms of `statements` if `has_nodes`; `slack`: open ticks."""
+    why = "all edges are followed in one task; after a change, again from every term that reaches the changed edges"
+    terms = times(RowCount(4), max_valid_rows(statements, slack)) if has_nodes else ZERO
+    return Decision(
+        Executor.MACHINE, "path of any length", why, plus(times(RowCount(2), max_valid_rows(edges, slack)), terms)
+    )
+
+
+def sort(op: Windows, slack: int) -> Decision:
+    """Decision for ORDER BY: a machine that sorts again at each change; its bound covers `slack` open ticks."""
+    state = times(RowCount(3), max_valid_rows(op, slack))
+    return Decision(
+        Executor.MACHINE, "sort", "a sorted sequence is built again at every tick at which it changes", state
+    )
+
+
+def element_window(op: Window, stream: Stream, slack: int) -> Decision:
+    """Decision for a window of the last n elements of an RDF stream, counted in order: a machine."""
+    state = plus(bounds.operator_state(op), bounds.arrivals(stream, 1 + slack))
+    return Decision(
+        Executor.MACHINE,
+        "last elements",
+        "a new element evicts the oldest one, so elements are processed in order",
+        state,
+    )
+
+
+def max_valid_rows(op: Windows, slack: int) -> Formula:
+    """Bound on the rows of a relation that are valid at once, if time windows hold rows for `slack` more ticks."""
+
+    def extend_window(part: Operator) -> Operator:
+        """Make a time window hold rows for `slack` more ticks, for the state bound; other operators are unchanged."""
+        match part:
+            case Window(range=CoordinateRange(coordinate=Coordinate.TICK, low=low) as time_range):
+                return replace(part, range=replace(time_range, low=Bound(low.step, low.offset - slack)))
+            case _:
+                return part
+
+    return bounds.window_size(rewrite_composed(op, extend_window))

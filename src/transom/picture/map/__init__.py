@@ -1,0 +1,1 @@
+"""Maps of moving objects, as SVG and GeoJSON."""

@@ -1,0 +1,1 @@
+"""Pictures of windows and intervals over time, as SVG."""

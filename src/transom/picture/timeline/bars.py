@@ -1,0 +1,246 @@
+"""Draw the windows of a lane as bars from bound to bound, each with a creation mark; scans as diamonds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from transom.picture.style import BAR, EDGE, FADED, INK, PANEL, RIGHT, ROW, WIDTH
+from transom.picture.svg import label, line, tag, text_width, tooltip
+from transom.picture.timeline.lanes import DrawnWindow, Lane
+from transom.picture.timeline.pairs import Pairing
+from transom.picture.timeline.scale import Scale
+from transom.picture.timeline.window_text import WindowBounds, plural
+
+FADE_WIDTH = 3.0
+FADE_STEPS = tuple(step / 13 for step in range(1, 13))
+
+
+@dataclass(frozen=True, slots=True)
+class BarBounds:
+    """The pixels at which a bar starts and ends; `open` if it continues to the left of the picture."""
+
+    start: float
+    end: float
+    open: bool
+
+    @property
+    def middle(self) -> float:
+        """The x pixel of the middle of a window's bar, at which its number of tuples is written."""
+        return (self.start + self.end) / 2
+
+
+def bar_bounds(lane: Lane, window: DrawnWindow, scale: Scale) -> BarBounds:
+    """The x pixels at which a window's bar starts and ends; the bar covers the window's first and last tick."""
+    low, high = lane.ticks(window) or (window.created, window.created)
+    low, high = min(low, high), max(low, high)
+    edge = scale.start - 12
+    start, end = scale.at(low) - scale.pad, scale.at(high) + scale.pad
+    if low >= scale.left:
+        return BarBounds(start, end, False)
+    return BarBounds(edge, max(end, edge + FADE_WIDTH * 13), True)
+
+
+def draw_window(
+    lane: Lane, window: DrawnWindow, y: float, scale: Scale, colour: str, pairing: Pairing, drawn: Collection[int]
+) -> str:
+    """Draw a window's bar, mark, label and ticks of `pairing`; in the bar, dots of the tuples with index in `drawn`.
+
+    A tuple is marked in the bar only if its index is in `drawn`.
+    """
+    bar = bar_bounds(lane, window, scale)
+    x = scale.at(window.created)
+    parts = [tooltip(_tooltip_text(lane, window))]
+    if pairing.is_product:
+        parts += _validity_line(window, y, scale, pairing, colour)
+    if x > bar.end + 1:
+        middle = y + BAR / 2
+        parts.append(line(bar.end, middle, x, middle, stroke=colour, stroke_width=1.6, stroke_dasharray="1.5 3.5"))
+        parts.append(line(x, y + 1, x, y + BAR, stroke=INK, stroke_width=1.6))
+    parts += _bar(bar, y, colour, hollow=not window.rows)
+    parts += _bar_content(window, bar, y, scale, colour, drawn)
+    parts.append(_creation_mark(x, y + BAR))
+    label_x = max(x + 7, bar.end + 5)
+    text = next((text for text in _side_labels(lane, window) if label_x + text_width(text) < WIDTH - EDGE), "")
+    parts.append(label(label_x, y + BAR / 2 + 4, text, fill=FADED))
+    return tag(
+        "g",
+        *parts,
+        class_="window",
+        data_low=window.low,
+        data_high=window.high,
+        data_created=window.created,
+        data_rows=window.rows,
+        data_colour=colour,
+    )
+
+
+def _bar(bar: BarBounds, y: float, colour: str, *, hollow: bool) -> list[str]:
+    """Draw a window's bar, dashed if `hollow` (no rows); it fades in if it begins left of the picture."""
+    parts, start = [], bar.start
+    if bar.open and not hollow:
+        for opacity in FADE_STEPS:
+            parts.append(tag("rect", x=start, y=y, width=FADE_WIDTH, height=BAR, fill=colour, opacity=opacity))
+            start += FADE_WIDTH
+    width = max(bar.end - start, 2.0)
+    if hollow:
+        parts.append(
+            tag(
+                "rect",
+                class_="bar hollow",
+                x=start + 0.8,
+                y=y + 0.8,
+                width=width - 1.6,
+                height=BAR - 1.6,
+                rx=4,
+                fill="white",
+                stroke=colour,
+                stroke_width=1.6,
+                stroke_dasharray="4 2.5",
+            )
+        )
+        if bar.open:
+            parts.append(label(start + 4, y + 12.5, "←", fill=colour))
+    else:
+        rounded = None if bar.open else 4
+        parts.append(tag("rect", class_="bar", x=start, y=y, width=width, height=BAR, rx=rounded, fill=colour))
+    return parts
+
+
+def _bar_content(
+    window: DrawnWindow, bar: BarBounds, y: float, scale: Scale, colour: str, drawn: Collection[int]
+) -> list[str]:
+    """Draw a window's number of tuples in its bar, and a small dot per tick with a tuple whose index is in `drawn`."""
+    parts, next_x = [], float("-inf")
+    for tick in sorted({element.tick for element in window.members if element.index in drawn}):
+        if scale.at(tick) >= next_x:
+            parts.append(tag("circle", cx=scale.at(tick), cy=y + BAR - 3.1, r=1.8, fill="white", class_="member"))
+            next_x = scale.at(tick) + 3
+    count = str(window.rows)
+    count_x = max(bar.start + FADE_WIDTH * 9, bar.middle) if bar.open else bar.middle
+    fill = "white" if window.rows else colour
+    count_y = 10.9 if window.rows else 12.8
+    parts.append(
+        label(
+            count_x, y + count_y, count, size=10.5, font_weight="bold", text_anchor="middle", fill=fill, class_="count"
+        )
+    )
+    return parts
+
+
+def _creation_mark(x: float, y: float) -> str:
+    """Draw the mark of a window's creation: a triangle below its bar, whose tip is at (x, y)."""
+    points = f"{x:.1f},{y:.1f} {x - 4.5:.1f},{y + 7:.1f} {x + 4.5:.1f},{y + 7:.1f}"
+    return tag("polygon", points=points, fill=INK, class_="creation")
+
+
+def _validity_line(window: DrawnWindow, y: float, scale: Scale, pairing: Pairing, colour: str) -> list[str]:
+    """Draw a line below a window's bar for as long as it is current, with a dot where it is paired again.
+
+    It is paired again when another lane of its FROM clause has a new window.
+    """
+    level = y + BAR + 4.5
+    end = RIGHT + 12 if window.superseded is None else scale.at(window.superseded)
+    parts = [line(scale.at(window.created), level, end, level, stroke=colour, stroke_width=2, opacity=0.45)]
+    for tick in pairing.ticks_of(window):
+        parts.append(pair_dot(scale.at(tick), level, pairing.colours[tick], tick))
+    return parts
+
+
+def pair_dot(x: float, y: float, colour: str, tick: int) -> str:
+    """Draw the dot for an older window that is paired with a new window of another lane at this tick."""
+    return tag(
+        "circle",
+        tooltip(f"paired again at tick {tick}"),
+        cx=x,
+        cy=y,
+        r=4,
+        fill=colour,
+        stroke=PANEL,
+        stroke_width=1.2,
+        class_="pair",
+        data_tick=tick,
+    )
+
+
+def _side_labels(lane: Lane, window: DrawnWindow) -> list[str]:
+    """The texts that may be written beside a window's bar, the longest first; the first that fits is used."""
+    created = f"created at {window.created}"
+    if not lane.counts_rows:
+        return [created]
+    rows = "no row"
+    if window.members:
+        first, last = window.members[0].index, window.members[-1].index
+        rows = f"row {first}" if first == last else f"rows {first} to {last}"
+    return [f"{rows}, {created}", rows]
+
+
+def _tooltip_text(lane: Lane, window: DrawnWindow) -> str:
+    """The tooltip of a window: its creation tick, bounds and number of tuples."""
+    unit = "rows" if lane.counts_rows else "ticks"
+    content = plural(window.rows, "tuple")
+    return f"window created at tick {window.created}, {unit} {window.low} to {window.high}, holds {content}"
+
+
+def draw_scans(lane: Lane, y: float, scale: Scale, pairing: Pairing) -> list[str]:
+    """Draw a table's scans as diamonds, lines for how long each is current, dots where `pairing` uses it again."""
+    parts = []
+    level = y + ROW / 2
+    for number, window in enumerate(lane.windows):
+        colour = pairing.colour_of(window, number)
+        x, end = scale.at(window.created), RIGHT + 12 if window.superseded is None else scale.at(window.superseded)
+        inner = [tooltip(f"scanned at tick {window.created}: {plural(window.rows, 'row')}")]
+        inner.append(line(x, level, end, level, stroke=colour, stroke_width=5, opacity=0.35))
+        inner += [pair_dot(scale.at(tick), level, pairing.colours[tick], tick) for tick in pairing.ticks_of(window)]
+        points = f"{x:.1f},{level - 9:.1f} {x + 9:.1f},{level:.1f} {x:.1f},{level + 9:.1f} {x - 9:.1f},{level:.1f}"
+        inner.append(
+            tag(
+                "polygon",
+                points=points,
+                fill=colour if window.rows else "white",
+                stroke=colour,
+                stroke_width=1.6,
+                class_="bar" if window.rows else "bar hollow",
+            )
+        )
+        text = plural(window.rows, "row")
+        if end - x > text_width(text) + 16:
+            inner.append(label(x + 12, level - 7, text, fill=FADED))
+        parts.append(
+            tag(
+                "g",
+                *inner,
+                class_="window scan",
+                data_low=window.low,
+                data_high=window.high,
+                data_created=window.created,
+                data_rows=window.rows,
+                data_colour=colour,
+            )
+        )
+    return parts
+
+
+def draw_bounds(lane: Lane, window: DrawnWindow, window_bounds: WindowBounds, y: float, scale: Scale) -> list[str]:
+    """Label the bounds of an example window below its bar, by its window clause: `NOW-5 MIN = 300`."""
+    bounds = [(window.created, "NOW")]
+    if window_bounds.high:
+        bounds.append((window.high, window_bounds.unit.at(window_bounds.high)))
+    if window_bounds.low != window_bounds.high:
+        bounds.append((window.low, window_bounds.unit.at(window_bounds.low)))
+    parts: list[str] = []
+    off_picture: list[str] = []
+    right_limit = float("inf")
+    for tick, term in bounds:
+        x, text = scale.at(tick), f"{term} = {tick}"
+        half_width = text_width(text, 10.5) / 2
+        if tick < scale.left:
+            off_picture.insert(0, text)
+        elif x + half_width <= right_limit:
+            middle = max(x, EDGE + 4 + half_width)
+            parts.append(label(middle, y, text, size=10.5, text_anchor="middle", fill=INK, class_="bound"))
+            right_limit = x - half_width - 4
+    text = f"← {', '.join(off_picture)}"
+    if off_picture and scale.start + text_width(text, 10.5) < right_limit:
+        parts.append(label(scale.start - 10, y, text, size=10.5, fill=INK, class_="bound"))
+    return parts

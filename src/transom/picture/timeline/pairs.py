@@ -1,0 +1,148 @@
+"""Pair the windows of lanes, assign their colours, and choose the example windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from transom.picture.timeline.lanes import DrawnWindow, Lane
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b5478d", "#b58900", "#2aa1c0", "#7b2d43", "#6b6ecf")
+"""Colours that are distinct for any kind of colour vision, and dark enough for white text."""
+
+UNPAIRED_COLOUR = "#7a8594"
+"""The colour of a window that was created when another lane had no window yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The pairing of the lanes of one block.
+
+    An output tick is one at which some lane has a new window and all lanes have one. `colours` maps each output tick to
+    its colour, `together` to the number of combinations of current windows at it (S10).
+    """
+
+    lanes: tuple[int, ...]
+    colours: dict[int, str] = field(default_factory=dict)
+    together: dict[int, int] = field(default_factory=dict)
+    created: tuple[int, ...] = ()
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the FROM clause has several lanes, whose windows are paired (joined) with each other."""
+        return len(self.lanes) > 1
+
+    def colour_of(self, window: DrawnWindow, number: int) -> str:
+        """The colour of a window of a lane: that of its creation tick; in a single lane, by its `number`."""
+        if not self.is_product:
+            return PALETTE[number % len(PALETTE)]
+        return self.colours.get(window.created, UNPAIRED_COLOUR)
+
+    def ticks_of(self, window: DrawnWindow) -> list[int]:
+        """The ticks after its creation at which a window is paired again, because another lane has a new one."""
+        end = window.superseded
+        return [tick for tick in self.colours if tick > window.created and (end is None or tick < end)]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleWindows:
+    """The windows of a lane, by number, whose members are drawn in colour as an example."""
+
+    windows: tuple[int, ...]
+    colour: str
+    caption: str
+
+
+def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
+    """Pair the windows of lanes by FROM clause; if one of its lanes cannot be drawn, none of them is paired."""
+    blocks: dict[int, list[int]] = {}
+    for number, lane in enumerate(lanes):
+        blocks.setdefault(lane.block, []).append(number)
+    pairings: list[Pairing] = []
+    for numbers in blocks.values():
+        drawable = all(lanes[number].problem is None for number in numbers)
+        parts = [tuple(numbers)] if drawable else [(number,) for number in numbers]
+        pairings += [_pair_block(part, lanes) for part in parts]
+    return pairings
+
+
+def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
+    """Pair the windows of a FROM clause's lanes (`numbers` in `lanes`, from 0): ticks, colours, pair counts."""
+    ticks = [lanes[number].created for number in numbers]
+    created = tuple(sorted({tick for of_lane in ticks for tick in of_lane}))
+    if len(numbers) == 1 or not all(ticks):
+        return Pairing(numbers, created=created)
+    output = output_ticks(ticks)
+    colours = {tick: PALETTE[number % len(PALETTE)] for number, tick in enumerate(output)}
+    together = {tick: prod(_current_count(tick, of_lane) for of_lane in ticks) for tick in output}
+    return Pairing(numbers, colours, together, created)
+
+
+def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
+    """From each lane's creation ticks: those at which some lane has a new window and all lanes have one.
+
+    At these ticks the query has an answer.
+    """
+    if not all(created):
+        return []
+    started = max(of_lane[0] for of_lane in created)
+    return sorted({tick for of_lane in created for tick in of_lane if tick >= started})
+
+
+def _current_count(tick: int, created: Sequence[int]) -> int:
+    """The number of a lane's current windows at a tick: those of its latest creation tick (`created`) so far."""
+    last = max(creation for creation in created if creation <= tick)
+    return created.count(last)
+
+
+def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict[int, ExampleWindows]:
+    """Choose windows to colour as example, by lane: the last with rows (unpaired: rather begun from tick `first` on).
+
+    `first` is the first tick of the run.
+    """
+    if not pairing.colours:
+        return {
+            number: example for number in pairing.lanes if (example := _single_example(pairing, lanes[number], first))
+        }
+    ticks_with_rows = [
+        tick for tick in pairing.colours if all(_has_current_rows(lanes[number], tick) for number in pairing.lanes)
+    ]
+    ticks_of_several = [
+        tick for tick in ticks_with_rows if sum(tick in lanes[number].created for number in pairing.lanes) > 1
+    ]
+    tick = (ticks_of_several or ticks_with_rows or list(pairing.colours))[-1]
+    caption = f"tuples of the windows that are paired at {tick}"
+    return {
+        number: ExampleWindows(tuple(_current_windows(lanes[number], tick)), pairing.colours[tick], caption)
+        for number in pairing.lanes
+    }
+
+
+def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows | None:
+    """Choose an unpaired lane's example: last with rows, rather begun from tick `first` on; None: scans or no rows.
+
+    If possible it does not begin before tick `first`.
+    """
+    numbers = [chosen for chosen, window in enumerate(lane.windows) if window.rows]
+    if lane.is_scan or not numbers:
+        return None
+    inside = [number for number in numbers if (ticks := lane.ticks(lane.windows[number])) and ticks[0] >= first]
+    chosen = (inside or numbers)[-1]
+    window = lane.windows[chosen]
+    caption = f"tuples of the window created at {window.created}"
+    return ExampleWindows((chosen,), pairing.colour_of(window, chosen), caption)
+
+
+def _current_windows(lane: Lane, tick: int) -> list[int]:
+    """The numbers of a lane's windows that are current at a tick."""
+    return [
+        number
+        for number, window in enumerate(lane.windows)
+        if window.created <= tick and (window.superseded is None or tick < window.superseded)
+    ]
+
+
+def _has_current_rows(lane: Lane, tick: int) -> bool:
+    """Whether any of a lane's windows that are current at a tick has rows."""
+    return any(lane.windows[number].rows for number in _current_windows(lane, tick))

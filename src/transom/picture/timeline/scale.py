@@ -1,0 +1,76 @@
+"""The time scale: the pixel of a tick, and which ticks get a number on the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import dropwhile, takewhile
+
+from transom.model.time import Calendar
+
+_CLOCK_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Maps ticks `left` to `right` to pixels `start` to `end`; `first` is the first tick of the run."""
+
+    left: int
+    first: int
+    right: int
+    start: float
+    end: float
+
+    @property
+    def cell(self) -> float:
+        """The width of one tick on the time axis in pixels."""
+        return (self.end - self.start) / max(self.right - self.left, 1)
+
+    @property
+    def pad(self) -> float:
+        """The pixels by which a bar extends beyond its end ticks, to show that they are included."""
+        return min(max(self.cell / 2, 6.0), 9.0)
+
+    def at(self, tick: int) -> float:
+        """The x pixel of a tick."""
+        return self.start + (tick - self.left) * self.cell
+
+    def numbers(self, calendar: Calendar, spacing: float, rhythm: int) -> list[int]:
+        """The ticks numbered on the time axis, at least `spacing` pixels apart; multiples of `rhythm` if possible.
+
+        A divisor of `rhythm` serves as well. So the ticks at which windows are created have numbers.
+        """
+        wide_steps = dropwhile(lambda step: step * self.cell < spacing, _axis_steps(calendar))
+        steps = list(takewhile(lambda step: step * self.cell < 3.2 * spacing, wide_steps))
+        aligned = [step for step in steps if rhythm and (step % rhythm == 0 or rhythm % step == 0)]
+        step = next(iter(aligned + steps), None) or next(
+            step for step in _axis_steps(calendar) if step * self.cell >= spacing
+        )
+        return list(range(-(-self.left // step) * step, self.right + 1, step))
+
+
+def _axis_steps(calendar: Calendar) -> Iterator[int]:
+    """The steps that numbers on the time axis may have, ascending; with a tick of 1 s, full minutes and hours."""
+    unit = 1
+    if calendar.length == 1_000_000:
+        yield from _CLOCK_STEPS
+        unit = _CLOCK_STEPS[-1]
+    while True:
+        yield from (unit, 2 * unit, 5 * unit)
+        unit *= 10
+
+
+def make_scale(lows: Iterable[int], first: int, last: int, start: float, end: float) -> Scale:
+    """The scale from ticks `first` to `last` to pixels `start` to `end`; it begins earlier if windows do (`lows`).
+
+    Time before the first tick is shown where windows reach into it: all of it if it fits, else a short part.
+    """
+    lowest = min(lows, default=first)
+    length = max(last - first, 1)
+    if lowest >= first:
+        left = first
+    elif first - lowest <= length * 0.8:
+        left = lowest
+    else:
+        left = first - max(round(length * 0.09), 1)
+    return Scale(left, first, max(last, first + 1), start, end)

@@ -1,0 +1,177 @@
+"""Windows as text: in the syntax of the language, and as a sentence for readers who do not know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transom.algebra.sources import StoredTable
+from transom.algebra.windows import AtStart, Coordinate, CoordinateRange, Every, Window
+from transom.model.time import Calendar
+
+_SECOND = 1_000_000
+_TIME_UNITS = (("HOUR", "hour", 3600 * _SECOND), ("MIN", "minute", 60 * _SECOND), ("SEC", "second", _SECOND))
+_DURATION_UNITS = (("d", 86_400 * _SECOND), ("h", 3600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND), ("ms", 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayUnit:
+    """A unit of window bounds: its keyword, its name, and its size in units of the coordinate."""
+
+    keyword: str
+    name: str
+    size: int
+
+    def count(self, amount: int) -> str:
+        """An amount of ticks or rows as text in this unit: `5 minutes`.
+
+        >>> DisplayUnit("MIN", "minute", 60).count(300)
+        '5 minutes'
+        """
+        number = amount // self.size
+        return f"{number} {self.name}" if number == 1 else f"{number} {self.name}s"
+
+    def each(self, step: int) -> str:
+        """A period of `step` ticks or rows as text in this unit: `every second`, `every 5 seconds`."""
+        return f"every {self.name}" if step == self.size else f"every {self.count(step)}"
+
+    def now(self, offset: int) -> str:
+        """The bound of a window at an `offset` from NOW, without its unit: `NOW-20`."""
+        return f"NOW{offset // self.size:+d}" if offset else "NOW"
+
+    def at(self, offset: int) -> str:
+        """The bound of a window at an `offset` from NOW: `NOW-5 MIN`; without its unit if that is a tick or row."""
+        return f"{self.now(offset)} {self.keyword}" if offset and self.size > 1 else self.now(offset)
+
+
+ROW_UNIT = DisplayUnit("ROWS", "row", 1)
+TICK_UNIT = DisplayUnit("TICKS", "tick", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBounds:
+    """A window with bounds at fixed offsets from its creation: `FROM NOW+low TO NOW+high SLIDE step`."""
+
+    low: int
+    high: int
+    step: int
+    unit: DisplayUnit
+
+
+def window_bounds(op: Window, calendar: Calendar) -> WindowBounds | None:
+    """The bounds and slide of a window operator; None if it cannot be written as FROM .. TO .. SLIDE."""
+    slide, window_range = op.slide, op.range
+    if (
+        not isinstance(slide, Every)
+        or not isinstance(window_range, CoordinateRange)
+        or slide.coordinate is not window_range.coordinate
+    ):
+        return None
+    if any(slide.step % bound.step or slide.first % bound.step for bound in (window_range.low, window_range.high)):
+        return None
+    low, high, step = window_range.low.offset, window_range.high.offset, slide.step
+    match slide.coordinate:
+        case Coordinate.TICK:
+            return WindowBounds(low, high, step, largest_unit((low, high, step), calendar))
+        case Coordinate.INDEX:
+            return WindowBounds(low, high, step, ROW_UNIT)
+        case _:
+            return None
+
+
+def largest_unit(amounts: tuple[int, ...], calendar: Calendar) -> DisplayUnit:
+    """The largest time unit in which all amounts (in ticks) are integers; ticks if there is none."""
+    for keyword, name, length in _TIME_UNITS:
+        size = calendar.ticks(length)
+        if size and not any(amount % size for amount in amounts):
+            return DisplayUnit(keyword, name, size)
+    return TICK_UNIT
+
+
+def window_syntax(op: Window, calendar: Calendar) -> str:
+    """A window operator in the query language's syntax: `FROM NOW-20 TO NOW-10 SLIDE 5 SEC` or `SCAN 1 MIN`."""
+    if isinstance(op.slide, AtStart):
+        return "SCAN once"
+    if isinstance(op.input, StoredTable) and isinstance(op.slide, Every):
+        unit = largest_unit((op.slide.step,), calendar)
+        return f"SCAN {op.slide.step // unit.size} {unit.keyword}"
+    bounds = window_bounds(op, calendar)
+    if bounds is None:
+        return f"{op.range}, {op.slide}"
+    unit = bounds.unit
+    return f"FROM {unit.now(bounds.low)} TO {unit.now(bounds.high)} SLIDE {_slide_amount(bounds.step, unit)}"
+
+
+def _slide_amount(step: int, unit: DisplayUnit) -> str:
+    """The step of a slide in the query language's syntax: `5 SEC`, `1 ROW`."""
+    number = step // unit.size
+    return "1 ROW" if unit is ROW_UNIT and number == 1 else f"{number} {unit.keyword}"
+
+
+def window_sentence(op: Window, calendar: Calendar) -> str:
+    """A window operator as an English sentence; empty if a stream's window ends after NOW or has no FROM .. TO."""
+    if isinstance(op.slide, AtStart):
+        return "the whole table, read once at the start"
+    if isinstance(op.input, StoredTable) and isinstance(op.slide, Every):
+        return f"the whole table, read {largest_unit((op.slide.step,), calendar).each(op.slide.step)}"
+    bounds = window_bounds(op, calendar)
+    if bounds is None or bounds.high > 0:
+        return ""
+    if bounds.low > bounds.high:
+        return "FROM is later than TO, so every window is empty"
+    return _row_sentence(bounds) if bounds.unit is ROW_UNIT else _time_sentence(bounds)
+
+
+def _time_sentence(bounds: WindowBounds) -> str:
+    """A window by time as a sentence: `every minute a window with the tuples of the last 5 minutes, ...`."""
+    oldest, newest, unit = -bounds.low, -bounds.high, bounds.unit
+    if oldest == 0:
+        content = "the tuples of that very tick"
+    elif newest == 0:
+        content = f"the tuples of the last {unit.count(oldest)}, both ends included"
+    elif oldest == newest:
+        content = f"the tuples of exactly {unit.count(oldest)} before"
+    else:
+        content = f"the tuples that are {newest // unit.size} to {unit.count(oldest)} old, both ends included"
+    return f"{unit.each(bounds.step)} a window with {content}"
+
+
+def _row_sentence(bounds: WindowBounds) -> str:
+    """A window by rows as a sentence: `at every 2nd row a window with that row and the 2 rows before it`."""
+    oldest, newest = -bounds.low, -bounds.high
+    if oldest == 0:
+        content = "that row alone"
+    elif newest == 0:
+        content = f"that row and the {'row' if oldest == 1 else f'{oldest} rows'} before it"
+    elif oldest == newest:
+        content = f"the row {oldest} before it"
+    else:
+        content = f"the rows from {oldest} to {newest} before it"
+    every = "every row" if bounds.step == 1 else f"every {ordinal(bounds.step)} row"
+    return f"at {every} a window with {content}"
+
+
+def ordinal(number: int) -> str:
+    """The ordinal of a number as text: `1st`, `2nd`, `3rd`, `4th`."""
+    teens = 10 <= number % 100 <= 20
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def format_ticks(ticks: int, calendar: Calendar) -> str:
+    """A number of ticks as the text of a duration with at most two units, such as `1 min 30 s`.
+
+    >>> format_ticks(90, Calendar())
+    '1 min 30 s'
+    """
+    rest, parts = abs(ticks) * calendar.length, []
+    for name, length in _DURATION_UNITS:
+        count, rest = divmod(rest, length)
+        if count:
+            parts.append(f"{count} {name}")
+    if rest or not parts:
+        parts.append(f"{rest} us" if rest else "0")
+    return ("-" if ticks < 0 else "") + " ".join(parts[:2])
+
+
+def plural(number: int, name: str) -> str:
+    """A number with a noun as text: `1 tuple`, `2 tuples`."""
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"

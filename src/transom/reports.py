@@ -1,0 +1,104 @@
+"""Reports about a query besides its answer: the engines that run it, pictures and maps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from transom.algebra.operator import Operator
+from transom.errors import Unsupported, UsageError
+
+Engine = Literal["reference", "spark"]
+ENGINE_NAMES: dict[Engine, str] = {"reference": "the reference engine", "spark": "Spark"}
+"""The engines and their names in messages."""
+
+
+@dataclass(frozen=True)
+class Engines:
+    """The engines that run a query; `refusals` gives the reason for each other engine.
+
+    With `replay_only` Spark runs the query only as a replay, and `refusals` says why it does not run it live.
+    """
+
+    runs: tuple[Engine, ...]
+    refusals: Mapping[Engine, Unsupported] = field(default_factory=dict)
+    replay_only: bool = False
+
+    def __str__(self) -> str:
+        """The engines that run the query, and for each other engine the construct that it does not support."""
+        names = ", ".join(ENGINE_NAMES[engine] for engine in self.runs) or "no engine"
+        if self.replay_only:
+            return f"{names} (replay only; not live: {_describe_gap(self.refusals['spark'])})"
+        refused = [f"not on {ENGINE_NAMES[engine]}: {_describe_gap(gap)}" for engine, gap in self.refusals.items()]
+        return "; ".join([names, *refused])
+
+
+def _describe_gap(gap: Unsupported) -> str:
+    """The unsupported construct as text, with its line and column in the query if known."""
+    where = gap.position
+    return gap.construct if where is None else f"{gap.construct} ({where[0]}:{where[1]})"
+
+
+def is_operator(content: Any) -> bool:
+    """Whether a field of a plan is an operator, which `explain` shows as a node."""
+    return isinstance(content, Operator)
+
+
+def is_syntax(content: Any) -> bool:
+    """Whether a field of a syntax tree is a syntax node, which `explain` shows as a node."""
+    return is_dataclass(content) and type(content).__module__.startswith("transom.languages")
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map as `svg`, as an `html` page with pan and zoom, and as `geojson`."""
+
+    svg: str = field(repr=False)
+    html: str = field(repr=False)
+    geojson: str = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map to a file, as SVG, HTML or GeoJSON by its extension; UsageError for any other."""
+        texts = {".svg": self.svg, ".html": self.html, ".geojson": self.geojson}
+        text = texts.get(Path(path).suffix.lower())
+        if text is None:
+            raise UsageError(f"{path} is no name for a map", hint="let it end in .svg, .html or .geojson")
+        _write_file(path, text)
+
+    def __repr__(self) -> str:
+        """The size of the map instead of its long texts."""
+        return f"<Map: SVG of {len(self.svg):,} characters>"
+
+    def _repr_svg_(self) -> str:
+        """The SVG that notebooks display."""
+        return self.svg
+
+
+def _write_file(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 text file; UsageError if that fails."""
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}", detail=str(error)) from error
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing as SVG text."""
+
+    svg: str = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing to a file; UsageError if that fails."""
+        _write_file(path, self.svg)
+
+    def __repr__(self) -> str:
+        """The size of the drawing instead of its long text."""
+        return f"<Picture: SVG of {len(self.svg):,} characters>"
+
+    def _repr_svg_(self) -> str:
+        """The SVG that notebooks display."""
+        return self.svg

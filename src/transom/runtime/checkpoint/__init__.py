@@ -1,0 +1,1 @@
+"""Checkpoints: Spark's logs and our own files, checked before a start."""

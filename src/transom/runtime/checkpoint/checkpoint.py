@@ -1,0 +1,167 @@
+"""The checkpoint of a run: Spark's folder and Transom's files, checked before a start.
+
+Transom's files are `plan.json` (the fingerprint of the query), `id` (the run id that sinks use), `lock`, and
+`logs.json`: the digests of Spark's logs, the run id, the ids of the topics, and how many files the run has written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from transom.connectors.private_files import make_folder
+from transom.errors import CheckpointError, RunWarning
+from transom.runtime.checkpoint.fingerprint import PLAN_FILE, RUN_ID_FILE
+from transom.runtime.checkpoint.spark_files import SparkFolder, spark_folder
+from transom.runtime.checkpoint.spark_logs import SparkLogs, check_logs, digest, log_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORD_FILE = "logs.json"
+LOST_ROWS_FILE = "lost_rows"
+"""The file that marks a run that lost rows, with the reason."""
+SPARK_FOLDER = "spark"
+"""The folder of Spark's own checkpoint."""
+
+
+class Checkpoint:
+    """A checkpoint whose lock this process holds."""
+
+    def __init__(self, folder: Path, files: SparkFolder) -> None:
+        """A checkpoint in `folder`; `files` reads the part of the folder that Spark writes."""
+        self.folder = folder
+        self.files = files
+        self.started = any(True for _ in files.entries(""))
+        self.logs = SparkLogs()
+        self._write_lock = threading.Lock()
+        self._run: str | None = None
+        self._last_record: dict[str, object] = {}
+        self.topics: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
+        self._files: dict[str, int] = {}
+        """How many files the run has written, by output folder."""
+
+    @staticmethod
+    def open(spark: SparkSession, folder: Path) -> Checkpoint:
+        """Open a new or existing checkpoint without checking it."""
+        return Checkpoint(folder, spark_folder(spark, folder / SPARK_FOLDER))
+
+    def check(self) -> None:
+        """Raise CheckpointError if the checkpoint is damaged or its run lost rows."""
+        if not self.started:
+            return
+        if (self.folder / LOST_ROWS_FILE).exists():
+            raise CheckpointError(
+                f"the run of the checkpoint {self.folder} lost rows",
+                detail=(self.folder / LOST_ROWS_FILE).read_text("utf-8").strip(),
+                hint="start with a new checkpoint",
+            )
+        if not (self.folder / PLAN_FILE).exists():
+            raise CheckpointError(
+                f"{self.folder / PLAN_FILE} is missing, which says what query the checkpoint belongs to",
+                hint="put it back from a copy, or start with a new checkpoint",
+            )
+        self._load()
+        for temporary in self.folder.glob(f"{RECORD_FILE}.*"):
+            temporary.unlink(missing_ok=True)  # left by a process that was killed while writing
+        self.logs = check_logs(self.files, self._digests)
+        present = set(log_files(self.files))
+        self._digests = {name: recorded for name, recorded in self._digests.items() if name in present}
+
+    def _load(self) -> None:
+        """Load run id, topics and log digests from `logs.json`, absent in checkpoints of earlier versions."""
+        file = self.folder / RECORD_FILE
+        try:
+            record = json.loads(file.read_bytes())
+            self._run, self.topics, self._digests = record["run"], dict(record["topics"]), dict(record["digests"])
+            self._files = dict(record["files"])
+        except FileNotFoundError as error:
+            if json.loads((self.folder / PLAN_FILE).read_bytes()).get("made by") is not None:
+                raise CheckpointError(
+                    f"{file} is missing, which has the digests of the checkpoint",
+                    hint="put it back from a copy, or start with a new checkpoint",
+                ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"the checkpoint is damaged: {file} is not what Transom wrote",
+                detail=str(error),
+                hint="put it back from a copy, or start with a new checkpoint",
+            ) from error
+        run_id_file = self.folder / RUN_ID_FILE
+        if self._run is not None and (not run_id_file.exists() or run_id_file.read_text("utf-8") != self._run):
+            raise CheckpointError(
+                f"the checkpoint is damaged: {run_id_file} was changed or removed, the name by which the sink knows "
+                "the run",
+                hint=f"write {self._run} into it, without a line break",
+            )
+
+    def run_id(self) -> str:
+        """The id by which sinks know the run: created on first use, kept as long as Spark's checkpoint exists."""
+        file = self.folder / RUN_ID_FILE
+        if not self.started or not file.exists():
+            _write_atomically(file, uuid4().hex)
+        run = file.read_text("utf-8")
+        if not run:
+            raise CheckpointError(
+                f"the checkpoint is damaged: {file} is empty, the name by which the sink knows the run",
+                hint="put it back from a copy, or start with a new checkpoint and a new sink",
+            )
+        self._run = run
+        return run
+
+    def record_digests(self) -> None:
+        """Record the digests of the log files that Spark has written since the last call, to detect damage."""
+        with self._write_lock:
+            present = list(log_files(self.files))
+            recorded = {name: self._digests[name] for name in present if name in self._digests}
+            new = dict(_digests(self.files, [name for name in present if name not in recorded]))
+            self._digests = {**recorded, **new}
+            record = {"run": self._run, "topics": self.topics, "files": self._files, "digests": self._digests}
+            if record != self._last_record:
+                _write_atomically(self.folder / RECORD_FILE, json.dumps(record, indent=1))
+                self._last_record = {**record, "files": {**self._files}, "topics": {**self.topics}}
+
+    def mark_lost_rows(self, reason: str) -> None:
+        """Mark the checkpoint so that no run continues it: its state lacks rows."""
+        _write_atomically(self.folder / LOST_ROWS_FILE, f"{reason}\n")
+
+    def file_counter(self, sink: str, present: int) -> Callable[[int], None]:
+        """Return a function that counts a sink's new files; warn if fewer are `present` than were counted before."""
+        missing = self._files.get(sink, 0) - present
+        if missing > 0:
+            warnings.warn(
+                f"files that this run has written to {sink} are gone: {missing:,}; their rows are not written again",
+                RunWarning,
+                stacklevel=2,
+            )
+        self._files = {sink: present}
+
+        def count_files(files: int) -> None:
+            """Add the number of files that a micro-batch has written to the sink's folder."""
+            with self._write_lock:
+                self._files[sink] += files
+
+        return count_files
+
+
+def _digests(files: SparkFolder, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of file name and digest for files in Spark's checkpoint; files that Spark has deleted are skipped."""
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            yield name, digest(files.read(name))
+
+
+def _write_atomically(file: Path, text: str) -> None:
+    """Write a text file through a temporary file and a rename, so that a kill never leaves half of it."""
+    make_folder(file.parent)
+    temporary = file.with_name(f"{file.name}.{os.getpid()}")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(file)

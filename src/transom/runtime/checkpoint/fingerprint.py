@@ -1,0 +1,279 @@
+"""The fingerprint of a query, kept in its checkpoint so that a changed query cannot resume from its state."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark import __version__ as SPARK_VERSION
+
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.servers import Kafka, KafkaTopic
+from transom.catalog.sources import Files, FileVersions, FromQuery, Generator, StatementTemplate, Table
+from transom.connectors.private_files import make_folder
+from transom.errors import CheckpointError
+from transom.machines.windows.window import WindowSpec
+from transom.model.geometry.regions import Region
+from transom.model.schema import Schema
+from transom.physical.nodes.node import is_node
+from transom.physical.nodes.rdf import TableToChanges
+from transom.physical.nodes.walk import walk
+from transom.runtime.checkpoint.node_codes import NODE_CODES
+from transom.runtime.job import Job
+from transom.version import __version__
+
+PLAN_FILE = "plan.json"
+RUN_ID_FILE = "id"
+"""The file with the run id; checkpoints of runs with one of Spark's own sinks do not have it."""
+FINGERPRINT_FORMAT = 4
+"""The version of the state layout. Increase it when a release cannot continue the state of the previous one."""
+SOURCE_OF = "the source of "
+"""The prefix of entries that say where the rows of an extent come from."""
+
+
+def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
+    """All that a checkpoint's state depends on, for comparison at a restart; without `user_sources`, the caller's.
+
+    The sources in `user_sources`, which the caller opens, are not known and not included, nor are hints that do not
+    change answers (`rate`, `rows`, `keys`).
+    """
+    calendar, options = job.catalog.calendar, job.options
+    entries = {
+        "format": FINGERPRINT_FORMAT,
+        "the plan": plan_shape(job.plan),
+        "the length of a tick": calendar.length,
+        "the epoch": calendar.epoch.isoformat(),
+        "start": options.start,
+        "until": options.until,
+        "index": options.index,
+        "approximate_sums": options.approximate_sums,
+    }
+    for source in job.sources:
+        entries |= _source_entry(source, job, from_catalog=source.name not in user_sources)
+    entries |= {f"region {region.name}": _region_digest(region) for region in _regions_in(job.plan)}
+    if any(isinstance(node, TableToChanges) for node in walk(job.plan)):
+        entries["the clock of stored graphs"] = "one tick"
+    return entries
+
+
+def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, Any]:
+    """The fingerprint entries of one source; `from_catalog` includes its paths or topic (the caller opens others)."""
+    name = extent.name
+    settings = [extent.declaration, extent.every, list(map(str, extent.sites)), list(extent.order)]
+    iri = [extent.iri] if extent.holds_statements else []
+    entries: dict[str, Any] = {f"extent {name}": [*settings, extent.lateness, extent.idle_after, *iri]}
+    if extent.position is not None or extent.forget_after:
+        entries[f"objects of {name}"] = _object_settings(extent)
+    if columns := _file_columns(extent):
+        entries[f"columns of {name}"] = columns
+    if from_catalog and (location := _source_location(extent, job.catalog.folder)):
+        entries[f"{SOURCE_OF}{name}"] = location
+        if extent.holds_statements and isinstance(extent.source, Files | Kafka):
+            entries[f"the files of {name}"] = [_message_format(extent.source), extent.source.time]
+    return entries
+
+
+def _message_format(source: Files | Kafka) -> str | None:
+    """The declared format of the messages that carry RDF statements; None if the source declares none."""
+    return None if source.payload is None else source.payload.value
+
+
+def _source_location(extent: Extent, folder: Path | None) -> list[str] | None:
+    """The paths, made absolute with `folder`, or the topic of an extent's rows; None if it has neither."""
+    if extent.kind is ExtentKind.STORED and not extent.grows:
+        return None
+    match extent.source:
+        case Files(paths=paths):
+            return absolute_paths(paths, folder)
+        case Kafka(topic=topic):
+            return [spark_topic_name(topic)]
+        case Generator() | Table() | FileVersions() | FromQuery() | StatementTemplate() | None:
+            return None
+        case collected:
+            log = collected.log
+            return [f"Assign[{log.topic}-0]"] if isinstance(log, KafkaTopic) else absolute_paths([log], folder)
+
+
+def spark_topic_name(topic: str) -> str:
+    """The name that Spark gives the source of a Kafka topic in its progress reports."""
+    return f"Subscribe[{topic}]"
+
+
+def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
+    """Absolute paths and patterns; relative ones are resolved against `folder`."""
+    return [os.path.abspath(os.path.join(folder or "", path)) for path in paths]
+
+
+def _file_columns(extent: Extent) -> list[Any]:
+    """The mapping of file columns to attributes and the time format, if the catalog declares them; else empty."""
+    source = extent.source
+    if not isinstance(source, Files | FileVersions):
+        return []
+    time_format = source.time_format if isinstance(source, Files) else None
+    if not source.fields and not time_format:
+        return []
+    return [[list(pair) for pair in source.fields], time_format and time_format.text]
+
+
+def _object_settings(extent: Extent) -> list[Any]:
+    """The settings of an extent's moving objects that change answers: position, key, max_speed, forget_after."""
+    speed = None if extent.max_speed is None else [extent.max_speed.length, extent.max_speed.ticks]
+    return [str(extent.position), extent.object, speed, extent.forget_after]
+
+
+def _regions_in(value: Any) -> Iterator[Region]:
+    """All regions in a plan, in a node of it or in a field of a node, at any depth."""
+    if isinstance(value, Region):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _regions_in(part)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _regions_in(getattr(value, field.name))
+
+
+def _region_digest(region: Region) -> str:
+    """The SHA-256 digest of a region's shape, for the fingerprint."""
+    shape = [region.geodesic, region.polygons]
+    return hashlib.sha256(json.dumps(shape).encode("ascii")).hexdigest()
+
+
+def plan_shape(value: Any) -> Any:
+    """A plan as JSON values for the fingerprint: everything that its state depends on, no reasons or state bounds.
+
+    The names of nodes and fields are for messages only; `_identity` ignores them.
+    """
+    if is_node(value):
+        entries = {
+            field.name: plan_shape(getattr(value, field.name)) for field in fields(value) if field.name != "decision"
+        }
+        code, executor = NODE_CODES[type(value)], str(value.decision.executor)
+        return {"node": type(value).__name__, "code": code, "executor": executor, "fields": entries}
+    if isinstance(value, WindowSpec):
+        return value.to_json()
+    if isinstance(value, tuple | Schema):
+        return [plan_shape(part) for part in value]
+    return value if value is None or isinstance(value, bool | int) else str(value)
+
+
+def _identity(value: Any) -> Any:
+    """The part of a fingerprint entry that must not change: node codes, executors and field values, without names."""
+    if isinstance(value, dict) and "code" in value:
+        return [value["code"], value["executor"], *map(_identity, value["fields"].values())]
+    return [_identity(part) for part in value] if isinstance(value, list) else value
+
+
+def check_fingerprint(folder: Path, current: dict[str, Any], query_text: str, *, spark_started: bool = False) -> bool:
+    """True if a checkpoint fits the query, error if not; writes a missing fingerprint, error if `spark_started`.
+
+    Raises CheckpointError that names what changed, or if there is none although Spark has written its part.
+    """
+    file = folder / PLAN_FILE
+    try:
+        recorded = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        if spark_started:
+            raise CheckpointError(
+                f"{file} is missing, which says what query the checkpoint belongs to",
+                hint="put it back from a copy, or start with a new checkpoint",
+            ) from None
+        make_folder(folder)
+        temporary = folder / f"{PLAN_FILE}.{os.getpid()}"  # a kill must not leave a truncated file
+        temporary.write_text(
+            json.dumps({"query": query_text, "made by": _versions(), **current}, indent=1, ensure_ascii=False), "utf-8"
+        )
+        temporary.replace(file)
+        return False
+    except ValueError as error:
+        raise CheckpointError(
+            f"the checkpoint is damaged: {file} is not what Transom wrote",
+            detail=str(error),
+            hint="put it back from a copy, or start with a new checkpoint",
+        ) from error
+    now = json.loads(json.dumps(current))
+    if recorded.get("format") != now.get("format"):
+        raise CheckpointError(
+            f"the checkpoint {folder} has format {recorded.get('format')}; this version of Transom writes format "
+            f"{now.get('format')} and cannot continue it",
+            detail=f"made by {_made_by(recorded)}",
+            hint="start with a new checkpoint, or continue with the version that made this one",
+        )
+    names = [name for name in {**recorded, **now} if name not in ("query", "made by")]
+    changed = [name for name in names if _identity(recorded.get(name)) != _identity(now.get(name))]
+    if changed:
+        parts = "; ".join(_difference(name, recorded.get(name), now.get(name)) for name in changed)
+        raise CheckpointError(
+            f"the checkpoint {folder} belongs to another query: changed {'is' if len(changed) == 1 else 'are'} "
+            + ", ".join(changed),
+            detail=f"{parts}; it was made by: {recorded.get('query', '').strip()}",
+            hint="start with a new folder, or run the query as it was",
+        )
+    return True
+
+
+def _made_by(recorded: dict[str, Any]) -> str:
+    """The versions of Transom and Spark that made a checkpoint, for messages."""
+    made: Any = recorded.get("made by")
+    if not isinstance(made, dict):
+        return "an earlier version"
+    return f"Transom {made.get('transom')} on Spark {made.get('spark')}"
+
+
+def _versions() -> dict[str, str]:
+    """The versions of Transom and Spark that write a checkpoint."""
+    return {"transom": __version__, "spark": SPARK_VERSION}
+
+
+def _difference(name: str, recorded: Any, now: Any) -> str:
+    """Text with the first difference between the recorded and the current fingerprint entry `name`, and both values."""
+    if _is_same_node(recorded, now):
+        if recorded["executor"] != now["executor"]:
+            return _difference(f"{name}, {now['node']}.executor", recorded["executor"], now["executor"])
+        for field, before, after in zip(now["fields"], recorded["fields"].values(), now["fields"].values()):
+            if _identity(before) != _identity(after):
+                return _difference(f"{name}, {now['node']}.{field}", before, after)
+    if isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now) and _is_nested(recorded):
+        pairs = enumerate(zip(recorded, now))
+        index = next(index for index, (before, after) in pairs if _identity(before) != _identity(after))
+        return _difference(f"{name}[{index}]", recorded[index], now[index])
+    first = 0
+    if isinstance(recorded, str) and isinstance(now, str):
+        different = next((index for index, (before, after) in enumerate(zip(recorded, now)) if before != after), 0)
+        first = max(0, different - 30)
+    return f"{name} was {_abbreviate(recorded, first)}, and is {_abbreviate(now, first)}"
+
+
+def _is_same_node(recorded: Any, now: Any) -> bool:
+    """Whether two fingerprint entries are plan nodes with the same code and number of fields."""
+    if not (isinstance(recorded, dict) and isinstance(now, dict) and "code" in recorded and "code" in now):
+        return False
+    return bool(recorded["code"] == now["code"] and len(recorded["fields"]) == len(now["fields"]))
+
+
+def _is_nested(value: list[Any]) -> bool:
+    """Whether a fingerprint entry holds lists or dictionaries."""
+    return any(isinstance(part, dict | list) for part in value)
+
+
+def _abbreviate(value: Any, first: int = 0) -> str:
+    """A fingerprint entry in at most 80 characters: a plan node by its name, a text from its character `first` on."""
+    if isinstance(value, dict) and "node" in value:
+        return str(value["node"])
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = f"...{text[first:]}" if first else text
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def recorded_start(folder: Path) -> int | None:
+    """The start tick recorded in a checkpoint; None if there is no readable fingerprint."""
+    try:
+        start: Any = json.loads((folder / PLAN_FILE).read_bytes())["start"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return start if isinstance(start, int) else None

@@ -1,0 +1,74 @@
+"""File lock that allows one run per checkpoint; the operating system releases it when the process ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from transom.connectors.private_files import make_folder
+from transom.errors import Unavailable
+
+LOCK_FILE = "lock"
+
+
+class CheckpointLock:
+    """The lock of a checkpoint; it excludes other processes and other runs of this process.
+
+    The lock is advisory and local to this host: another host with the same folder mounted may not see it.
+    """
+
+    _held: ClassVar[dict[Path, CheckpointLock]] = {}
+
+    def __init__(self, checkpoint: Path) -> None:
+        """The lock of a checkpoint folder against a second run; not yet taken."""
+        self.folder = checkpoint.resolve()
+        self.in_use: Callable[[], bool] = lambda: True
+        self._handle: int | None = None
+        self._writing = threading.RLock()
+
+    def acquire(self) -> CheckpointLock:
+        """Take the lock of the checkpoint or raise Unavailable.
+
+        The lock of a finished run of this process is released first.
+        """
+        earlier = self._held.get(self.folder)
+        if earlier is not None and not earlier.in_use():
+            earlier.release()
+        make_folder(self.folder)
+        handle = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
+            os.close(handle)
+            raise Unavailable(
+                f"the checkpoint {self.folder} is in use by another run" + (f" (process {holder})" if holder else ""),
+                hint="stop that run first, or give this one its own checkpoint",
+            ) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.truncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        self._handle = handle
+        self._held[self.folder] = self
+        return self
+
+    def while_held(self, action: Callable[[], None]) -> None:
+        """Run an action if this run holds the lock, else skip it; the lock cannot be released meanwhile."""
+        with self._writing:
+            if self._handle is not None:
+                action()
+
+    def release(self) -> None:
+        """Release the lock; does nothing if it is not held."""
+        with self._writing:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                os.close(handle)
+                if self._held.get(self.folder) is self:
+                    del self._held[self.folder]

@@ -1,0 +1,261 @@
+"""Read and check Spark's logs in a checkpoint before a start: Spark silently continues from damaged ones.
+
+`offsets/N` says what micro-batch N reads and is written before it runs, `commits/N` after it. `sources/I/K` lists the
+files that source I has found. Each is text: a line with the version, then JSON. Spark writes each file once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from transom.errors import CheckpointError
+from transom.runtime.checkpoint.spark_files import SparkFolder
+
+BATCHES_KEPT = 100
+"""How many micro-batches Spark's logs keep by default; a kill while Spark deletes older ones may leave gaps."""
+_VERSION_LINE = re.compile(r"\0?v\d+")
+_RESTORE_HINT = (
+    "put back a copy of the whole checkpoint, and of its sink from the same time, or start with a new checkpoint and "
+    "a new sink"
+)
+
+
+@dataclass(frozen=True)
+class BatchOffsets:
+    """The content of `offsets/N`: the watermark of the micro-batch and, per source, its end offset."""
+
+    watermark: int
+    ends: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SparkLogs:
+    """The last planned and the last committed micro-batch of checked logs; -1 if there is none."""
+
+    planned: int = -1
+    committed: int = -1
+    ends: tuple[Any, ...] = ()
+    """Per source, the end offset of the last committed micro-batch."""
+
+
+def digest(content: bytes) -> str:
+    """The SHA-256 digest of a file's content, in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def log_files(files: SparkFolder) -> Iterator[str]:
+    """The names of all log files in Spark's checkpoint, which Spark writes once and never changes."""
+    for name in files.entries(""):
+        if name == "metadata":
+            yield name
+    for log in ("offsets", "commits"):
+        yield from (f"{log}/{number}" for number in _log_numbers(files, log))
+    for source in files.entries("sources"):
+        if source.isdecimal():
+            yield from (f"sources/{source}/{name}" for name in files.entries(f"sources/{source}") if _is_log(name))
+
+
+def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
+    """Read all of Spark's logs and compare them with recorded digests; CheckpointError names the first damaged file."""
+    offsets, commits = _log_numbers(files, "offsets"), _log_numbers(files, "commits")
+    planned, committed = max(offsets, default=-1), max(commits, default=-1)
+    _check_numbers(files, offsets, commits)
+    _check_metadata(files, bool(offsets))
+    batches = {number: _batch_offsets(files, number) for number in offsets}
+    watermarks = {number: _committed_watermark(files, number) for number in commits}
+    _check_watermarks(files, batches, watermarks)
+    width = max((len(batch.ends) for batch in batches.values()), default=0)
+    for number, batch in batches.items():
+        if len(batch.ends) != width:
+            raise _damage_error(files, f"offsets/{number}", "is cut off: it lacks a source")
+    _check_sources(files, digests, batches.get(planned), batches.get(committed))
+    present = set(log_files(files))  # Spark deletes old logs; required ones are checked above
+    for name, recorded in digests.items():
+        if name in present and digest(files.read(name)) != recorded:
+            raise _damage_error(files, name, "was changed after it was written")
+    ends = batches[committed].ends if committed in batches else ()
+    return SparkLogs(planned, committed, ends)
+
+
+def _log_numbers(files: SparkFolder, log: str) -> list[int]:
+    """The micro-batch numbers that are the file names in a log folder such as `offsets`, in order."""
+    return sorted(int(name) for name in files.entries(log) if name.isdecimal())
+
+
+def _is_log(name: str) -> bool:
+    """Whether a file name is that of one of Spark's logs: a number, or a number with `.compact`."""
+    return name.removesuffix(".compact").isdecimal()
+
+
+def _check_numbers(files: SparkFolder, offsets: Sequence[int], commits: Sequence[int]) -> None:
+    """Raise CheckpointError for missing micro-batch numbers, or if the last commit does not fit the last offsets."""
+    for log, numbers in (("offsets", offsets), ("commits", commits)):
+        recent = [number for number in numbers if number > numbers[-1] - BATCHES_KEPT]
+        missing = sorted({*range(recent[0], recent[-1])} - {*recent}) if recent else []
+        if missing:
+            raise CheckpointError(f"{files.path(f'{log}/{missing[0]}')} is missing", hint=_RESTORE_HINT)
+    planned, committed = max(offsets, default=-1), max(commits, default=-1)
+    if committed > planned:
+        raise CheckpointError(
+            f"{files.path(f'offsets/{committed}')} is missing",
+            detail=f"micro-batch {committed} was committed, and the newest offsets are {planned}",
+            hint=_RESTORE_HINT,
+        )
+    if planned > committed + 1:
+        raise CheckpointError(
+            f"{files.path(f'commits/{planned - 1}')} is missing",
+            detail=f"micro-batch {planned} was begun, and the newest commit is {committed}",
+            hint=_RESTORE_HINT,
+        )
+
+
+def _check_metadata(files: SparkFolder, started: bool) -> None:
+    """Raise CheckpointError if Spark's file `metadata` is damaged, or missing although micro-batches have `started`."""
+    if "metadata" not in files.entries(""):
+        if started:
+            raise CheckpointError(f"{files.path('metadata')} is missing", hint=_RESTORE_HINT)
+        return
+    try:
+        query_id = json.loads(files.read("metadata"))["id"]
+    except (ValueError, KeyError, TypeError):
+        query_id = None
+    if not isinstance(query_id, str):
+        raise _damage_error(files, "metadata", "does not hold the id of the query")
+
+
+def _log_lines(files: SparkFolder, name: str) -> list[str]:
+    """The non-empty lines of one of Spark's logs after its version line; CheckpointError if that is missing."""
+    try:
+        version, *lines = files.read(name).decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise _damage_error(files, name, "is not text") from None
+    if not _VERSION_LINE.fullmatch(version):
+        raise _damage_error(files, name, "does not begin with a version" if version else "is empty")
+    return [line for line in lines if line]
+
+
+def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
+    """Parse one line of a log; CheckpointError if it is not JSON."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        raise _damage_error(files, name, "is cut off or is not JSON") from None
+
+
+def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
+    """Read `offsets/N`: what micro-batch N reads; CheckpointError if the file is cut off."""
+    name = f"offsets/{number}"
+    header, *ends = _log_lines(files, name) or [""]
+    metadata = {} if header == "-" else _parse_json(files, name, header)
+    watermark = metadata.get("batchWatermarkMs", 0) if isinstance(metadata, dict) else None
+    if not isinstance(watermark, int) or not ends:
+        raise _damage_error(files, name, "is cut off")
+    # The offsets of a third-party source need not be JSON.
+    return BatchOffsets(watermark, tuple(_parse_json(files, name, end) if end[0] in '{["' else end for end in ends))
+
+
+def _committed_watermark(files: SparkFolder, number: int) -> int:
+    """Read the watermark in `commits/N`, that of the next micro-batch; CheckpointError if the file is cut off."""
+    name = f"commits/{number}"
+    lines = _log_lines(files, name)
+    metadata = _parse_json(files, name, lines[0]) if lines else None
+    watermark = metadata.get("nextBatchWatermarkMs", 0) if isinstance(metadata, dict) else None
+    if not isinstance(watermark, int):
+        raise _damage_error(files, name, "is cut off")
+    return watermark
+
+
+def _check_watermarks(files: SparkFolder, batches: Mapping[int, BatchOffsets], watermarks: Mapping[int, int]) -> None:
+    """Raise CheckpointError if the watermark goes backwards from one micro-batch to the next."""
+    for number, watermark in watermarks.items():
+        before, after = batches.get(number), batches.get(number + 1)
+        if before is not None and watermark < before.watermark:
+            raise _damage_error(files, f"commits/{number}", "has a watermark before that of its micro-batch")
+        if after is not None and after.watermark < watermark:
+            raise _damage_error(files, f"commits/{number}", "has a watermark after that of the next micro-batch")
+
+
+def _check_sources(
+    files: SparkFolder, recorded: Collection[str], planned: BatchOffsets | None, committed: BatchOffsets | None
+) -> None:
+    """Raise CheckpointError if sources' file lists, or files of a planned but uncommitted micro-batch, are missing.
+
+    A source that a plan reads twice has one list and two offsets. The n-th offset then need not belong to list n, and
+    the existence of the files is not checked.
+    """
+    lists: dict[str, list[int]] = {}
+    for source in sorted(int(name) for name in files.entries("sources") if name.isdecimal()):
+        folder = f"sources/{source}"
+        names = [name for name in files.entries(folder) if _is_log(name)]
+        entries = [entry for name in names for entry in _file_entries(files, f"{folder}/{name}")]
+        numbers = {int(name.removesuffix(".compact")) for name in names}
+        numbers |= {
+            int(number)
+            for log, _, number in (name.rpartition("/") for name in recorded)
+            if log == folder and number.isdecimal()
+        }
+        first = max((int(name.removesuffix(".compact")) for name in names if not name.isdecimal()), default=0)
+        for log_number in range(first, max(numbers, default=-1) + 1):
+            if not {str(log_number), f"{log_number}.compact"} & {*names}:
+                raise CheckpointError(f"{files.path(f'{folder}/{log_number}')} is missing", hint=_RESTORE_HINT)
+        if entries and all(isinstance(entry, dict) and "path" in entry for entry in entries):
+            lists[folder] = sorted(numbers)
+    if planned is None:
+        return
+    before = committed.ends if committed is not None else ("-",) * len(planned.ends)
+    spans = [
+        (_log_offset(start), _log_offset(end)) for start, end in zip(before, planned.ends) if _log_offset(end) >= 0
+    ]
+    if len(spans) == len(lists):
+        for folder, (done, last) in zip(lists, spans):
+            _check_files_exist(files, folder, range(done + 1, last + 1))
+
+
+def _log_offset(end: Any) -> int:
+    """The number of the last file list that a source's end offset covers; -1 for sources that read no files."""
+    offset = end.get("logOffset") if isinstance(end, dict) else None
+    return offset if isinstance(offset, int) else -1
+
+
+def _file_entries(files: SparkFolder, name: str) -> list[Any]:
+    """The JSON entries, one per source file, of one of a source's file lists."""
+    return [_parse_json(files, name, line) for line in _log_lines(files, name)]
+
+
+def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
+    """Raise CheckpointError if source files in the lists `numbers` are gone: Spark would silently skip them."""
+    present = set(files.entries(folder))
+    for number in numbers:
+        name = str(number) if str(number) in present else f"{number}.compact"
+        for entry in _file_entries(files, f"{folder}/{name}"):
+            if isinstance(entry, dict) and entry.get("batchId") == number:
+                location = urlsplit(str(entry.get("path")))
+                if location.scheme == "file" and not os.path.exists(unquote(location.path)):
+                    raise CheckpointError(
+                        f"{unquote(location.path)} was to be read, and is gone",
+                        detail=f"{files.path(f'{folder}/{name}')} lists it for a micro-batch that is not finished",
+                        hint="put the file back, or start with a new checkpoint",
+                    )
+
+
+def _damage_error(files: SparkFolder, name: str, problem: str) -> CheckpointError:
+    """The CheckpointError for a damaged log file, with its problem and a remedy.
+
+    The newest commit or offsets can be deleted; the micro-batch is then repeated.
+    """
+    planned, committed = (max(_log_numbers(files, log), default=-1) for log in ("offsets", "commits"))
+    hint = _RESTORE_HINT
+    if name == f"commits/{committed}":
+        after = f" and {files.path(f'offsets/{planned}')}" if planned > committed else ""
+        hint = f"delete {files.path(name)}{after}: its micro-batch is then done again"
+    elif name == f"offsets/{planned}":
+        after = f" and {files.path(f'commits/{planned}')}" if planned == committed else ""
+        hint = f"delete {files.path(name)}{after}: the micro-batch is then planned again"
+    return CheckpointError(f"the checkpoint is damaged: {files.path(name)} {problem}", hint=hint)

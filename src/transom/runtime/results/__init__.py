@@ -1,0 +1,1 @@
+"""The results of a query on Spark, for users and for comparison."""

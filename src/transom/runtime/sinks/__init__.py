@@ -1,0 +1,1 @@
+"""Sinks: folders, Kafka, MQTT, PostgreSQL, and the dead letters of a sink."""

@@ -1,0 +1,278 @@
+"""Deliver micro-batches to servers: PostgreSQL, Kafka, MQTT and webhooks, as callbacks for `foreachBatch`.
+
+A repeated micro-batch has the same number and the same rows. PostgreSQL gets the rows and the number in one
+transaction and accepts each number once. The id of a message is made of the run, the tick, the micro-batch and the
+row, so that a reader can recognise duplicates. Every micro-batch is computed, even one that was delivered before,
+because Spark saves state only for micro-batches that it computes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from transom.catalog.addresses import is_refused_connection, kafka_topic, libpq_parameters, read_address, webhook_tls
+from transom.catalog.extras import require_library
+from transom.catalog.reading.references import resolve_references
+from transom.catalog.servers import KafkaTopic
+from transom.catalog.tls import client_context, error_text, refused_certificate
+from transom.connectors.kafka.client import check_access
+from transom.connectors.kafka.topic_settings import topic_settings
+from transom.errors import CheckpointError, Unavailable, UsageError
+from transom.runtime.sinks.dead_letters import RefusedRow, SinkDeadLetters
+from transom.runtime.sinks.kafka import MessageLimit, largest_message, message_limit, write_messages
+from transom.runtime.sinks.mqtt import ID_FIELD, Broker, Outbox
+from transom.runtime.sinks.postgresql import copy_rows
+from transom.runtime.sinks.sink import Sink
+from transom.spark.columns import quoted, unique_names
+from transom.spark.event_time import EPOCH
+
+LEDGER_TABLE = "transom_batches"
+MAX_ATTEMPTS = 8
+_SQL_TYPES = {
+    "long": "bigint",
+    "integer": "integer",
+    "double": "double precision",
+    "decimal": "numeric",
+    "string": "text",
+    "boolean": "boolean",
+    "timestamp": "timestamptz",
+}
+_JSON_OPTIONS = {"ignoreNullFields": "false", "timeZone": "UTC"}
+
+DeliverBatch = Callable[[DataFrame, int], None]
+
+
+def batch_delivery(sink: Sink, run_id: str, dead_letters: SinkDeadLetters) -> DeliverBatch:
+    """The `foreachBatch` callback for a server sink; refused rows become dead letters; `run_id` makes ids unique."""
+    address = sink.address or ""
+    match sink.kind:
+        case "postgresql":
+            psycopg = require_library("psycopg", "postgresql", "postgresql")
+            return lambda frame, batch: _to_postgresql(psycopg, address, run_id, frame, batch, dead_letters)
+        case "kafka":
+            topic = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
+            check_access(topic, str(topic), topic.topic)
+            limit = message_limit(dict(topic.options), topic_settings(topic))
+            return lambda frame, batch: _to_kafka(topic, limit, frame, run_id, batch, dead_letters)
+        case "mqtt":
+            broker = Broker(address)
+            return lambda frame, batch: _to_mqtt(
+                broker, _collect_messages(to_messages(frame, run_id, batch, (ID_FIELD,))), batch, dead_letters
+            )
+        case "webhook":
+            require_library("httpx", "webhook")
+            return lambda frame, batch: _to_webhook(
+                address, _collect_messages(to_messages(frame, run_id, batch)), batch, dead_letters
+            )
+        case other:
+            raise UsageError(f"no server is called {other}")
+
+
+def to_messages(frame: DataFrame, run_id: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
+    """Convert rows of a run's micro-batch to JSON messages with unique `id`; columns in `taken` get an underscore.
+
+    Columns whose names are `taken` get an extra underscore in the JSON.
+    """
+    columns = [F.col(quoted(name)) for name in frame.columns]
+    shown = [column.alias(name) for column, name in zip(columns, unique_names(frame.columns, taken))]
+    equal = F.row_number().over(Window.partitionBy(*columns).orderBy(F.lit(0)))
+    numbered = frame.select(
+        F.to_json(F.struct(*shown), _JSON_OPTIONS).alias("value"), F.col("tick"), equal.alias("occurrence")
+    )
+    parts = [
+        F.lit(run_id[:12]),
+        F.unix_micros("tick"),
+        F.lit(batch),
+        F.substring(F.sha2("value", 256), 1, 20),
+        F.col("occurrence"),
+    ]
+    return numbered.select("tick", F.concat_ws(":", *parts).alias("id"), "value")
+
+
+def _collect_messages(frame: DataFrame) -> list[tuple[str, str]]:
+    """Collect the ids and values of messages, ordered by tick and id."""
+    rows = frame.select(F.unix_micros("tick").alias("micros"), "id", "value").collect()
+    return [(row["id"], row["value"]) for row in sorted(rows, key=lambda row: (row["micros"], row["id"]))]
+
+
+def with_retries(receiver: str, action: Callable[[], None], attempts: int = MAX_ATTEMPTS) -> None:
+    """Run an action, retry it after 1/2, 1, 2, ... 30 seconds; Unavailable, naming `receiver`, after all attempts.
+
+    The error stops the query, which can be resumed later.
+    """
+    for attempt in range(attempts):
+        try:
+            action()
+            return
+        except (OSError, RuntimeError, ValueError) as error:
+            if attempt == attempts - 1:
+                raise Unavailable(
+                    f"{receiver} does not take the answers", detail=f"{type(error).__name__}: {error}"
+                ) from error
+            time.sleep(min(0.5 * 2**attempt, 30.0))
+
+
+def _to_kafka(
+    topic: KafkaTopic, limit: MessageLimit, frame: DataFrame, run_id: str, batch: int, dead_letters: SinkDeadLetters
+) -> None:
+    """Write a micro-batch to a Kafka topic as JSON messages; dead letters for those larger than `limit` allows."""
+    largest = largest_message(frame.schema)
+    write_messages(to_messages(frame, run_id, batch), topic, limit, batch, dead_letters, largest)
+
+
+def _to_mqtt(broker: Broker, messages: list[tuple[str, str]], batch: int, dead_letters: SinkDeadLetters) -> None:
+    """Publish the (id, JSON) messages of a micro-batch with retries; those the broker refuses become dead letters."""
+    outbox = Outbox(messages)
+    if messages:
+        with_retries(f"the broker {broker.host}", lambda: outbox.send(broker))
+    dead_letters.write(batch, outbox.refused)
+
+
+def _to_webhook(address: str, messages: list[tuple[str, str]], batch: int, dead_letters: SinkDeadLetters) -> None:
+    """POST each (id, JSON) message of a micro-batch with retries; those the receiver refuses become dead letters."""
+    httpx = require_library("httpx", "webhook")
+    if not messages:
+        return
+    parts = read_address(address, "https://HOST/PATH")
+    tls, (user, password) = webhook_tls(parts), parts.login()
+    client_options: dict[str, Any] = {} if tls is None else {"verify": client_context(tls)}
+    if user is not None:
+        client_options["auth"] = (user, password or "")
+    url = resolve_references(f"{parts.scheme}://{parts.hosts}{parts.path}{'?' if parts.query else ''}{parts.query}")
+    refused: list[RefusedRow] = []
+    with httpx.Client(timeout=10, trust_env=False, **client_options) as client:
+        for message_id, value in messages:
+            try:
+                with_retries("the webhook", partial(_post, httpx, client, url, message_id, value))
+            except _RowRefused as refusal:
+                refused.append(RefusedRow({ID_FIELD: message_id, **json.loads(value)}, str(refusal)))
+    dead_letters.write(batch, refused)
+
+
+class _RowRefused(Exception):
+    """The receiver refuses this row; a retry would not help."""
+
+
+def _post(httpx: Any, client: Any, url: str, message_id: str, value: str) -> None:
+    """POST one message: OSError if a retry may help, _RowRefused if the receiver rejects the row, else UsageError."""
+    headers = {"Idempotency-Key": message_id, "Content-Type": "application/json"}
+    try:
+        answer = client.post(url, content=value.encode(), headers=headers)
+    except httpx.HTTPError as error:
+        if refused_certificate(error) is not None:
+            raise UsageError("no connection to the webhook", detail=error_text(error)) from None
+        raise OSError(type(error).__name__) from error
+    if answer.status_code >= 500 or answer.status_code in (408, 425, 429):
+        raise OSError(f"status {answer.status_code}")
+    if answer.status_code in (400, 413, 422):
+        raise _RowRefused(f"status {answer.status_code}")
+    if answer.status_code >= 400:
+        raise UsageError(f"the webhook refuses an answer: status {answer.status_code}", hint="look at its own log")
+
+
+def _to_postgresql(
+    psycopg: Any, address: str, run_id: str, frame: DataFrame, batch: int, dead_letters: SinkDeadLetters
+) -> None:
+    """COPY a micro-batch into a table, once: the transaction also writes run id and batch number to a ledger table."""
+    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
+    cells = [
+        F.unix_micros(quoted(name)).alias(name) if kind == "timestamp" else F.col(quoted(name))
+        for name, kind in kinds.items()
+    ]
+    rows = frame.select(*cells).collect()
+    instants = [index for index, kind in enumerate(kinds.values()) if kind == "timestamp"]
+    values = [
+        [_instant_of_micros(value) if index in instants else value for index, value in enumerate(row)] for row in rows
+    ]
+    table = read_address(address, "").name.partition("/")[2]
+    sql = psycopg.sql
+    target = sql.Identifier(*table.split("."))
+    columns = sql.SQL(", ").join(map(sql.Identifier, kinds))
+    shape = sql.SQL(", ").join(
+        sql.SQL(f"{{}} {_sql_type(kind)}").format(sql.Identifier(name)) for name, kind in kinds.items()
+    )
+
+    def write() -> None:
+        """Write the micro-batch's number and rows in one transaction; nothing if the ledger has the number already."""
+        try:
+            with psycopg.connect(**_connection_options(address)) as connection, connection.cursor() as cursor:
+                cursor.execute(
+                    f"CREATE TABLE IF NOT EXISTS {LEDGER_TABLE} (run text, batch bigint, PRIMARY KEY (run, batch))"
+                )
+                cursor.execute(sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(target, shape))
+                cursor.execute(f"INSERT INTO {LEDGER_TABLE} VALUES (%s, %s) ON CONFLICT DO NOTHING", (run_id, batch))  # noqa: S608
+                if cursor.rowcount == 0:
+                    return  # this micro-batch is already in the table
+                copy = sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)
+                dead_letters.write(batch, copy_rows(psycopg, connection, copy, list(kinds), values))
+        except psycopg.OperationalError as error:
+            raise _connection_error(address, error) from None
+
+    with_retries(f"PostgreSQL at {read_address(address, '').host}", write)
+
+
+def _connection_options(address: str) -> dict[str, Any]:
+    """The libpq connection parameters of a PostgreSQL address, with references to secrets resolved."""
+    return {name: resolve_references(value) for name, value in libpq_parameters(read_address(address, "")).items()}
+
+
+def _connection_error(address: str, error: Exception) -> Exception:
+    """The error to raise for a failed connection to PostgreSQL: UsageError if a retry would not help, else OSError."""
+    message = re.sub(r"\s+", " ", str(error)).strip()
+    if is_refused_connection(message):
+        return UsageError(f"no connection to PostgreSQL at {read_address(address, '').host}", detail=message)
+    return OSError(message)
+
+
+def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
+    """Raise CheckpointError if the database has later micro-batches than `planned`: the checkpoint is an old copy.
+
+    Their numbers would be used again for other rows, which would be skipped as duplicates. Only PostgreSQL keeps a
+    ledger of micro-batches.
+    """
+    if sink.kind != "postgresql":
+        return
+    address = sink.address or ""
+    psycopg = require_library("psycopg", "postgresql", "postgresql")
+    delivered: list[int] = []
+
+    def read_ledger() -> None:
+        """Append the run's last micro-batch in the ledger table to `delivered`, or -1; nothing without a ledger."""
+        try:
+            with psycopg.connect(**_connection_options(address)) as connection:
+                if connection.execute("SELECT to_regclass(%s)", (LEDGER_TABLE,)).fetchone()[0] is not None:
+                    newest = f"SELECT max(batch) FROM {LEDGER_TABLE} WHERE run = %s"  # noqa: S608
+                    last = connection.execute(newest, (run_id,)).fetchone()[0]
+                    delivered.append(-1 if last is None else last)
+        except psycopg.OperationalError as error:
+            raise _connection_error(address, error) from None
+
+    with_retries(f"PostgreSQL at {read_address(address, '').host}", read_ledger)
+    if delivered and delivered[-1] > planned:
+        raise CheckpointError(
+            f"the database is ahead of its checkpoint: {LEDGER_TABLE} has micro-batch {delivered[-1]} of this run, and "
+            f"the checkpoint knows of {planned} at most",
+            hint="the checkpoint is an old one: give a new table and a new checkpoint",
+        )
+
+
+def _sql_type(type_name: str) -> str:
+    """The PostgreSQL column type for a Spark type name; UsageError if there is none."""
+    name = type_name.partition("(")[0]
+    if name not in _SQL_TYPES:
+        raise UsageError(f"PostgreSQL gets no columns of type {type_name}")
+    return _SQL_TYPES[name]
+
+
+def _instant_of_micros(micros: int | None) -> Any:
+    """The UTC instant of microseconds since the Unix epoch; None for NULL."""
+    return None if micros is None else EPOCH + timedelta(microseconds=micros)

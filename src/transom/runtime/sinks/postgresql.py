@@ -1,0 +1,42 @@
+"""COPY rows into a PostgreSQL table, skipping and returning those that the table refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transom.runtime.sinks.dead_letters import RefusedRow
+
+
+def copy_rows(
+    psycopg: Any, connection: Any, copy: Any, names: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> list[RefusedRow]:
+    """Run the COPY statement `copy` for rows with columns `names`; returns the refused rows, found by bisection.
+
+    A row is refused if a value cannot be stored (a NUL in text), does not fit its column or violates a constraint.
+    """
+    refused: list[RefusedRow] = []
+    parts = [rows] if rows else []
+    while parts:
+        part = parts.pop()
+        problem = _copy_error(psycopg, connection, copy, part)
+        if problem is None:
+            continue
+        if len(part) == 1:
+            refused.append(RefusedRow(dict(zip(names, part[0], strict=True)), problem))
+            continue
+        middle = len(part) // 2
+        parts += [part[middle:], part[:middle]]
+    return refused
+
+
+def _copy_error(psycopg: Any, connection: Any, copy: Any, rows: Sequence[Sequence[Any]]) -> str | None:
+    """Run the COPY statement `copy` for rows in a savepoint; None on success, else the error, with all rows undone."""
+    try:
+        with connection.transaction(), connection.cursor() as cursor, cursor.copy(copy) as stream:
+            for row in rows:
+                stream.write_row(row)
+    except (psycopg.DataError, psycopg.IntegrityError, UnicodeEncodeError) as error:
+        message = getattr(getattr(error, "diag", None), "message_primary", None)
+        return str(message or error).partition("\n")[0]
+    return None

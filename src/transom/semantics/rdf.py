@@ -1,0 +1,165 @@
+"""Semantics of queries over RDF (SPARQL): solutions, triples and truth values with validity intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from transom.algebra.expressions.term_functions import TERM_FUNCTIONS
+from transom.algebra.rdf.forms import Ask, Construct, Describe
+from transom.algebra.sequences import is_ordered
+from transom.algebra.tree import calls
+from transom.compiled import ResultKind
+from transom.errors import Span, Unsupported, UsageError
+from transom.languages.sparql.locations import operator_span
+from transom.languages.sparql.remarks import unknown_predicates
+from transom.languages.sparql.translation.names import NameResolver
+from transom.model.rdf.answer import RdfAnswer
+from transom.model.rdf.formats import lines, table
+from transom.model.rdf.ntriples import decode_term
+from transom.model.rdf.terms import IRI
+from transom.physical.nodes.node import PhysicalNode
+from transom.reference.rdf.evaluate import evaluate
+from transom.reports import Engine, Map
+from transom.semantics.semantics import Semantics
+from transom.spark.expressions.function_gaps import refuse_functions
+from transom.spark.expressions.java_patterns import check_pattern
+
+if TYPE_CHECKING:
+    from transom.languages.sql.select import Remark
+    from transom.runtime.results.rdf import RdfResults
+
+REGEX_FUNCTIONS = (TERM_FUNCTIONS["REGEX"], TERM_FUNCTIONS["REPLACE"])
+
+
+@dataclass(frozen=True)
+class RdfSemantics(Semantics):
+    """A query over RDF streams and graphs; its answers have validity intervals."""
+
+    unit: ClassVar[str] = "statements and solutions"
+    flow: ClassVar[tuple[str, str]] = ("statements", "changes out")
+    folder_formats: ClassVar[tuple[str, ...]] = ("json", "nq", "jsonld")
+    refused: ClassVar[Mapping[str, str]] = {
+        "--index": "solutions have no running index",
+        "--approximate-sums": "sums of SPARQL are exact",
+    }
+
+    @property
+    def result_kind(self) -> ResultKind:
+        """The kind of answer: boolean for ASK, triples for CONSTRUCT and DESCRIBE, solutions (sequences if sorted)."""
+        match self.query.algebra:
+            case Ask():
+                return "boolean"
+            case Construct() | Describe():
+                return "triples"
+            case solutions:
+                return "sequences" if is_ordered(solutions) else "solutions"
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that shorten IRIs in an answer: those of the query, and those of the catalog that it keeps."""
+        return self._names.prefixes
+
+    @property
+    def _names(self) -> NameResolver:
+        """The resolver of prefixed names for the query's text and the catalog's prefixes."""
+        return NameResolver.of(self.query.syntax, self.query.catalog.rdf.prefixes)
+
+    def locate(self, operator: str, extents: Collection[str]) -> Span | None:
+        """Span of the first syntax that yields plan operator or function `operator`, or None; `extents` is ignored."""
+        return operator_span(self.query.syntax, operator)
+
+    def refusals(self) -> Mapping[Engine, Unsupported]:
+        """Why the reference engine refuses the query: an unsupported regular expression; empty if there is none."""
+        for call in calls(self.query.algebra):
+            if call.function in REGEX_FUNCTIONS:
+                try:
+                    check_pattern(call)
+                except Unsupported as gap:
+                    gap.span = gap.span or self.locate(call.function.name, ())
+                    return {"reference": gap}
+        return {}
+
+    def physical_plan(
+        self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
+    ) -> PhysicalNode:
+        """Plan for Spark with the parameters of Semantics.physical_plan; Unsupported for a function that Spark lacks.
+
+        Stored graphs are valid from `start` on.
+        """
+        plan = super().physical_plan(start=start, index=index, slack=slack, kernel=kernel, growing=growing)
+        refuse_functions(self.query.algebra)
+        return plan
+
+    def results(self, plan: PhysicalNode) -> RdfResults:
+        """The converter with which the runtime turns the rows that Spark computes for a plan into results."""
+        from transom.runtime.results.rdf import RdfResults
+
+        return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Warnings for predicates that the catalog does not list; none unless it lists those of every source."""
+        declared = [extent.predicates for extent in self.sources if extent.holds_statements]
+        if None in declared:
+            return ()
+        return self._unknown_predicate_remarks({iri for predicates in declared for iri in predicates or ()})
+
+    def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
+        """Warnings for predicates of the query that no input statement has, unless its warnings include them."""
+        names = self.query.catalog.rdf.extents
+        streamed = (element.row for name in names for element in inputs.streams.get(name, ()))
+        stored = (row for name in names for element in inputs.tables.get(name, ()) for row in element.rows)
+        issued = {(remark.message, remark.span) for remark in self.query.warnings}
+        remarks = self._unknown_predicate_remarks(
+            {_iri_of_text(text) for text in {row[1] for row in (*streamed, *stored)}}
+        )
+        return tuple(remark for remark in remarks if (remark.message, remark.span) not in issued)
+
+    def _unknown_predicate_remarks(self, predicates: set[str]) -> tuple[Remark, ...]:
+        """Warnings for predicates of the query that are not in `predicates`; none if that is empty."""
+        return tuple(unknown_predicates(self.query.syntax, self._names, predicates)) if predicates else ()
+
+    def evaluate(self, inputs: Any) -> Any:
+        """Evaluate the query with the reference engine on `inputs`; the answer begins at `inputs.start`, open-ended."""
+        return replace(evaluate(self.query.algebra, inputs), rejected=inputs.rejected).since(inputs.start)
+
+    def empty_answer(self) -> RdfAnswer:
+        """An answer without solutions, triples or truth values, for checks of output formats."""
+        return RdfAnswer(self.result_kind, self.columns)  # type: ignore[arg-type]
+
+    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+        """The answer from `start` to `until` as table rows, header first: interval, multiplicity, shortened terms."""
+        return table(answer.during(start, until), self.prefixes)
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
+        """The answer from `start` to `until` (None: no end) as lines of a format; `escape_formulas` is ignored."""
+        return lines(form, answer, start, until)
+
+    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
+        """The rejected messages of an answer by stream: counts by reason, and the text of the first message."""
+        return {
+            stream: (
+                Counter(message.reason.value for message in messages),
+                f"{messages[0].origin}: {messages[0].detail}",
+            )
+            for stream, messages in answer.rejected.items()
+        }
+
+    def picture(self, inputs: Any, start: int, until: int | None) -> str:
+        """Draw the answer over `inputs` from tick `start` to `until` as SVG: bars for the validity of each solution."""
+        from transom.picture.timeline.intervals import draw_answer
+
+        calendar, answer, text = self.query.catalog.calendar, self.evaluate(inputs), self.query.text
+        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=self.title, text=text)
+
+    def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
+        """Raise UsageError: a map of SPARQL is not supported, because solutions have no positions."""
+        raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
+
+
+def _iri_of_text(text: str) -> str:
+    """The IRI that an N-Triples term denotes; the text itself if it is not an IRI."""
+    term = decode_term(text)
+    return term.value if isinstance(term, IRI) else text

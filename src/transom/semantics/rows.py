@@ -1,0 +1,98 @@
+"""Semantics of queries over rows (SNEEql and CQL): tuples and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from transom.algebra.state import bounds
+from transom.algebra.state.formula import Formula
+from transom.algebra.tree import OPERATORS, is_stream, walk
+from transom.compiled import ResultKind
+from transom.errors import Span
+from transom.languages.registry import LANGUAGES
+from transom.model.answer import Answer
+from transom.reports import Map
+from transom.semantics.semantics import Semantics
+
+if TYPE_CHECKING:
+    from transom.physical.nodes.node import PhysicalNode
+    from transom.runtime.results.rows import RowResults
+
+
+@dataclass(frozen=True)
+class RowSemantics(Semantics):
+    """A query over rows; its answers are tuples or windows between two ticks."""
+
+    @property
+    def size(self) -> int:
+        """The number of operators of the plan, the total for progress reports of an evaluation."""
+        return sum(1 for _ in walk(self.query.optimized))
+
+    @property
+    def result_kind(self) -> ResultKind:
+        """The kind of answer: windows, or for a stream the language's kind of stream, such as tagged tuples."""
+        stream = LANGUAGES[self.query.language].stream
+        return stream if stream is not None and is_stream(self.query.optimized) else "windows"
+
+    def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
+        """For `explain`: an operator's column names and the formula of its state; ({}, None) for other plan nodes."""
+        if not isinstance(op, OPERATORS):
+            return {}, None
+        return {"columns": [str(attribute) for attribute in op.schema]}, bounds.operator_state(op)
+
+    def locate(self, operator: str, extents: Collection[str]) -> Span | None:
+        """Span of the first syntax that yields the plan operator `operator` or reads one of `extents`, or None."""
+        from transom.languages.locations import operator_span
+
+        return operator_span(self.query.syntax, operator, extents)
+
+    def results(self, plan: PhysicalNode) -> RowResults:
+        """The converter with which the runtime turns the rows that Spark computes for a plan into results."""
+        from transom.runtime.results.rows import RowResults
+
+        return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
+
+    def evaluate(self, inputs: Any) -> Any:
+        """Evaluate the query with the reference engine: tuples or windows from `inputs.start` to `inputs.until`."""
+        from transom.reference.evaluate import evaluate_stream, evaluate_window
+        from transom.reference.limits import check_windows
+
+        plan, kind = self.query.optimized, self.result_kind
+        check_windows(plan, inputs.start, inputs.until)
+        if is_stream(plan):
+            return Answer(self.columns, kind, elements=tuple(evaluate_stream(plan, inputs)))  # type: ignore[arg-type]
+        windows = evaluate_window(plan, inputs)
+        return Answer(self.columns, "windows", windows=tuple(window for window in windows if not window.is_final))
+
+    def empty_answer(self) -> Answer:
+        """An answer without tuples, for checks of output formats."""
+        return Answer(self.columns, "stream")
+
+    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+        """The whole answer as text table, header first: tuples or windows with ticks; `start`, `until` are ignored."""
+        rows: Iterator[tuple[str, ...]] = answer.table()
+        return rows
+
+    def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
+        """The answer as JSON or CSV, where `escape_formulas` disarms formulas; `start`, `until` are ignored."""
+        lines: Iterator[str] = answer.lines(form, guard=escape_formulas)
+        return lines
+
+    def picture(self, inputs: Any, start: int, until: int | None) -> str:
+        """Draw the windows of the query over time as SVG, for the ticks of `inputs`; `start`, `until` are ignored."""
+        from transom.picture import draw_picture
+
+        query = self.query
+        return draw_picture(query.algebra, inputs, query.catalog.calendar, title=self.title, text=query.text)
+
+    def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
+        """Draw tracks, the window at tick `at` (None: the last) and regions as a map; `colour` by object or speed."""
+        from transom.picture.map.render import render_map
+
+        query = self.query
+        renderings = render_map(
+            query.algebra, inputs, self.sources, query.catalog, at=at, colour=colour, title=self.title
+        )
+        return Map(*renderings)

@@ -1,0 +1,1 @@
+"""Expressions, functions and aggregates as native Spark columns."""

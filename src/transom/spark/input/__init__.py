@@ -1,0 +1,1 @@
+"""Rows entering a plan: users' DataFrames, files, lateness, the balance of rows."""

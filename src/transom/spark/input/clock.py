@@ -1,0 +1,223 @@
+"""The clock source (E3): ticks of a schedule as rows, up to a fixed end or following the wall clock."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from itertools import islice
+
+import pyarrow
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
+
+from transom.errors import UsageError
+from transom.model.time import Calendar
+from transom.spark.columns import IS_HEARTBEAT, TICK_NUMBER
+from transom.spark.input.available_now import SupportsTriggerAvailableNow, register
+from transom.spark.stateful.kernel import load_clock as kernel_clock
+
+_NAME = "transom_clock"
+_TICKS = pyarrow.schema([(TICK_NUMBER, pyarrow.int64()), (IS_HEARTBEAT, pyarrow.bool_())])
+_ROWS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _ClockSetting:
+    """Settings of a clock; `behind` is set for heartbeats, which are the newest tick only, that many ticks ago."""
+
+    first: int
+    periods: tuple[int, ...]
+    until: int | None
+    length: int
+    epoch: str
+    behind: int | None = None
+
+    @property
+    def calendar(self) -> Calendar:
+        """The calendar of the clock: the length of a tick and the epoch."""
+        return Calendar(self.length, datetime.fromisoformat(self.epoch))
+
+
+@dataclass(frozen=True, slots=True)
+class TickRange(InputPartition):
+    """Offsets of a micro-batch: ticks after `start`, up to and including `end`."""
+
+    start: int
+    end: int
+
+
+def ticks(
+    spark: SparkSession,
+    *,
+    first: int,
+    periods: tuple[int, ...],
+    until: int | None,
+    live: bool,
+    calendar: Calendar,
+    kernel: bool = False,
+) -> DataFrame:
+    """Ticks from `first` to `until` that are multiples of a period; `live`: a stream; `kernel`: from the Java source.
+
+    Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
+    are over. In a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the
+    last tick that is over. Filter these rows out above the watermark. Raises UsageError for a batch without `until`.
+    """
+    if live:
+        return _load_clock(spark, _clock_setting(first, tuple(sorted(set(periods))), until, calendar), kernel)
+    if until is None:
+        raise UsageError("a batch over the clock has no end", hint="say until which tick, with until=600")
+    if not periods:
+        return spark.range(first, min(first, until) + 1).select(F.col("id").alias(TICK_NUMBER))
+    ranges = [spark.range(-(-first // period) * period, until + 1, period) for period in _independent_periods(periods)]
+    united = reduce(DataFrame.union, ranges)
+    return (united.distinct() if len(ranges) > 1 else united).select(F.col("id").alias(TICK_NUMBER))
+
+
+def heartbeats(
+    spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
+) -> DataFrame:
+    """Stream, if `live`, of the last completed tick minus `behind`, from `first`, for idle sources; `kernel`: in Java.
+
+    There are none before `first`, and none if not live.
+    """
+    if not live:
+        return spark.range(0).select(F.col("id").alias(TICK_NUMBER))
+    return _load_clock(spark, _clock_setting(first, (1,), None, calendar, behind), kernel)
+
+
+def last_completed_tick(calendar: Calendar, now: datetime | None = None) -> int:
+    """The last tick that has ended at `now`, by default the current time."""
+    return calendar.tick_of(datetime.now(UTC) if now is None else now) - 1
+
+
+def ticks_in_span(periods: Sequence[int], first: int, start: int, end: int) -> Iterator[int]:
+    """Ticks in (start, end], from `first` on, that are multiples of any period; without periods only `first`."""
+    if not periods:
+        yield from (first,) if start < first <= end else ()
+        return
+    tick = max(start + 1, first)
+    tick = min(_next_multiple(tick, period) for period in periods)
+    while tick <= end:
+        yield tick
+        tick = min(_next_multiple(tick + 1, period) for period in periods)
+
+
+def _next_multiple(tick: int, period: int) -> int:
+    """The smallest multiple of a period that is greater than or equal to `tick`."""
+    return -(-tick // period) * period
+
+
+def _independent_periods(periods: Sequence[int]) -> list[int]:
+    """The periods (in ticks) of a clock without those that are multiples of others: the clock's ticks are the same."""
+    periods_left: list[int] = []
+    for period in sorted(set(periods)):
+        if all(period % other for other in periods_left):
+            periods_left.append(period)
+    return periods_left
+
+
+def _clock_setting(
+    first: int, periods: tuple[int, ...], until: int | None, calendar: Calendar, behind: int | None = None
+) -> _ClockSetting:
+    """JSON-ready clock settings: ticks of `periods`, `first` to `until`; `behind`: heartbeats that many ticks ago."""
+    return _ClockSetting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind)
+
+
+def _load_clock(spark: SparkSession, setting: _ClockSetting, kernel: bool) -> DataFrame:
+    """Streaming DataFrame of a clock's ticks, from the Java kernel if `kernel`, else from the Python data source."""
+    setting_json = json.dumps({name: getattr(setting, name) for name in _ClockSetting.__slots__})
+    if kernel:
+        return kernel_clock(spark, setting_json)
+    register(spark, ClockSource)
+    return spark.readStream.format(_NAME).option("setting", setting_json).load()
+
+
+class ClockSource(DataSource):
+    """The clock as a Spark data source; use `ticks` and `heartbeats` to read it."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the clock source for `readStream.format`."""
+        return _NAME
+
+    def schema(self) -> str:
+        """The schema of the clock source: a tick, and whether the row is a heartbeat (moves only the watermark)."""
+        return f"{TICK_NUMBER} long, {IS_HEARTBEAT} boolean"
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        """The stream reader, from the JSON in the option `setting`."""
+        fields = json.loads(self.options["setting"])
+        return ClockReader(_ClockSetting(**{**fields, "periods": tuple(fields["periods"])}))
+
+
+class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Stream reader of the clock. Offsets are ticks; the rows between two offsets never change.
+
+    After a restart Spark knows the watermark of a source only from new rows. A clock that has reached its end produces
+    none, and one with long periods none for a long time: it would hold back the watermark of all other sources. So the
+    start time of the query is part of the offset, and each micro-batch ends with a heartbeat: the tick after the end,
+    or the last tick that is over.
+
+    Trigger.AvailableNow pins the last tick when the query starts.
+    """
+
+    def __init__(self, setting: _ClockSetting) -> None:
+        """A reader of a clock's ticks; its creation time becomes part of its offsets, so that a restart is noticed."""
+        self._setting = setting
+        self._started = time.time_ns() // 1000
+        self._target: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        """The offset before the first tick."""
+        return {"tick": self._setting.first - 1}
+
+    def latestOffset(  # noqa: N802 - Spark's name
+        self, start: Mapping[str, int] | None = None, limit: object = None
+    ) -> dict[str, int]:
+        """The tick after the clock's end, or the last completed tick; at least `start`, which Spark 4.1 omits."""
+        least = self._setting.first - 1
+        latest = self._last() if self._target is None else self._target
+        return {"tick": max(latest, least, start["tick"] if start else least), "started": self._started}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Fix the last tick to read: ticks that end while the query runs are for the next run."""
+        self._target = self._last()
+
+    def _last(self) -> int:
+        """The tick to read up to: `until + 1`, or for a clock without end the last completed tick minus `behind`."""
+        setting = self._setting
+        return (
+            last_completed_tick(setting.calendar) - (setting.behind or 0)
+            if setting.until is None
+            else setting.until + 1
+        )
+
+    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
+        """One partition of the ticks between two offsets; none if there is no new tick and no restart."""
+        is_restart = start.get("started") != end.get("started")
+        return [TickRange(start["tick"], end["tick"])] if start["tick"] < end["tick"] or is_restart else []
+
+    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
+        """The ticks of a partition, then the heartbeat, in Arrow batches."""
+        rows_to_read = self._rows_of_range(partition)
+        while rows := list(islice(rows_to_read, _ROWS)):
+            ticks, heartbeats = zip(*rows, strict=True)
+            cells = [pyarrow.array(ticks, pyarrow.int64()), pyarrow.array(heartbeats, pyarrow.bool_())]
+            yield pyarrow.RecordBatch.from_arrays(cells, schema=_TICKS)
+
+    def _rows_of_range(self, tick_range: TickRange) -> Iterator[tuple[int, bool]]:
+        """The ticks of a partition, then its heartbeat, as pairs of a tick and whether it is a heartbeat."""
+        setting = self._setting
+        last = tick_range.end if setting.until is None else min(tick_range.end, setting.until)
+        if setting.behind is None:
+            yield from ((tick, False) for tick in ticks_in_span(setting.periods, setting.first, tick_range.start, last))
+        if setting.until is None and setting.first <= tick_range.end:
+            yield tick_range.end, True
+        elif setting.until is not None and setting.until < tick_range.end:
+            yield setting.until + 1, True

@@ -1,0 +1,170 @@
+"""Convert users' DataFrames to source frames: `tick_number`, `c0`, `c1`, ... and `row_order` (E1)."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from transom.catalog.extent import Extent, ExtentKind
+from transom.catalog.sources import Files
+from transom.errors import UsageError
+from transom.model.time import Calendar
+from transom.model.types import Type
+from transom.spark.columns import IS_VERSION, ORDER, TICK_NUMBER, VERSION, quoted, reserved
+from transom.spark.event_time import DELAY_KEY, TickTime, div
+from transom.spark.expressions.types import clean_source_value, spark_type
+
+POSITION = "position"
+"""Optional column of a user's DataFrame: the position of a row among those of its tick."""
+
+EMPTY = "empty"
+"""Optional column of a table's DataFrame: true in a row that only marks that a version exists."""
+
+OWN_TICK, OWN_POSITION, OWN_EMPTY = reserved("tick"), reserved("position"), reserved("empty")
+"""Internal names for tick, position and empty marker, in frames that Transom builds; attributes cannot have them."""
+
+_INTEGER_TYPES = ("byte", "short", "integer", "long")
+_ACCEPTED_TYPES = {
+    Type.INTEGER: _INTEGER_TYPES,
+    Type.TIME: _INTEGER_TYPES,
+    Type.FLOAT: ("float", "double", *_INTEGER_TYPES),
+    Type.DECIMAL: ("decimal", *_INTEGER_TYPES),
+    Type.STRING: ("string",),
+    Type.BOOLEAN: ("boolean",),
+    Type.TIMESTAMP: ("timestamp",),
+}
+
+
+def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
+    """Convert a user's DataFrame for a stream to `tick_number`, `c0`, ..., `row_order`; UsageError if unfit."""
+    refuse_watermark(extent, frame)
+    tick = tick_of(extent, frame, calendar)
+    position = position_of(extent, frame)
+    cells = _value_columns(extent, frame)
+    rows = frame.select(tick.alias(TICK_NUMBER), *cells, *([position.alias(ORDER)] if position is not None else []))
+    return with_order(rows, extent)
+
+
+def refuse_watermark(extent: Extent, frame: DataFrame) -> None:
+    """Raise UsageError if a user's DataFrame for an extent has a watermark, since Transom sets it."""
+    if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
+        raise UsageError(
+            f"the DataFrame for {extent.name} has a watermark already",
+            hint="give it without withWatermark; the catalog's `lateness` says how late rows may be",
+        )
+
+
+def tick_of(extent: Extent, frame: DataFrame, calendar: Calendar) -> Column:
+    """The tick of each row of a user's DataFrame; UsageError if the DataFrame has no usable time column."""
+    return validated_tick(_tick_column(frame, _time_column(extent, frame), calendar), extent.name)
+
+
+def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
+    """Convert a user's DataFrame for a stored table to `version`, `c0`, ..., `row_order`; UsageError if it streams.
+
+    `is_version` is true in a row that only marks that a version exists. Raises UsageError for a streaming DataFrame.
+    """
+    if frame.isStreaming:
+        raise UsageError(
+            f"the DataFrame for {extent.name} is a stream, and a stored extent is a table",
+            hint="give a batch DataFrame, or declare the extent as pushed",
+        )
+    name = _time_column(extent, frame, required=False)
+    tick = F.lit(0).cast("long") if name is None else validated_tick(_tick_column(frame, name, calendar), extent.name)
+    position = position_of(extent, frame)
+    cells = _value_columns(extent, frame)
+    is_marker = _is_version_marker(extent, frame)
+    extra = [is_marker.alias(IS_VERSION), *([position.alias(ORDER)] if position is not None else [])]
+    rows = frame.select(tick.alias(VERSION), *cells, *extra)
+    return with_order(rows, extent)
+
+
+def with_order(frame: DataFrame, extent: Extent) -> DataFrame:
+    """Add `row_order`, to sort a tick's rows: by site if sensed, else declared order or as read; then by all values."""
+    names = [f"c{n}" for n in range(len(extent.schema))]
+    keys: list[Column] = []
+    if extent.kind is ExtentKind.SENSED and extent.site is not None and extent.sites:
+        site = F.col(names[extent.names.index(extent.site)])
+        keys = [F.array_position(F.array(*map(F.lit, extent.sites)), site)]
+    elif extent.order:
+        keys = [F.col(names[extent.names.index(name)]) for name in extent.order]
+    elif ORDER in frame.columns:
+        keys = [F.col(ORDER)]
+    order = F.struct(*(k.alias(f"k{n}") for n, k in enumerate(keys)), *(_comparable(extent, n) for n in names))
+    return frame.select(*(n for n in frame.columns if n != ORDER), order.alias(ORDER))
+
+
+def _comparable(extent: Extent, name: str) -> Column:
+    """A value column for sorting the rows of a tick; timestamps as microseconds, so that Python can receive them."""
+    instant = extent.schema.attributes[int(name[1:])].type is Type.TIMESTAMP
+    return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
+
+
+def _is_version_marker(extent: Extent, frame: DataFrame) -> Column:
+    """True in rows of a table that hold no data and only mark that a version, perhaps an empty one, exists."""
+    if OWN_EMPTY in frame.columns:
+        return F.col(OWN_EMPTY)
+    return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
+
+
+def position_of(extent: Extent, frame: DataFrame) -> Column | None:
+    """The column of a user's DataFrame that numbers the rows of each tick; None if it has no such column."""
+    if OWN_POSITION in frame.columns:
+        return F.col(OWN_POSITION)
+    return F.col(POSITION) if POSITION in frame.columns and POSITION not in extent.names else None
+
+
+def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> str | None:
+    """Name of the time column: declared, `tick` or the only other timestamp; if none, UsageError if `required`."""
+    if OWN_TICK in frame.columns:
+        return OWN_TICK
+    declared = extent.source.time if isinstance(extent.source, Files) else None
+    undeclared = [f.name for f in frame.schema if f.dataType.typeName() == "timestamp" and f.name not in extent.names]
+    for name in (declared, "tick", *(undeclared if len(undeclared) == 1 else ())):
+        if name is not None and name in frame.columns and (required or name not in extent.names):
+            return name
+    if not required:
+        return None
+    raise UsageError(
+        f"the DataFrame for {extent.name} has no time column",
+        hint="add a column `tick` with whole numbers or timestamps, or name yours in the catalog (source: time)",
+    )
+
+
+def _tick_column(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
+    """The tick in the time column `name`: integers unchanged, timestamps by the calendar; else UsageError (E2)."""
+    assert name is not None  # noqa: S101 - the caller looked for it
+    column, kind = F.col(quoted(name)), frame.schema[name].dataType.typeName()
+    if kind in _INTEGER_TYPES:
+        return column.cast("long")
+    if kind != "timestamp":
+        raise UsageError(f"the time column {name} is of type {kind}", hint="use whole numbers or timestamps")
+    since = F.unix_micros(column) - F.lit(TickTime(calendar).origin_micros - calendar.length)
+    return div(since - F.pmod(since, F.lit(calendar.length)), calendar.length)
+
+
+def validated_tick(tick: Column, extent: str) -> Column:
+    """The column `tick`; the query fails, naming the extent, if a row's tick is NULL or before tick 0."""
+    message = F.concat(F.lit(f"{extent}: tick "), tick.cast("string"), F.lit(" lies before tick 0"))
+    return (
+        F.when(tick >= 0, tick)
+        .when(tick < 0, F.raise_error(message).cast("long"))
+        .otherwise(F.raise_error(F.lit(f"{extent}: a row has no tick")).cast("long"))
+    )
+
+
+def _value_columns(extent: Extent, frame: DataFrame) -> list[Column]:
+    """An extent's value columns `c0`, ..., cast to its types; UsageError if one is missing or of a wrong type."""
+    cells = []
+    for n, attribute in enumerate(extent.schema):
+        if attribute.name not in frame.columns:
+            raise UsageError(
+                f"the DataFrame for {extent.name} has no column {attribute.name}",
+                hint=f"it has {', '.join(frame.columns)}",
+            )
+        kind = frame.schema[attribute.name].dataType.typeName()
+        if kind not in _ACCEPTED_TYPES[attribute.type]:
+            raise UsageError(f"column {attribute.name} of {extent.name} is of type {kind}, not {attribute.type}")
+        column = F.col(quoted(attribute.name)).cast(spark_type(attribute.type))
+        cells.append(clean_source_value(column, attribute.type).alias(f"c{n}"))
+    return cells

@@ -1,0 +1,1 @@
+"""RDF on Spark: patterns, solutions and sequences."""

@@ -1,0 +1,142 @@
+"""Solutions on Spark: BNODE bindings, unions, CONSTRUCT, numbering of copies, DISTINCT."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from transom.algebra.expressions import expression
+from transom.algebra.rdf.patterns import TermPattern
+from transom.model.rdf.terms import BlankNode
+from transom.model.schema import Schema
+from transom.model.types import Type
+from transom.physical.nodes.keyed_windows import Distinct
+from transom.physical.nodes.node import PhysicalNode
+from transom.physical.nodes.rdf import BindBlankNodes, ConstructExec
+from transom.physical.nodes.windows import Form, UnionAll
+from transom.spark.columns import COUNT, ORDER
+from transom.spark.expressions.types import null_of
+from transom.spark.frames import LoweringContext, carried_columns, columns_by_name, value_columns, value_names
+from transom.spark.rdf import expressions
+from transom.spark.rdf.blank_nodes import new_blank_node, solution_text
+from transom.spark.rdf.patterns import carried_term_columns, term_text
+from transom.spark.stateful.operator import machine_input, run_machine
+
+COPY_NUMBER = "copy"
+"""The column with the number of a solution among equal ones."""
+
+
+def bind_blank_nodes(node: BindBlankNodes, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """BIND of an expression that calls BNODE: adds the variable's column, NULL (unbound) on error."""
+    columns = columns_by_name(node.input.schema)
+    frame = number_copies(frame, node.input.schema, run)
+    owner = _blank_node_owner({name: columns[name] for name in node.owner})
+    bound = expressions.lower_to_column(
+        node.item.expression, columns, owner=owner, bound_variable=node.item.attribute.name
+    )
+    names = value_names(node.input.schema)
+    return frame.select(*carried_term_columns(frame), *names, bound.alias(f"c{len(names)}"))
+
+
+def _aligned_columns(schema: Schema, columns: Mapping[str, Column]) -> list[Column]:
+    """The columns of variables in the order of a schema; NULL for variables that are not bound."""
+    return [columns.get(a.name, null_of(a.type)).alias(f"c{n}") for n, a in enumerate(schema)]
+
+
+def union_all(node: UnionAll, left: DataFrame, right: DataFrame) -> DataFrame:
+    """UNION of solutions, with columns aligned by variable; if ordered, `row_order` sorts the left operand's first."""
+    return _union_side(node, node.left, left, 0).unionByName(_union_side(node, node.right, right, 1))
+
+
+def _union_side(node: UnionAll, input_node: PhysicalNode, frame: DataFrame, side: int) -> DataFrame:
+    """The left (0) or right (1) operand of a UNION, columns aligned; if ordered, `row_order` begins with its number."""
+    cells = _aligned_columns(node.schema, columns_by_name(input_node.schema))
+    if not node.ordered:
+        return frame.select(*carried_term_columns(frame), *cells)
+    is_chain = isinstance(input_node, UnionAll)
+    order = F.col(ORDER) if is_chain else F.struct(F.lit(_part_number(node, side)).alias("part"), F.col(ORDER))
+    return frame.select(*carried_term_columns(frame.drop(ORDER)), order.alias(ORDER), *cells)
+
+
+def _part_number(node: UnionAll, side: int) -> int:
+    """The number, from the left, of the left (0) or right (1) operand of a UNION in a chain of nested UNIONs."""
+    count = 0
+    left = node.left
+    while isinstance(left, UnionAll):
+        count += 1
+        left = left.left
+    return count + 1 if side else count
+
+
+def construct(node: ConstructExec, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """The statements of a CONSTRUCT template per solution; those with unbound or invalid terms are left out (R18)."""
+    columns = columns_by_name(node.input.schema)
+    creates_nodes = any(
+        isinstance(part, BlankNode)
+        for triple in node.template
+        for part in (triple.subject, triple.predicate, triple.object)
+    )
+    owner = F.lit("")
+    if creates_nodes:
+        frame = number_copies(frame, node.input.schema, run)
+        owner = _blank_node_owner(columns)
+    statements = [
+        F.struct(*(_template_term(term, columns, owner).alias(f"c{n}") for n, term in enumerate(terms)))
+        for terms in ((triple.subject, triple.predicate, triple.object) for triple in node.template)
+    ]
+    if not statements:
+        return frame.where(F.lit(False)).select(
+            *carried_term_columns(frame), *(F.lit("").alias(f"c{n}") for n in range(3))
+        )
+    rows = frame.select(*carried_term_columns(frame), F.inline(F.array(*statements)))
+    subject, predicate, object = (F.col(f"c{n}") for n in range(3))
+    is_valid = ~F.startswith(subject, F.lit('"')) & F.startswith(predicate, F.lit("<")) & object.isNotNull()
+    return rows.where(is_valid)
+
+
+def number_copies(frame: DataFrame, schema: Schema, run: LoweringContext) -> DataFrame:
+    """Number equal solutions from 0, in column `copy`; a change of several copies becomes one row per copy."""
+    cells = value_columns(schema)
+    if COUNT not in frame.columns:
+        equal_solutions = Window.partitionBy(F.lit(0), *cells).orderBy(F.lit(0))
+        return frame.withColumn(COPY_NUMBER, F.row_number().over(equal_solutions) - F.lit(1))
+    input_rows = machine_input(frame, run, values=cells, count=F.col(COUNT), group_by=cells)
+    specification = json.dumps({"machine": "matches", "emit": "numbered", "padding": 0})
+    out = [*((f"c{n}", a.type) for n, a in enumerate(schema)), (COPY_NUMBER, Type.INTEGER)]
+    emitted = run_machine([input_rows], specification, run, widths=[len(cells)], out=out)
+    return emitted.select(
+        *carried_columns(emitted), F.col(COUNT).cast("int").alias(COUNT), *value_names(schema), COPY_NUMBER
+    )
+
+
+def _template_term(term: TermPattern, columns: Mapping[str, Column], owner: Column) -> Column:
+    """A term of a CONSTRUCT template for a solution: a variable's value, a constant, or a blank node of `owner`."""
+    match term:
+        case expression.Column(name=name):
+            return columns.get(name, F.lit(None).cast("string"))
+        case BlankNode(label=label):
+            return new_blank_node(owner, F.lit(label))
+        case _:
+            return F.lit(term_text(term))
+
+
+def _blank_node_owner(columns: Mapping[str, Column]) -> Column:
+    """The text from which new blank nodes are labelled: a solution's bindings and its copy number."""
+    return F.concat(solution_text(columns), F.lit(" "), F.col(COPY_NUMBER).cast("string"))
+
+
+def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Remove duplicate solutions; of changes, keep the first copy's insertion and the last copy's retraction."""
+    cells = value_names(node.schema)
+    if node.form is Form.TABLE:
+        if cells:
+            return frame.select(*cells).distinct()
+        return frame.select(F.lit(0).alias("_")).distinct().drop("_")
+    solution = value_columns(node.schema)
+    input_rows = machine_input(frame, run, values=solution, count=F.col(COUNT), group_by=solution)
+    specification = json.dumps({"machine": "matches", "emit": "distinct", "padding": 0})
+    emitted = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema)
+    return emitted.select(*carried_columns(emitted), F.col(COUNT).cast("int").alias(COUNT), *cells)

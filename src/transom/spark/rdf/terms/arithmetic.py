@@ -1,0 +1,366 @@
+"""SPARQL 1.1 arithmetic on Spark with type promotion; exact for integers and decimals; NULL is an error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from transom.model.rdf.values import DIGITS, PLACES, NumericKind
+from transom.spark.expressions.sql import F, Sql, let, let_interpreted
+from transom.spark.rdf.terms.values import (
+    EXACT,
+    UNIT,
+    ValueClass,
+    exact,
+    exact_number,
+    magnitude,
+    opposite,
+    value_struct,
+)
+
+_HALF = 10 ** (DIGITS // 2)
+_STEP = 6
+"""Decimal places of a quotient computed per step of the long division."""
+
+_WHOLE_FROM = 2.0**53
+"""From this magnitude on, every float is an integer."""
+
+Operation = Callable[[Sql, Sql], Sql]
+
+
+def _is_kind(value: Sql, kind: NumericKind) -> Sql:
+    """Whether a number struct (kind, exact value, float value) is of this kind: integer, decimal, float or double."""
+    return value["k"] == F.lit(int(kind))
+
+
+def is_exact(value: Sql) -> Sql:
+    """Whether a number struct (kind, exact value, float value) is an integer or a decimal."""
+    return value["k"] <= F.lit(int(NumericKind.DECIMAL))
+
+
+def double(value: Sql) -> Sql:
+    """The nearest 64-bit float of a number struct (kind, exact value, float value) of any kind."""
+    point = F.concat(value["n"].cast("string"), F.lit(f"E-{PLACES}")).try_cast("double")
+    return (
+        F.when(_is_kind(value, NumericKind.INTEGER), value["n"].cast("double"))
+        .when(_is_kind(value, NumericKind.DECIMAL), point)
+        .otherwise(value["f"])
+    )
+
+
+def floating(value: Sql, kind: Sql) -> Sql:
+    """A number struct (kind, exact value, float value) as a 64-bit float, rounded to 32 bits if `kind` is FLOAT."""
+    return F.when(kind == int(NumericKind.FLOAT), double(value).cast("float").cast("double")).otherwise(double(value))
+
+
+def scaled_decimal(value: Sql) -> Sql:
+    """An integer or decimal (parsed value) in units of 10^-18; NULL beyond 38 digits."""
+    return F.when(_is_kind(value, NumericKind.INTEGER), F.try_multiply(value["n"], exact(UNIT))).otherwise(value["n"])
+
+
+def kind_of(left: Sql, right: Sql) -> Sql:
+    """The kind (such as decimal) to which two number structs are promoted; NULL if one of them is not a number."""
+    return F.when(left["k"].isNotNull() & right["k"].isNotNull(), F.greatest(left["k"], right["k"]))
+
+
+def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Operation) -> Operation:
+    """Make an operation on number structs (kind, exact, float) from those on integers, decimals and floats."""
+
+    def applied(left: Sql, right: Sql) -> Sql:
+        """The result of the operation as a number struct of the operands' promoted kind; NULL on error."""
+
+        def by_kind(kind: Sql) -> Sql:
+            """The result of the operation, by the promoted kind of its operands."""
+            result = let([floating(left, kind), floating(right, kind)], on_floats)
+            return (
+                F.when(kind == int(NumericKind.INTEGER), on_integers(left, right))
+                .when(kind == int(NumericKind.DECIMAL), on_decimals(left, right))
+                .when(
+                    kind == int(NumericKind.FLOAT),
+                    value_struct(ValueClass.NUMBER, k=int(NumericKind.FLOAT), f=result.cast("float").cast("double")),
+                )
+                .when(
+                    kind == int(NumericKind.DOUBLE),
+                    value_struct(ValueClass.NUMBER, k=int(NumericKind.DOUBLE), f=result),
+                )
+            )
+
+        return let([kind_of(left, right)], by_kind)
+
+    return applied
+
+
+def _exact_or_null(kind: NumericKind, result: Sql) -> Sql:
+    """A number struct (kind, exact value, float value) of an integer or decimal; NULL beyond 38 digits."""
+    return let([result.try_cast(EXACT)], lambda number: exact_number(kind, number))
+
+
+def _sum_operations(operation: Callable[[Sql, Sql], Sql]) -> tuple[Operation, Operation]:
+    """The versions of `+` or `-` for integers and for decimals, from Spark's `try_add` or `try_subtract`."""
+    return (
+        lambda left, right: _exact_or_null(NumericKind.INTEGER, operation(left["n"], right["n"])),
+        lambda left, right: _exact_or_null(NumericKind.DECIMAL, operation(scaled_decimal(left), scaled_decimal(right))),
+    )
+
+
+def _product(left: Sql, right: Sql) -> Sql:
+    """The product of two parsed decimals in units of 10^-18, truncated; built from halves, exact in Spark."""
+    half_unit = exact(_HALF)
+
+    def halves_of(value: Sql) -> list[Sql]:
+        """The upper and the lower 19 digits of a decimal's absolute value."""
+        size = magnitude(value["n"])
+        lower = F.try_mod(size, half_unit)
+        return [_quotient(size - lower, half_unit).cast("decimal(19,0)"), lower.cast("decimal(19,0)")]
+
+    def joined(left_high: Sql, left_low: Sql, right_high: Sql, right_low: Sql) -> Sql:
+        """The product of two absolute values, from the upper and lower halves of their digits."""
+        cross = F.try_add(_wide_decimal(left_high * right_low), _wide_decimal(left_low * right_high))
+        lowest = _wide_decimal(left_low * right_low)
+        lowest_part = _quotient(lowest - F.try_mod(lowest, exact(UNIT)), exact(UNIT))
+        highest = F.try_multiply(_wide_decimal(left_high * right_high), exact(_HALF * _HALF // UNIT))
+        return F.try_add(F.try_add(highest, _wide_decimal(F.try_multiply(cross, exact(10)))), lowest_part)
+
+    negative = (left["n"] < F.lit(0)) != (right["n"] < F.lit(0))
+    size = let([*halves_of(left), *halves_of(right)], joined)
+    return let(
+        [size],
+        lambda product: F.when(negative, opposite(product)).otherwise(product),
+    )
+
+
+def _wide_decimal(number: Sql) -> Sql:
+    """An integral number cast to decimal(38,0); NULL if it has more than 38 digits."""
+    return number.try_cast(EXACT)
+
+
+def _decimal_product(left: Sql, right: Sql) -> Sql:
+    """The product of two parsed exact numbers, at least one a decimal, as a parsed decimal."""
+    simple = F.try_multiply(left["n"], right["n"])
+    both = _is_kind(left, NumericKind.DECIMAL) & _is_kind(right, NumericKind.DECIMAL)
+    return _exact_or_null(NumericKind.DECIMAL, F.when(both, let_interpreted([left, right], _product)).otherwise(simple))
+
+
+def _quotient(number: Sql, divisor: Sql) -> Sql:
+    """`number` / `divisor` as decimal(38,0); the caller ensures that it is an integer below 10^32."""
+    return F.try_divide(number, divisor).try_cast(EXACT)
+
+
+def _decimal_quotient(left: Sql, right: Sql) -> Sql:
+    """Quotient of parsed exact numbers as a decimal, truncated after 18 places; NULL for divisor 0."""
+
+    def by_size(left_units: Sql, right_units: Sql) -> Sql:
+        """The quotient, from the operands in units of 10^-18, which are NULL for an integer that is too large."""
+        # an integer beyond 10^20 cannot be scaled by 10^18; it stays unscaled, and the number of places makes up for it
+        are_scaled = left_units.isNotNull() & right_units.isNotNull()
+        dividend = F.when(are_scaled, left_units).otherwise(left["n"])
+        divisor = F.when(are_scaled, right_units).otherwise(right["n"])
+        scale = F.when(are_scaled | (left["k"] == right["k"]), F.lit(PLACES)).otherwise(
+            F.when(_is_kind(left, NumericKind.DECIMAL), F.lit(0)).otherwise(F.lit(2 * PLACES))
+        )
+        negative = (dividend < F.lit(0)) != (divisor < F.lit(0))
+        size = let([magnitude(dividend), magnitude(divisor), scale], _long_division)
+        return let([size], lambda quotient: F.when(negative, opposite(quotient)).otherwise(quotient))
+
+    both_whole = _is_kind(left, NumericKind.INTEGER) & _is_kind(right, NumericKind.INTEGER)
+    above = F.when(both_whole, left["n"]).otherwise(scaled_decimal(left))
+    below = F.when(both_whole, right["n"]).otherwise(scaled_decimal(right))
+    return _exact_or_null(NumericKind.DECIMAL, F.when(right["n"] != F.lit(0), let([above, below], by_size)))
+
+
+def _long_division(dividend: Sql, divisor: Sql, scale: Sql) -> Sql:
+    """`dividend` * 10^scale / `divisor` for nonnegative numbers, truncated to an integer."""
+    fast = _by_steps(dividend, divisor, scale, _STEP, lambda state: _more_places(state, divisor))
+    slow = _by_steps(dividend, divisor, scale, 1, lambda state: _one_more_place(state, divisor))
+    return F.when(divisor < exact(10 ** (DIGITS - _STEP)), fast).otherwise(slow)
+
+
+def _by_steps(dividend: Sql, divisor: Sql, scale: Sql, step: int, add_places: Callable[[Sql], Sql]) -> Sql:
+    """Long division to `scale` decimal places; `add_places` adds `step` places to the state (quotient, remainder)."""
+    remainder = _wide_decimal(F.try_mod(dividend, divisor))
+    start = let(
+        [remainder], lambda bound_remainder: _state(_quotient(dividend - bound_remainder, divisor), bound_remainder)
+    )
+    steps = F.sequence(F.lit(1), F.div(scale, F.lit(step)))
+    chosen_steps = F.when(scale > 0, steps).otherwise(F.array().cast("array<bigint>"))
+    return F.aggregate(chosen_steps, start, lambda state, _: add_places(state), lambda state: state["q"])
+
+
+def _more_places(state: Sql, divisor: Sql) -> Sql:
+    """The next state of a long division, with 6 (`_STEP`) more places; the divisor is too small to overflow."""
+    shift = exact(10**_STEP)
+
+    def digits(quotient: Sql, shifted_remainder: Sql) -> Sql:
+        """The next long-division state, from the quotient so far and the remainder shifted by `_STEP` places."""
+
+        def more(remainder: Sql) -> Sql:
+            """The next long-division state, from its remainder."""
+            return _state(
+                F.try_add(
+                    _wide_decimal(F.try_multiply(quotient, shift)), _quotient(shifted_remainder - remainder, divisor)
+                ),
+                remainder,
+            )
+
+        return let([_wide_decimal(F.try_mod(shifted_remainder, divisor))], more)
+
+    return let([state["q"], _wide_decimal(F.try_multiply(state["r"], shift))], digits)
+
+
+def _one_more_place(state: Sql, divisor: Sql) -> Sql:
+    """The next state of a long division, with one more place; avoids overflow by adding instead of multiplying."""
+
+    def add_remainder(sums: Sql, remainder: Sql) -> Sql:
+        """Add the remainder to the sum; when it reaches the divisor, subtract that and count 1 in the quotient."""
+        overflows = sums["r"] >= divisor - remainder
+        carried = _state(F.try_add(sums["q"], exact(1)), sums["r"] - (divisor - remainder))
+        return F.when(overflows, carried).otherwise(_state(sums["q"], F.try_add(sums["r"], remainder)))
+
+    start = _state(F.try_multiply(state["q"], exact(10)), exact(0))
+    ten = F.sequence(F.lit(1), F.lit(10))
+    return F.aggregate(ten, start, lambda sums, _: add_remainder(sums, state["r"]), lambda sums: sums)
+
+
+def _state(quotient: Sql, remainder: Sql) -> Sql:
+    """The state of a long division as a struct: its quotient `q` and its remainder `r`."""
+    return F.struct(_wide_decimal(quotient).alias("q"), _wide_decimal(remainder).alias("r"))
+
+
+def _float_quotient(left: Sql, right: Sql) -> Sql:
+    """The quotient of floats; division by 0 gives an infinity, or NaN for 0 and NaN."""
+    is_negative = F.startswith(left.cast("string"), F.lit("-")) != F.startswith(right.cast("string"), F.lit("-"))
+    infinity = F.when(is_negative, F.lit(-math.inf)).otherwise(F.lit(math.inf))
+    by_zero = F.when((left == 0) | F.isnan(left), F.lit(math.nan)).otherwise(infinity)
+    return F.when(right == 0, by_zero).otherwise(F.try_divide(left, right))
+
+
+add = _arithmetic(*_sum_operations(F.try_add), lambda left, right: left + right)
+subtract = _arithmetic(*_sum_operations(F.try_subtract), lambda left, right: left - right)
+multiply = _arithmetic(
+    lambda left, right: _exact_or_null(NumericKind.INTEGER, F.try_multiply(left["n"], right["n"])),
+    _decimal_product,
+    lambda left, right: left * right,
+)
+divide = _arithmetic(
+    lambda left, right: let_interpreted([left, right], _decimal_quotient),
+    lambda left, right: let_interpreted([left, right], _decimal_quotient),
+    _float_quotient,
+)
+
+
+def negated(value: Sql) -> Sql:
+    """Negate a number struct (kind, exact value, float value); the kind stays."""
+    return _with_number(value, opposite(value["n"]), F.negative(value["f"]))
+
+
+def absolute(value: Sql) -> Sql:
+    """The absolute value of a number struct (kind, exact value, float value); the kind stays."""
+    return _with_number(value, magnitude(value["n"]), F.abs(value["f"]))
+
+
+def _with_number(value: Sql, exact_value: Sql, float_value: Sql) -> Sql:
+    """Number struct of the kind of `value`, with this exact value and this float value instead; NULL for NULL."""
+    return F.when(value["k"].isNotNull(), value_struct(ValueClass.NUMBER, k=value["k"], n=exact_value, f=float_value))
+
+
+def floor(value: Sql) -> Sql:
+    """FLOOR: the largest integer not above a number struct (kind, exact value, float value); the kind stays."""
+    return _to_whole(
+        value,
+        lambda units: F.try_subtract(units, _wide_decimal(F.pmod(units, exact(UNIT)))),
+        lambda number: F.floor(number).cast("double"),
+    )
+
+
+def ceiling(value: Sql) -> Sql:
+    """CEIL: the smallest integer not below a number struct (kind, exact value, float value); the kind stays."""
+    return _to_whole(
+        value,
+        lambda units: F.try_add(units, _wide_decimal(F.pmod(opposite(units), exact(UNIT)))),
+        lambda number: F.ceil(number).cast("double"),
+    )
+
+
+def rounded(value: Sql) -> Sql:
+    """ROUND: the integer nearest to a number struct (kind, exact value, float value), halves up; the kind stays."""
+
+    def round_units(units: Sql) -> Sql:
+        """ROUND for a decimal in units of 10^-18: the nearest integer, halves rounded up, in these units."""
+        return let([_wide_decimal(F.pmod(units, exact(UNIT)))], lambda fraction: _round_up(units, fraction))
+
+    def round_float(number: Sql) -> Sql:
+        """ROUND for a float: the nearest integer, halves rounded up."""
+        down = F.floor(number).cast("double")
+        return F.when(number - down >= F.lit(0.5), down + F.lit(1.0)).otherwise(down)
+
+    return _to_whole(value, round_units, round_float)
+
+
+def _round_up(units: Sql, fraction: Sql) -> Sql:
+    """Round a decimal in units of 10^-18 to an integer, halves up; `fraction` is its fraction in these units."""
+    up = F.try_add(units, _wide_decimal(exact(UNIT) - fraction))
+    return F.when(fraction >= exact(UNIT // 2), up).otherwise(F.try_subtract(units, fraction))
+
+
+def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[Sql], Sql]) -> Sql:
+    """FLOOR, CEIL or ROUND of a number struct, from its versions for decimals in 10^-18 and for floats."""
+    small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
+
+    def by_kind(rounded_float: Sql) -> Sql:
+        """The number struct of the rounded float; NULL means a large float, which is an integer; 0 keeps the sign."""
+        is_negative = F.startswith(value["f"].cast("string"), F.lit("-"))
+        signed = F.when((rounded_float == 0) & is_negative, F.lit(-0.0)).otherwise(rounded_float)
+        return value_struct(
+            ValueClass.NUMBER, k=value["k"], f=F.when(rounded_float.isNull(), value["f"]).otherwise(signed)
+        )
+
+    return (
+        F.when(_is_kind(value, NumericKind.INTEGER), value)
+        .when(_is_kind(value, NumericKind.DECIMAL), _exact_or_null(NumericKind.DECIMAL, on_units(value["n"])))
+        .when(value["k"].isNotNull(), let([let([small], on_floats)], by_kind))
+    )
+
+
+def less(left: Sql, right: Sql) -> Sql:
+    """Whether one number struct (kind, exact, float) is below another; false for NaN, NULL if one is not a number."""
+    return _compare(left, right, lambda a, b: a < b, lambda a, b: (a < b) & ~F.isnan(a) & ~F.isnan(b))
+
+
+def equal(left: Sql, right: Sql) -> Sql:
+    """Whether two number structs (kind, exact, float) are equal; false for NaN, NULL if one is not a number."""
+    return _compare(left, right, lambda a, b: a == b, lambda a, b: (a == b) & ~F.isnan(a) & ~F.isnan(b))
+
+
+def less_or_equal(left: Sql, right: Sql) -> Sql:
+    """Whether one number struct (kind, exact, float) is at most another; false for NaN, NULL if one is not a number."""
+    return _compare(left, right, lambda a, b: a <= b, lambda a, b: (a <= b) & ~F.isnan(a) & ~F.isnan(b))
+
+
+def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -> Sql:
+    """Compare number structs, integers and decimals `on_exact`, others `on_floats`; NULL if one is not a number."""
+
+    def compare_units(left_units: Sql, right_units: Sql) -> Sql:
+        """Compare exact numbers in units of 10^-18; NULL is an integer too large for these, beyond all decimals."""
+        # an integer that cannot be scaled by 10^18 has a larger magnitude than any decimal
+        are_scaled = left_units.isNotNull() & right_units.isNotNull()
+        return F.when(are_scaled, on_exact(left_units, right_units)).otherwise(
+            on_exact(
+                F.coalesce(F.when(left_units.isNull(), left["n"]), exact(0)),
+                F.coalesce(F.when(right_units.isNull(), right["n"]), exact(0)),
+            )
+        )
+
+    def by_kind(kind: Sql) -> Sql:
+        """Compare the two numbers as their promoted kind demands."""
+        return (
+            F.when(left["k"] + right["k"] == F.lit(2 * int(NumericKind.INTEGER)), on_exact(left["n"], right["n"]))
+            .when(kind == int(NumericKind.DECIMAL), let([scaled_decimal(left), scaled_decimal(right)], compare_units))
+            .when(kind.isNotNull(), let([floating(left, kind), floating(right, kind)], on_floats))
+        )
+
+    return let([kind_of(left, right)], by_kind)
+
+
+def is_true(value: Sql) -> Sql:
+    """The boolean value of a number struct (kind, exact value, float value): whether it is neither 0 nor NaN."""
+    return F.when(is_exact(value), value["n"] != F.lit(0)).otherwise((value["f"] != F.lit(0.0)) & ~F.isnan(value["f"]))

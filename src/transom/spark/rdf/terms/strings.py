@@ -1,0 +1,197 @@
+"""String functions of SPARQL 1.1 on Spark; NULL is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import and_
+
+from transom.model.rdf.terms import IRI, LANG_STRING, STRING, Literal
+from transom.model.rdf.values import NumericKind
+from transom.spark.expressions.sql import F, Sql, let
+from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, constant_term, truth_term
+from transom.spark.rdf.terms.spelling import is_iri, literal_term
+from transom.spark.rdf.terms.values import ValueClass, exact, value_struct
+
+_MAX_LENGTH = 2**30
+"""An upper bound for the length of strings, at which positions and lengths are clamped."""
+
+_LANGUAGE_TAG = r"\A[A-Za-z]+(?:-[A-Za-z0-9]+)*\z"
+_IRI = r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\z"
+
+
+def _text_struct(column: Sql) -> ShapedTerm:
+    """The shaped value of a string, from the column of its parsed value."""
+    return ShapedTerm(TermShape.TEXT, column)
+
+
+def with_characters(text: Sql, characters: Sql) -> Sql:
+    """The parsed string `text` with other characters and the same language tag; NULL for NULL."""
+    return F.when(text.isNotNull(), value_struct(ValueClass.TEXT, s=characters, l=text["l"]))
+
+
+def integer_of(number: Sql) -> ShapedTerm:
+    """An integral number as a shaped value of kind xsd:integer; NULL stays NULL."""
+    column = let(
+        [number], lambda n: F.when(n.isNotNull(), value_struct(ValueClass.NUMBER, k=int(NumericKind.INTEGER), n=n))
+    )
+    return ShapedTerm(TermShape.NUMBER, column)
+
+
+def length(argument: ShapedTerm) -> ShapedTerm:
+    """STRLEN: the number of characters of a string."""
+    return integer_of(F.length(argument.text()["s"]))
+
+
+def _string_index(number: Sql) -> Sql:
+    """An exact integer, clamped to 1 .. 2^30, as the character number at which Spark's `substring` begins."""
+    last = exact(_MAX_LENGTH)
+    return F.when(number < exact(1), F.lit(1)).when(number > last, F.lit(_MAX_LENGTH)).otherwise(number.try_cast("int"))
+
+
+def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None = None) -> ShapedTerm:
+    """SUBSTR: the characters from number `start`, counted from 1; at most `count`, or all that follow if None."""
+
+    def integer(operand: ShapedTerm) -> Sql:
+        """The exact integer in an operand; NULL for other values."""
+        return let([operand.number()], lambda number: F.when(number["k"] == int(NumericKind.INTEGER), number["n"]))
+
+    def slice_text(text: Sql, start: Sql, longest: Sql) -> Sql:
+        """The part of a string (parsed value) from `start`, of at most `longest` characters."""
+        first = _string_index(start)
+        end = _string_index(F.coalesce(F.try_add(start, longest), longest))
+        characters = F.substring(text["s"], first, F.greatest(end - first, F.lit(0)))
+        return F.when(start.isNotNull() & longest.isNotNull(), with_characters(text, characters))
+
+    # no count: use one that exceeds any length from any start
+    longest = exact(10**38 - 1) if count is None else integer(count)
+    return _text_struct(let([argument.text(), integer(start), longest], slice_text))
+
+
+def map_characters(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
+    """The lowering of UCASE or LCASE: `function` changes a string's characters, its language tag is kept."""
+    return lambda argument: _text_struct(
+        let([argument.text()], lambda text: with_characters(text, function(text["s"])))
+    )
+
+
+def _are_compatible(first: Sql, second: Sql) -> Sql:
+    """Whether two strings are argument compatible in SPARQL: the second has no language, or that of the first."""
+    return (second["l"] == F.lit("")) | (second["l"] == first["l"])
+
+
+def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
+    """The lowering of STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
+
+    def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
+        """Apply the predicate to two operands; NULL (an error) unless both are compatible strings."""
+
+        def applied(first: Sql, second: Sql) -> Sql:
+            """Apply the predicate to two strings (parsed values); NULL if they are not compatible."""
+            return F.when(_are_compatible(first, second), function(first["s"], second["s"]))
+
+        return truth_term(let([left.text(), right.text()], applied))
+
+    return lowered
+
+
+def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
+    """The lowering of STRBEFORE or STRAFTER; `part` cuts a text, given the separator and where it begins (from 1)."""
+
+    def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
+        """The part of the left string before or after the right one; '' if that does not occur, NULL on error."""
+
+        def take_part(first: Sql, second: Sql, position: Sql) -> Sql:
+            """Cut the first string where the second begins, from 1; an empty string if it is absent (`position` 0)."""
+            result = with_characters(first, part(first["s"], second["s"], position))
+            missing = value_struct(ValueClass.TEXT, s="", l="")
+            return F.when(_are_compatible(first, second), F.when(position > 0, result).when(position == 0, missing))
+
+        def located(first: Sql, second: Sql) -> Sql:
+            """Find the second string in the first, and cut the first there."""
+            return let([first, second, F.position(second["s"], first["s"])], take_part)
+
+        return _text_struct(let([left.text(), right.text()], located))
+
+    return lowered
+
+
+substring_before = _split_at(lambda text, _, position: F.substring(text, F.lit(1), position - F.lit(1)))
+substring_after = _split_at(
+    lambda text, separator, position: F.substring(text, position + F.length(separator), F.length(text))
+)
+
+
+def encode_for_uri(argument: ShapedTerm) -> ShapedTerm:
+    """ENCODE_FOR_URI: percent-encode all characters but letters, digits and - _ . ~ in a string."""
+    encoded = F.url_encode(argument.text()["s"])
+    for java_text, replacement in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
+        encoded = F.replace(encoded, F.lit(java_text), F.lit(replacement))
+    return ShapedTerm(TermShape.CHARACTERS, encoded)
+
+
+def concat(*operands: ShapedTerm) -> ShapedTerm:
+    """CONCAT of strings; the result has a language tag if all have the same one; NULL if one is not a string."""
+    if not operands:
+        return constant_term(Literal(""))
+
+    def joined(*texts: Sql) -> Sql:
+        """The concatenation of strings (parsed values); NULL if one of them is NULL."""
+        same_language = reduce(and_, (text["l"] == texts[0]["l"] for text in texts))
+        all_present = reduce(and_, (text.isNotNull() for text in texts))
+        language = F.when(same_language, texts[0]["l"]).otherwise(F.lit(""))
+        return F.when(
+            all_present, value_struct(ValueClass.TEXT, s=F.concat(*(text["s"] for text in texts)), l=language)
+        )
+
+    return _text_struct(let([operand.text() for operand in operands], joined))
+
+
+def lang_matches(tag: ShapedTerm, language_range: ShapedTerm) -> ShapedTerm:
+    """langMatches: whether a tag equals a range, extends it by subtags, or the range is * and the tag not empty."""
+
+    def matches(language: Sql, range_: Sql) -> Sql:
+        """Whether a language tag matches a language range; both are in lower case."""
+        is_prefix = (range_ != F.lit("")) & F.startswith(language, F.concat(range_, F.lit("-")))
+        return F.when(range_ == F.lit("*"), language != F.lit("")).otherwise((language == range_) | is_prefix)
+
+    return truth_term(let([F.lower(tag.characters()), F.lower(language_range.characters())], matches))
+
+
+def language_literal(argument: ShapedTerm, tag: ShapedTerm) -> ShapedTerm:
+    """STRLANG: a literal from a plain string and a language tag; NULL (an error) if the tag is invalid."""
+
+    def tagged_literal(text: Sql, language: Sql) -> Sql:
+        """The parsed value of the string with the language tag; NULL if the tag is invalid."""
+        is_valid = text.isNotNull() & F.rlike(language, F.lit(_LANGUAGE_TAG))
+        return F.when(is_valid, value_struct(ValueClass.TEXT, s=text, l=F.lower(language)))
+
+    return _text_struct(let([argument.characters(), tag.characters()], tagged_literal))
+
+
+def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
+    """STRDT: a literal from a plain string and a datatype IRI; NULL (an error) for rdf:langString."""
+
+    def literal(text: Sql, name: Sql) -> Sql:
+        """The N-Triples text of the literal, from its characters and its datatype IRI `name`."""
+        suffix = F.when(name == F.lit(str(IRI(STRING))), F.lit("")).otherwise(F.concat(F.lit("^^"), name))
+        return F.when(is_iri(name) & (name != F.lit(str(IRI(LANG_STRING)))), literal_term(text, suffix))
+
+    return ShapedTerm(TermShape.TERM, let([argument.characters(), datatype.term()], literal))
+
+
+def iri_of(argument: ShapedTerm) -> ShapedTerm:
+    """IRI: an IRI unchanged, or the IRI spelled by a string; NULL (an error) if that is not absolute."""
+
+    def from_term_or_text(term: Sql, characters: Sql) -> Sql:
+        """The IRI in N-Triples text: the term if it is an IRI, otherwise from a string's characters."""
+        spelled = F.concat(F.lit("<"), characters, F.lit(">"))
+        return F.when(is_iri(term), term).when(F.rlike(characters, F.lit(_IRI)), spelled)
+
+    term = argument.column if argument.shape is TermShape.TERM else F.lit(None).cast("string")
+    return ShapedTerm(TermShape.TERM, let([term, argument.characters()], from_term_or_text))
+
+
+def digest(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
+    """The lowering of MD5, SHA1, ...: `function` hashes the characters of a plain string; NULL for other terms."""
+    return lambda argument: ShapedTerm(TermShape.CHARACTERS, function(argument.characters()))

@@ -1,0 +1,282 @@
+"""The values of literals on Spark: one struct for values of all classes, for native comparison and arithmetic.
+
+`c` is the class of the value. A number has its kind in `k`; its value is in `n`, unscaled for an integer and times
+10^18 for a decimal, or in `f` for a float. A string is in `s`, its language in `l`. A boolean is 0 or 1 in `n`. An
+instant has nanoseconds in `n` and its zone in minutes in `k`; a duration has nanoseconds in `n` and months in `k`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
+
+from transom.model.rdf.terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, TIME, Literal, Term
+from transom.model.rdf.times import Instant, XsdDuration
+from transom.model.rdf.values import (
+    FLOATING,
+    PLACES,
+    POINT,
+    RANGES,
+    WHOLE,
+    NumericKind,
+    NumericValue,
+    StringValue,
+    value_of,
+)
+from transom.spark.expressions.sql import F, Sql, let
+from transom.spark.rdf.terms.spelling import (
+    datatype_suffix,
+    has_datatype,
+    is_literal,
+    is_string,
+    language_tag,
+    lexical,
+    literal_suffix,
+)
+from transom.spark.rdf.terms.times import DURATIONS, read_duration, read_instant
+
+EXACT = "decimal(38,0)"
+UNIT = 10**PLACES
+NANO = 10**9
+_FARTHEST = 10**38 - 1
+_BLANKS = " \t\r\n"
+
+
+class ValueClass(IntEnum):
+    """The class of a term's value; instants are in the order of their datatype names."""
+
+    NO_LITERAL = 0
+    NUMBER = 1
+    TEXT = 2
+    TRUTH = 3
+    DATE = 4
+    DATE_TIME = 5
+    TIME = 6
+    SPAN = 7
+    UNKNOWN = 8
+
+
+INSTANTS = {DATE: ValueClass.DATE, DATE_TIME: ValueClass.DATE_TIME, TIME: ValueClass.TIME}
+
+
+def exact(value: int) -> Sql:
+    """An integer constant of up to 38 digits, as decimal(38,0)."""
+    return F.lit(str(value)).cast(EXACT)
+
+
+def opposite(number: Sql) -> Sql:
+    """A decimal(38,0) number negated; Spark's own negation keeps only 34 digits."""
+    return F.try_subtract(exact(0), number).try_cast(EXACT)
+
+
+def magnitude(number: Sql) -> Sql:
+    """The absolute value of a decimal(38,0) number; Spark's own function keeps only 34 digits."""
+    return F.when(number < exact(0), opposite(number)).otherwise(number)
+
+
+def value_struct(
+    value_class: ValueClass | Sql,
+    *,
+    k: Sql | int | None = None,
+    n: Sql | int | None = None,
+    f: Sql | float | None = None,
+    s: Sql | str | None = None,
+    l: Sql | str | None = None,  # noqa: E741 - the language
+) -> Sql:
+    """Build a parsed value, a struct: class, number kind `k`, exact number `n`, float `f`, string `s`, language `l`."""
+    exact_column = exact(n) if isinstance(n, int) else F.lit(n).cast(EXACT)
+    return F.struct(
+        F.lit(int(value_class) if isinstance(value_class, ValueClass) else value_class).cast("int").alias("c"),
+        F.lit(k).cast("bigint").alias("k"),
+        exact_column.alias("n"),
+        F.lit(f).cast("double").alias("f"),
+        F.lit(s).cast("string").alias("s"),
+        F.lit(l).cast("string").alias("l"),
+    )
+
+
+def constant_value(term: Term) -> Sql:
+    """The parsed value, as an SQL struct, of a constant term of the query."""
+    value = value_of(term) if isinstance(term, Literal) else None
+    match value:
+        case NumericValue(kind=kind, value=number):
+            return constant_number(kind, number)
+        case StringValue(text=text, language=language):
+            return value_struct(ValueClass.TEXT, s=text, l=language)
+        case bool():
+            return value_struct(ValueClass.TRUTH, n=int(value))
+        case Instant(datatype=datatype, zone=zone):
+            return value_struct(INSTANTS[datatype], k=zone, n=int(value.seconds * NANO))
+        case XsdDuration(months=months, seconds=seconds):
+            return value_struct(ValueClass.SPAN, k=months, n=int(seconds * NANO))
+        case None:
+            return value_struct(ValueClass.UNKNOWN if isinstance(term, Literal) else ValueClass.NO_LITERAL)
+
+
+def constant_number(kind: NumericKind, number: int | Decimal | float) -> Sql:
+    """The parsed value, as an SQL struct, of a constant number of the query."""
+    match number:
+        case float():
+            return value_struct(ValueClass.NUMBER, k=int(kind), f=number)
+        case int():
+            return value_struct(ValueClass.NUMBER, k=int(kind), n=number)
+        case Decimal():
+            return value_struct(ValueClass.NUMBER, k=int(kind), n=int(Fraction(number) * UNIT))
+
+
+def term_value(term: Sql) -> Sql:
+    """The parsed value of a term in N-Triples text; of class UNKNOWN for an unreadable literal, NULL for NULL."""
+    return F.when(is_literal(term), let([literal_suffix(term)], lambda suffix: _literal_value(term, suffix))).when(
+        term.isNotNull(), value_struct(ValueClass.NO_LITERAL)
+    )
+
+
+def _literal_value(term: Sql, suffix: Sql) -> Sql:
+    """The parsed value of a literal with this suffix (what follows the quote); class UNKNOWN if unreadable."""
+    text = value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix))
+    parsed = let([trimmed_lexical(term, suffix)], lambda lexical_form: _lexical_value(lexical_form, suffix))
+    return F.when(is_string(suffix), text).otherwise(F.coalesce(parsed, value_struct(ValueClass.UNKNOWN)))
+
+
+def _lexical_value(text: Sql, suffix: Sql) -> Sql:
+    """The parsed value of a text of the datatype in `suffix` (`^^<...>`); NULL if invalid or unknown."""
+    return (
+        F.when(numeric_kind(suffix).isNotNull(), number_value(text, suffix))
+        .when(has_datatype(suffix, [BOOLEAN]), boolean_value(text))
+        .when(has_datatype(suffix, INSTANTS), instant_value(text, suffix))
+        .when(has_datatype(suffix, DURATIONS), duration_value(text, suffix))
+    )
+
+
+def trimmed_lexical(term: Sql, suffix: Sql) -> Sql:
+    """The unescaped characters of a literal, without outer whitespace; `suffix` follows its closing quote."""
+    return F.btrim(lexical(term, suffix), F.lit(_BLANKS))
+
+
+def boolean_value(text: Sql) -> Sql:
+    """Parse the text of a boolean to a parsed value; NULL if invalid."""
+    is_true, is_false = text.isin("true", "1"), text.isin("false", "0")
+    return F.when(is_true, value_struct(ValueClass.TRUTH, n=1)).when(is_false, value_struct(ValueClass.TRUTH, n=0))
+
+
+def instant_value(text: Sql, suffix: Sql) -> Sql:
+    """Parse an instant's text, of the datatype in `suffix` (`^^<...>`), to a parsed value; NULL if invalid."""
+    instant_class = F.when(suffix == datatype_suffix(DATE), int(ValueClass.DATE)).when(
+        suffix == datatype_suffix(TIME), int(ValueClass.TIME)
+    )
+    kind = instant_class.otherwise(int(ValueClass.DATE_TIME))
+    return let(
+        [read_instant(text, suffix), kind],
+        lambda instant, value_class: F.when(
+            instant.isNotNull(), value_struct(value_class, k=instant["zone"], n=instant["nanos"])
+        ),
+    )
+
+
+def duration_value(text: Sql, suffix: Sql) -> Sql:
+    """Parse a duration's text, of the datatype in `suffix` (`^^<...>`), to a parsed value; NULL if invalid."""
+    return let(
+        [read_duration(text, suffix)],
+        lambda duration: F.when(
+            duration.isNotNull(), value_struct(ValueClass.SPAN, k=duration["months"], n=duration["nanos"])
+        ),
+    )
+
+
+def term_number(term: Sql) -> Sql:
+    """Number struct (kind, exact value, float value) of a term (N-Triples text); NULL if the term is not a number."""
+    suffix = literal_suffix(term)
+    return F.when(is_literal(term), let([trimmed_lexical(term, suffix), suffix, numeric_kind(suffix)], _number_of_kind))
+
+
+def numeric_kind(suffix: Sql) -> Sql:
+    """The kind of number (integer, decimal, ...) that a literal's suffix `^^<datatype>` means; NULL if none."""
+    kinds = dict.fromkeys(RANGES, NumericKind.INTEGER) | {
+        DECIMAL: NumericKind.DECIMAL,
+        FLOAT: NumericKind.FLOAT,
+        DOUBLE: NumericKind.DOUBLE,
+    }
+    return F.try_element_at(_map_by_suffix({name: int(kind) for name, kind in kinds.items()}), suffix).try_cast("int")
+
+
+def _map_by_suffix(entries: Mapping[str, int]) -> Sql:
+    """An SQL map from suffixes `^^<datatype>` to constants, built from one string, which is cheap for Spark."""
+    text = " ".join(f"{datatype_suffix(name)}={value}" for name, value in entries.items())
+    return F.str_to_map(F.lit(text), F.lit(" "), F.lit("="))
+
+
+def number_value(text: Sql, suffix: Sql) -> Sql:
+    """Parse a number's text, of the datatype in `suffix` (`^^<...>`), to kind, exact, float value; NULL if invalid."""
+    return let([text, suffix, numeric_kind(suffix)], _number_of_kind)
+
+
+def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
+    """Parse a number's text to `kind`, exact and float value; `suffix` gives an integer's range; NULL if invalid."""
+    exact_value = F.when(kind == int(NumericKind.INTEGER), read_bounded_integer(text, suffix)).when(
+        kind == int(NumericKind.DECIMAL), read_decimal(text)
+    )
+    single = kind == int(NumericKind.FLOAT)
+    float_value = F.when(
+        kind >= int(NumericKind.FLOAT), let([read_float(text)], lambda parsed: _round_if_single(parsed, single))
+    )
+    return let(
+        [exact_value, float_value], lambda n, f: F.when(n.isNotNull() | f.isNotNull(), _number_struct(kind, n, f))
+    )
+
+
+def _number_struct(kind: Sql, exact_value: Sql, float_value: Sql) -> Sql:
+    """Number struct of `kind`: an integer or decimal has an exact value, others a float value; else NULL."""
+    return value_struct(ValueClass.NUMBER, k=kind, n=exact_value, f=float_value)
+
+
+def _round_if_single(value: Sql, single: Sql) -> Sql:
+    """A 64-bit float, rounded to 32 bits where `single` is true."""
+    return F.when(single, value.cast("float").cast("double")).otherwise(value)
+
+
+def exact_number(kind: NumericKind, number: Sql) -> Sql:
+    """Number struct (kind, exact value) of an integer, or of a decimal in units of 10^-18; NULL if `number` is NULL."""
+    return F.when(number.isNotNull(), value_struct(ValueClass.NUMBER, k=int(kind), n=number))
+
+
+def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
+    """Parse an integer's text, of the datatype in `suffix`; NULL if invalid or out of the datatype's range."""
+
+    def inside(integer: Sql) -> Sql:
+        """The parsed integer; NULL if it is out of the datatype's range."""
+        derived = {name: bounds for name, bounds in RANGES.items() if name != INTEGER}
+        lows, highs = (
+            _map_by_suffix({name: _integer_bound(bounds, side) for name, bounds in derived.items()}) for side in (0, 1)
+        )
+        low, high = (F.try_element_at(table, suffix).try_cast(EXACT) for table in (lows, highs))
+        return F.when((suffix == F.lit(datatype_suffix(INTEGER))) | ((integer >= low) & (integer <= high)), integer)
+
+    return let([read_integer(text)], inside)
+
+
+def _integer_bound(bounds: tuple[int | None, int | None], side: int) -> int:
+    """The smallest (`side` 0) or largest (1) integer of a datatype; if unlimited, that of 38 digits."""
+    bound = bounds[side]
+    return bound if bound is not None else (-_FARTHEST, _FARTHEST)[side]
+
+
+def read_integer(text: Sql) -> Sql:
+    """Parse the text of an integer of up to 38 digits; NULL if invalid."""
+    return F.when(F.rlike(text, F.lit(rf"\A{WHOLE}\z")), text.try_cast(EXACT))
+
+
+def read_decimal(text: Sql) -> Sql:
+    """Parse the text of a decimal to an integer in units of 10^-18, truncated; NULL if invalid."""
+    decimals = F.when(F.contains(text, F.lit(".")), F.substring_index(text, ".", -1)).otherwise(F.lit(""))
+    digits = F.concat(F.substring_index(text, ".", 1), F.rpad(F.substring(decimals, 1, PLACES), PLACES, "0"))
+    return F.when(F.rlike(text, F.lit(rf"\A(?:{POINT})\z")), digits.try_cast(EXACT))
+
+
+def read_float(text: Sql) -> Sql:
+    """Parse the text of a float or double, also INF and NaN, to a 64-bit float; NULL if invalid."""
+    return F.when(
+        F.rlike(text, F.lit(rf"\A(?:{FLOATING})\z")),
+        F.replace(text, F.lit("INF"), F.lit("Infinity")).try_cast("double"),
+    )

@@ -1,0 +1,1 @@
+"""Stateful operators: machines inside transformWithState, in Python or in the Java kernel."""

@@ -1,0 +1,124 @@
+"""Load the Java kernel into a session, and call it.
+
+The jar is part of the package. ADD JAR loads it into a running session. A thread that calls it must use the session's
+class loader, which is not the default of the thread. Only this module does either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from transom.model.time import Calendar
+from transom.spark.event_time import TickTime
+from transom.spark.session import PROVIDER, has_rocksdb
+from transom.spark.stateful.runner import MachineShape
+
+JAR = "transom-kernel.jar"
+PACKAGE = "transom.kernel"
+VERSION = 3
+
+
+def has_jvm(spark: SparkSession) -> bool:
+    """Whether Python can access the JVM of a session; not possible with Spark Connect."""
+    return getattr(spark, "_jvm", None) is not None
+
+
+def load_kernel(spark: SparkSession) -> str | None:
+    """Load the kernel's jar into a session; None if it is loaded, otherwise the reason why not, as text."""
+    if not has_jvm(spark):
+        return "a Spark Connect session has no JVM of its own"
+    if not has_rocksdb(spark):
+        return f"the session does not keep its state in RocksDB ({PROVIDER})"
+    try:
+        version = kernel_package(spark).Kernel.VERSION
+        if not isinstance(version, int):
+            resource = files("transom").joinpath(JAR)
+            if not resource.is_file():
+                return f"the package lacks {JAR}"
+            with as_file(resource) as jar:
+                spark.sql(f"ADD JAR '{jar.as_posix()}'")
+            version = kernel_package(spark).Kernel.VERSION
+    except Exception as error:  # on any error the portable Python path still works
+        return f"the session refuses the jar: {str(error).splitlines()[0][:200]}"
+    return None if version == VERSION else f"the session has version {version} of the kernel, not {VERSION}"
+
+
+def load_clock(spark: SparkSession, setting: str) -> DataFrame:
+    """A streaming DataFrame of ticks from the kernel's clock source; `setting` is JSON."""
+    kernel_package(spark)
+    return spark.readStream.format(f"{PACKAGE}.spark.ClockSource").option("setting", setting).load()
+
+
+def run_in_kernel(
+    frame: DataFrame,
+    specification: str,
+    calendar: Calendar,
+    shape: MachineShape,
+    *,
+    by: Sequence[str],
+    out: StructType,
+    live: bool,
+) -> DataFrame:
+    """Run a JSON-specified machine (`shape`: sizes) in the kernel per group of `by`; rows `out`; a stream if `live`."""
+    spark = frame.sparkSession
+    java = kernel_package(spark)
+    names, sizes = _java_array(spark, "java.lang.String", by), _java_array(spark, "int", shape.widths)
+    parameters = (
+        TickTime(calendar).origin_micros,
+        calendar.length,
+        shape.window_keys,
+        shape.buckets,
+        shape.pair_keys,
+        sizes,
+        live,
+    )
+    return DataFrame(java.Kernel.run(frame._jdf, specification, names, out.json(), *parameters), spark)
+
+
+def run_slide(
+    frame: DataFrame,
+    specification: str,
+    calendar: Calendar,
+    *,
+    by: Sequence[str],
+    out: StructType,
+    values: int,
+    live: bool,
+) -> DataFrame:
+    """Sliding-window aggregates of `values` arguments in the kernel per group of `by`; rows `out`; stream if `live`."""
+    spark = frame.sparkSession
+    java = kernel_package(spark)
+    parameters = (TickTime(calendar).origin_micros, calendar.length, values, live)
+    names = _java_array(spark, "java.lang.String", by)
+    return DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *parameters), spark)
+
+
+def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
+    """Whether a tick was closed when the micro-batch of a row began; `offsets` is the folder of Spark's offset log."""
+    java = kernel_package(spark)
+    return Column(java.Kernel.isClosed(tick._jc, offsets, TickTime(calendar).origin_micros, calendar.length))
+
+
+def kernel_package(spark: SparkSession) -> Any:
+    """The Py4J handle of the kernel's Java package; sets the thread's class loader, so that calls work."""
+    jvm: Any = spark._jvm
+    loader = spark._jsparkSession.sharedState().jarClassLoader()
+    jvm.java.lang.Thread.currentThread().setContextClassLoader(loader)
+    return jvm.transom.kernel
+
+
+def _java_array(spark: SparkSession, kind: str, items: Sequence[Any]) -> Any:
+    """A Java array of a class (such as `int` or `java.lang.String`) with the given items."""
+    gateway: Any = spark.sparkContext._gateway
+    java = gateway.jvm
+    for part in kind.split("."):
+        java = getattr(java, part)
+    array = gateway.new_array(java, len(items))
+    for n, item in enumerate(items):
+        array[n] = item
+    return array

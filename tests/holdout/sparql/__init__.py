@@ -1,0 +1,1 @@
+"""The hold-out judge of Streaming SPARQL."""

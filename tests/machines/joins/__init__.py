@@ -1,0 +1,1 @@
+"""Machines that join, against their definitions."""

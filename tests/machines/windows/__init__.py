@@ -1,0 +1,1 @@
+"""Machines that build windows, against their definitions."""

@@ -1,0 +1,1 @@
+"""Generated SPARQL questions against Oxigraph and a second evaluator."""

@@ -1,0 +1,1 @@
+"""The collector against real devices, brokers and databases."""

@@ -1,0 +1,1 @@
+"""Kafka: topics as sources, as logs and as sinks."""

@@ -1,0 +1,1 @@
+"""Connectors on Spark against the plain readers."""

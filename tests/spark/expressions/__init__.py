@@ -1,0 +1,1 @@
+"""Expressions and aggregates on Spark against the reference engine."""

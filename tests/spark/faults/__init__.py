@@ -1,0 +1,1 @@
+"""Seeded faults that tests on Spark must detect."""

@@ -1,0 +1,1 @@
+"""Generated queries on Spark against the reference engine."""

@@ -1,0 +1,1 @@
+"""Cases derived by hand, on Spark."""

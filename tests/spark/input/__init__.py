@@ -1,0 +1,1 @@
+"""Rows entering a plan: lateness, rejected rows, clocks, scans."""

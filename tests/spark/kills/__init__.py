@@ -1,0 +1,1 @@
+"""Queries killed with SIGKILL and restarted."""

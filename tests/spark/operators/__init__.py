@@ -1,0 +1,1 @@
+"""Operators and plans on Spark."""

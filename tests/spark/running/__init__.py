@@ -1,0 +1,1 @@
+"""Running queries: sinks, checkpoints, stopping."""
