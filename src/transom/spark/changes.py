@@ -176,7 +176,7 @@ def _relation_result(
             return rows
         case CombineKind.EXCEPT | CombineKind.INTERSECT:
             left, right = (F.count_if(F.col(WINDOW) == F.lit(side)) for side in (0, 1))
-            counts = rows.groupBy(*carried_columns(rows, IS_ROW), *cells).agg(left.alias("left"), right.alias("row"))
+            counts = rows.groupBy(*carried_columns(rows, IS_ROW), *cells).agg(left.alias("left"), right.alias("right"))
             difference = F.col("left") - F.col("right") if node.how is CombineKind.EXCEPT else F.least("left", "right")
             count = F.when(is_marker, F.lit(1)).otherwise(F.greatest(difference, F.lit(0))).cast("int")
             copies = F.explode(F.array_repeat(F.lit(0), count)).alias("_")
