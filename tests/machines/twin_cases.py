@@ -163,19 +163,23 @@ class Stays:
         if self.most == 7:  # many that are the same, among others with the same order
             same = column(rng)[:2]
             self.make, self.order = (lambda: (rng.choice(same),)), (lambda: None)
-        self.there: list[tuple[Any, Row, Row]] = []
+        self.there: list[tuple[tuple[Any, Row, Row], int]] = []
 
     def say(self) -> list[InputRow]:
         rng, found = self.rng, []
         rng.shuffle(self.there)
         for _ in range(rng.randrange(min(len(self.there), 3) + 1)):
-            found.append(InputRow(self.side, 1, True, -1, *self.there.pop()))
+            entry, count = self.there.pop()
+            retracted = rng.randint(1, count)
+            if retracted < count:
+                self.there.append((entry, count - retracted))
+            found.append(InputRow(self.side, 1, True, -retracted, *entry))
         if rng.random() < 0.01:
             found.append(InputRow(self.side, 1, True, -1, self.order(), self.key(), self.make()))
         for _ in range(rng.randrange(self.most + 1)):
-            entry = (self.order(), self.key(), self.make())
-            self.there.append(entry)
-            found.append(InputRow(self.side, 1, True, 1, *entry))
+            entry, count = (self.order(), self.key(), self.make()), rng.choice([1, 1, 1, 3])
+            self.there.append((entry, count))
+            found.append(InputRow(self.side, 1, True, count, *entry))
         if rng.random() < 0.7:
             found.append(InputRow(self.side, 1, False, 1, None, (), ()))
         rng.shuffle(found)

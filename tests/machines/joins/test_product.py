@@ -123,6 +123,24 @@ def test_product(kinds: tuple[str, str], keyed: bool) -> None:
     assert told["several"] > 50 or "windows" not in kinds
 
 
+def test_changes_of_several_copies_insert_and_retract_that_many_rows() -> None:
+    """A join of changes emits multiplicities as counts: 2 x 2 pairs at first, 1 x 2 after one copy is retracted."""
+    machine = create_machine(
+        '{"machine": "product", "left": "intervals", "right": "intervals", "how": "pairs", "widths": [1, 1]}'
+    )
+
+    def rows(tick: int, *changes: tuple[int, int, str]) -> list[Row | None]:
+        inputs = [InputRow(side, 1, True, copies, None, (), (value,)) for side, copies, value in changes]
+        marker = InputRow(0, 1, False, 1, None, (), (None,))
+        return [emission.row for emission in machine.feed(tick, sort_inputs([*inputs, marker]))][1:]
+
+    assert rows(1, (0, 2, "l"), (1, 2, "r")) == [("l", "r")] * 4
+    assert machine.held == 4
+    assert rows(2, (0, -1, "l")) == [("l", "r")] * 2
+    with pytest.raises(ValueError, match="never inserted"):
+        rows(3, (1, -3, "r"))
+
+
 def test_a_product_remembers_the_current_windows_only() -> None:
     rng = random.Random(5)
     machine = ProductMachine("windows", "windows")

@@ -18,12 +18,13 @@ ProductOutput = Literal["windows", "pairs", "partners", "both"]
 class SideEvent(NamedTuple):
     """An event of one input of a product at a tick: a row is inserted or retracted, or a window begins (`row` is None).
 
-    On a side of windows, `seq` numbers the windows of the tick. On a side of intervals a row is an insertion (`sign` 1)
-    or a retraction (`sign` -1). If `row` is None, the event is a window marker. The rows of a pair have equal `key`s.
+    On a side of windows, `seq` numbers the windows of the tick. On a side of intervals an event inserts `copies` equal
+    rows, or retracts as many if `copies` is negative. If `row` is None, the event is a window marker. The rows of a
+    pair have equal `key`s.
     """
 
     seq: int
-    sign: int
+    copies: int
     order: Any
     key: Row
     row: Row | None
@@ -132,10 +133,10 @@ class ProductMachine:
             return True
         rows = self.side_rows[side]
         for e in events:
-            if e.row is not None and e.sign > 0:
-                self._add_row(side, (e.order, e.key, e.row))
-            elif e.row is not None:
-                self._remove_row(side, (e.order, e.key, e.row))
+            if e.row is not None:
+                update = self._add_row if e.copies > 0 else self._remove_row
+                for _ in range(abs(e.copies)):
+                    update(side, (e.order, e.key, e.row))
         if not any(e.row is None for e in events):
             return False
         self._apply_removals(side)

@@ -196,13 +196,16 @@ interface ProductSide {
                 }
                 if (!input.present()) {
                     hasNewWindow = true;
-                } else if (input.sign() > 0) {
+                    continue;
+                }
+                for (int copies = input.sign(); copies > 0; copies--) {
                     OrderedRow row = OrderedRow.of(input);
                     rows.add(row);
                     if (firsts != null) {
                         link(row);
                     }
-                } else {
+                }
+                for (int copies = input.sign(); copies < 0; copies++) {
                     remove(OrderedRow.of(input));
                 }
             }
