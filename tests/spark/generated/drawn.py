@@ -149,8 +149,8 @@ def marks(plan: PhysicalNode) -> set[str]:
                 found.add(f"{name} {' '.join(sorted(str(side.form) for side in (left, right)))}")
                 found.add(f"{name} by {node.how.value}")
             case WindowProduct(equal=equal, left=left, right=right):
-                stays = Form.INTERVALS in (left.form, right.form)
-                found.add(f"{name} {'equal' if equal else 'all'} {'stays' if stays else 'windows'}")
+                intervals = Form.INTERVALS in (left.form, right.form)
+                found.add(f"{name} {'equal' if equal else 'all'} {'intervals' if intervals else 'windows'}")
             case WindowDiff(ordered=ordered, report=report):
                 found.add(f"{name} {'ordered' if ordered else 'free'} {report}")
             case ReadStream(ordered=ordered):
