@@ -37,7 +37,7 @@ def wrong(name: str, answer: Answer) -> str | None:
 
 
 def test_no_case_is_lost() -> None:
-    assert len(CASES) == 24
+    assert len(CASES) == 25
     assert all(set(splits_of("cql", CASES, kernel)) == set(SPLITS) for kernel in KERNEL)
     ways = splits_of("cql", CASES, "on")
     assert {case.name for some in ways.values() for case in some} == {case.name for case in CASES}
