@@ -159,8 +159,10 @@ def _closing_hint(word: str) -> str:
     return f"write '{' instead of ’' if '’' in word else ''} where the string ends"
 
 
-def unprintable_character(character: str, span: Span, text: str) -> ParseError:
-    """The ParseError for a character that cannot be seen, such as a no-break space, by its name in Unicode."""
+def unprintable_character(word: str, span: Span, text: str) -> ParseError:
+    """The ParseError for a word with a character that cannot be seen, such as a no-break space, by its Unicode name."""
+    offset, character = next((n, character) for n, character in enumerate(word) if not character.isprintable())
+    span = Span(span.start + offset, span.start + offset + 1)
     name = unicodedata.name(character, "control character").lower()
     article = "an" if name[0] in "aeio" else "a"
     space = unicodedata.category(character) == "Zs"
