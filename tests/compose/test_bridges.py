@@ -106,7 +106,7 @@ def test_four_queries_one_above_the_other_are_one_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "kind", "words", "detail"),
     [
-        ("again_cql", "SELECT s, t FROM begun [NOW]", LanguageRule, "again is no stream", "extents.again.source.query"),
+        ("again_cql", "SELECT s, t FROM begun [NOW]", LanguageRule, "the query of again has to give a stream", "extents.again.source.query"),
         ("begun_rq", f"ASK {ANY}", LanguageRule, "begun has no variables", "extents.begun.source.query"),
         ("built_rq", FILES["begun.rq"], LanguageRule, "built has no statements", "rdf.built.query"),
         ("built_rq", "CONSTRUCT {", TransomError, "", ""),
@@ -152,10 +152,10 @@ def test_too_many_levels(tmp_path: Path) -> None:
         ("template: {extent: car, subject: ':{id}', predicates: {n: ':n'}}", "no extent 'car'"),
         ("template: {extent: plain, subject: ':{id}', predicates: {id: ':n'}}", "'plain' is a stored table"),
         ("template: {extent: cars, subject: ':{di}', predicates: {n: ':n'}}", "cars has no attribute 'di'"),
-        ("template: {extent: cars, subject: '{id}', predicates: {n: ':n'}}", "no pattern of an IRI"),
-        ("template: {extent: cars, subject: ':{id} {n}', predicates: {n: ':n'}}", "no pattern of an IRI"),
+        ("template: {extent: cars, subject: '{id}', predicates: {n: ':n'}}", "is not a pattern of an IRI"),
+        ("template: {extent: cars, subject: ':{id} {n}', predicates: {n: ':n'}}", "is not a pattern of an IRI"),
         ("template: {extent: cars, subject: ':{id}', predicates: {m: ':n'}}", "cars has no attribute 'm'"),
-        ("template: {extent: cars, subject: ':{id}', predicates: {n: n}}", "no absolute IRI"),
+        ("template: {extent: cars, subject: ':{id}', predicates: {n: n}}", "is not an absolute IRI"),
         ("template: {extent: cars, subject: ':{id}'}", "a template needs a predicate"),
         ("query: built.rq, template: {extent: cars, subject: ':a', predicates: {n: ':n'}}", "a query or a template"),
         ("query: built.rq, files: a.csv", "a stream with a query has no files"),

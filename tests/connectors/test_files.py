@@ -248,7 +248,7 @@ def test_a_column_that_is_missing_has_a_hint(read):
         ("(x:integer)", "tick,x\nsoon,1\n", "write a whole number, or ISO 8601 such as 2009-03-01T12:00:00Z"),
         ("(x:integer)", "tick,x\n2008-12-31,1\n", "set `epoch` in the catalog earlier"),
         ("(x:integer)", "tick,x\n-1,1\n", "ticks are whole numbers from 0"),
-        ("(x:integer)", "tick,x\n0,warm\n", "write a whole number of 64 bits"),
+        ("(x:integer)", "tick,x\n0,warm\n", "write a whole number of at most 64 bits"),
         ("(x:boolean)", "tick,x\n0,yes\n", "write true or false"),
         ("(x:timestamp)", "tick,x\n0,noon\n", "write ISO 8601 such as 2009-03-01T12:00:00Z"),
         ("(x:float)", 'tick,x\n0,"1,5"\n', "write a number such as 1.5"),

@@ -86,7 +86,7 @@ def test_a_site_is_read_once_per_tick(entries):
         ({"tick": 0, "site": 1, "other": "a"}, "write None where there is no value"),
         ({"tick": 0, "site": 1}, "write None where there is no value"),
         ({"tik": 0, "site": 1, "name": "a"}, "did you mean tick for tik?"),
-        ({"tick": 0, "site": 1, "name": 5}, "give text"),
+        ({"tick": 0, "site": 1, "name": 5}, "write text"),
         ({"tick": "soon", "site": 1, "name": "a"}, "write a whole number, or ISO 8601 such as 2009-03-01T12:00:00Z"),
         ({"tick": "2008-12-31", "site": 1, "name": "a"}, "set `epoch` in the catalog earlier"),
     ],

@@ -321,7 +321,7 @@ def test_more_slack_needs_more_memory() -> None:
 def test_windows_of_no_language_are_refused(slide: Every, range_: CoordinateRange) -> None:
     query = transom.compile("SELECT weight FROM traffic [FROM NOW-2 TO NOW SLIDE 2 SEC]", CATALOG, optimize=False)
     window = next(op for op in walk_algebra(query.optimized) if isinstance(op, Window))
-    with pytest.raises(PlanError, match="tick, or by row"):
+    with pytest.raises(PlanError, match="both in ticks, or both in rows"):
         plan_query(replace(window, slide=slide, range=range_))
 
 

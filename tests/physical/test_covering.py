@@ -10,7 +10,6 @@ ELSEWHERE = {
     "ReadScans": "test_scans.py",
     "TopN": "test_cql_others.py",
     "SpeedLimitExec": "test_cql_others.py",
-    "CombineRelations": "test_cql_others.py",
     "SuppressUnchangedExec": "test_generated_cql.py",
     "WindowsToChanges": "test_generated_cql.py",
     "BindBlankNodes": "test_sparql_cases.py",
