@@ -23,8 +23,12 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import transom
-from transom.physical.nodes.walk import walk
 from transom.spark.session import SETTINGS
+
+try:
+    from transom.physical.nodes.walk import walk
+except ModuleNotFoundError:  # checkouts before version 0.3.0
+    from transom.physical.walk import walk
 
 END = 3_600_000
 """An hour in ticks: the time of the row that closes all windows."""
@@ -59,8 +63,13 @@ def compiled(question: dict[str, Any]) -> Any:
 
 def planned(question: dict[str, Any]) -> dict[str, Any]:
     """The size of the plan: its number of nodes that are not native, and its number of nodes."""
-    paths = [node.decision.executor.name for node in walk(compiled(question).physical(kernel=True))]
-    return {"size": [len(paths) - paths.count("NATIVE"), len(paths)]}
+    executors = [executor(node) for node in walk(compiled(question).physical(kernel=True))]
+    return {"size": [len(executors) - executors.count("NATIVE"), len(executors)]}
+
+
+def executor(node: Any) -> str:
+    """The name of the executor of a node, in any checkout."""
+    return str(node.decision.executor.name if hasattr(node, "decision") else node.choice.path.name)
 
 
 def table(rows: list[list[Any]], ticks: bool) -> pa.Table:
