@@ -23,7 +23,7 @@ from transom.physical.nodes.keyed_windows import (
 from transom.physical.nodes.node import PhysicalNode
 from transom.physical.nodes.windows import Form
 from transom.spark import scans
-from transom.spark.columns import COUNT, IS_ROW, ORDER, SIDE, TICK, VALID_FROM, VALID_TO, WINDOW, WINDOW_KEY
+from transom.spark.columns import COUNT, IS_ROW, ORDER, TICK, VALID_FROM, VALID_TO, WINDOW, WINDOW_KEY
 from transom.spark.event_time import join_table
 from transom.spark.frames import (
     FOREVER,
@@ -139,8 +139,6 @@ def combine_relations(
         _relation_input(node, side, relation, frame, run)
         for side, (relation, frame) in enumerate(zip(inputs, frames, strict=True))
     ]
-    if len(machine_inputs) == 1:
-        machine_inputs.append(_empty_right_side(machine_inputs[0]))
     widths = [len(relation.schema) for relation in inputs]
     widths = widths * 2 if len(widths) == 1 else widths
     mode = _PRODUCT_MODES[node.how]
@@ -153,13 +151,6 @@ def combine_relations(
     )
     result = _relation_result(node, rows, out, widths[0], run)
     return result.select(*carried_columns(result), F.lit(1).alias(WINDOW), IS_ROW, *value_columns(node.schema))
-
-
-def _empty_right_side(left_input: DataFrame) -> DataFrame:
-    """An empty right input for the `product` machine, to merge one relation; with the types of the left input."""
-    right_names = {"order0": "order1", "cells0": "cells1"}
-    columns = [F.col(name).alias(right_names.get(name, name)) for name in left_input.columns if name != SIDE]
-    return left_input.select(*columns, F.lit(1).alias(SIDE)).where(F.lit(False))
 
 
 def _relation_result(
