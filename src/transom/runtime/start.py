@@ -19,6 +19,7 @@ from transom.physical.nodes.node import ReadClock
 from transom.physical.nodes.walk import walk
 from transom.runtime.checkpoint.checkpoint import SPARK_FOLDER, Checkpoint
 from transom.runtime.checkpoint.fingerprint import check_fingerprint, fingerprint
+from transom.runtime.checkpoint.local_files import local_file_manager
 from transom.runtime.checkpoint.lock import CheckpointLock
 from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job
@@ -76,7 +77,8 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         dead_letters = SinkDeadLetters(options.folder, sink.kind)
         writer = _attach_sink(writer, sink, spark, checkpoint, gate, spark_sink, dead_letters)
         checkpoint.record_digests()
-        stream = writer.start()
+        with local_file_manager(spark):
+            stream = writer.start()
     except BaseException:
         lock.release()
         raise

@@ -7,17 +7,53 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 import transom
 from tests.spark.running.test_running import GROUPS, ROWS, catalog, cut, expected, finished, read, source, write
 from transom import Query
 from transom.errors import CheckpointError, RunWarning, Unavailable
+from transom.runtime.checkpoint.local_files import FILE_MANAGER, LOCAL_FILE_MANAGER
 from transom.runtime.start import Running
+
+CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 
 
 def begin(query: Query, spark: SparkSession, folder: Path) -> Running:
     frames = {"traffic": source(spark, folder / "in")}
     return query.start(spark, f"parquet:{folder / 'out'}", folder / "checkpoint", sources=frames, until=19)
+
+
+def test_local_file_manager_continues_a_checkpoint_of_spark_and_the_reverse(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session's own manager is unset, so that a query gets the one that it gets in a user's session."""
+    query = transom.compile(GROUPS, catalog())
+    batches, managers = cut(ROWS, 4, end=20), []
+    own = spark.conf.get(FILE_MANAGER)
+    start = DataStreamWriter.start
+
+    def record(writer: DataStreamWriter) -> StreamingQuery:
+        managers.append(spark.conf.get(FILE_MANAGER, None))
+        return start(writer)
+
+    monkeypatch.setattr(DataStreamWriter, "start", record)
+    spark.conf.unset(FILE_MANAGER)
+    try:
+        for first in range(0, len(batches), 3):
+            if first % 2:
+                spark.conf.set(FILE_MANAGER, f"{CHECKPOINTING}.FileContextBasedCheckpointFileManager")
+            write(tmp_path / "in", batches[first : first + 3], first=first)
+            finished(begin(query, spark, tmp_path))
+            if first % 2:
+                spark.conf.unset(FILE_MANAGER)
+            assert spark.conf.get(FILE_MANAGER, None) is None
+    finally:
+        spark.conf.set(FILE_MANAGER, own or "")
+    assert read(spark, query, tmp_path / "out") == expected(query, ROWS, 19)
+    assert managers[0] == managers[2] == LOCAL_FILE_MANAGER
+    assert managers[1] == f"{CHECKPOINTING}.FileContextBasedCheckpointFileManager"
+    assert not [*(tmp_path / "checkpoint").rglob("*.tmp")]
 
 
 def test_a_checkpoint_that_is_not_fit_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from transom.physical.nodes.windows import KernelMode
+from transom.runtime.checkpoint.local_files import local_file_manager
 from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job, Plannable
 from transom.runtime.options import RunOptions
@@ -97,13 +98,9 @@ def job_and_frame(
 def collect_stream(frame: DataFrame, spark: SparkSession, checkpoint: Path) -> list[Any]:
     """Run a streaming DataFrame until its sources have no more files, and return all its rows."""
     name = f"transom_{uuid4().hex}"
-    running = (
-        frame.writeStream.format("memory")
-        .queryName(name)
-        .outputMode("append")
-        .option("checkpointLocation", str(checkpoint))
-        .start()
-    )
+    writer = frame.writeStream.format("memory").queryName(name).outputMode("append")
+    with local_file_manager(spark):
+        running = writer.option("checkpointLocation", str(checkpoint)).start()
     try:
         running.processAllAvailable()
     finally:

@@ -48,6 +48,11 @@ def load_kernel(spark: SparkSession) -> str | None:
     return None if version == VERSION else f"the session has version {version} of the kernel, not {VERSION}"
 
 
+def is_loaded(spark: SparkSession) -> bool:
+    """Whether a session has loaded the kernel's jar, in this version."""
+    return has_jvm(spark) and kernel_package(spark).Kernel.VERSION == VERSION
+
+
 def load_clock(spark: SparkSession, setting: str) -> DataFrame:
     """A streaming DataFrame of ticks from the kernel's clock source; `setting` is JSON."""
     kernel_package(spark)
