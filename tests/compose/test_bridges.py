@@ -106,7 +106,13 @@ def test_four_queries_one_above_the_other_are_one_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "kind", "words", "detail"),
     [
-        ("again_cql", "SELECT s, t FROM begun [NOW]", LanguageRule, "the query of again has to give a stream", "extents.again.source.query"),
+        (
+            "again_cql",
+            "SELECT s, t FROM begun [NOW]",
+            LanguageRule,
+            "the query of again has to give a stream",
+            "extents.again.source.query",
+        ),
         ("begun_rq", f"ASK {ANY}", LanguageRule, "begun has no variables", "extents.begun.source.query"),
         ("built_rq", FILES["begun.rq"], LanguageRule, "built has no statements", "rdf.built.query"),
         ("built_rq", "CONSTRUCT {", TransomError, "", ""),

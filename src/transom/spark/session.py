@@ -17,6 +17,7 @@ SETTINGS = {
     PROVIDER: ROCKSDB,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.codegen.cache.maxEntries": "2000",
 }
 """Settings that `transom run` applies, and that are recommended for other sessions."""
 
