@@ -18,7 +18,7 @@ class Text(NamedTuple):
 
 NINES = "9" * 5000
 XSD = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>"
-TOO_DEEP = Refused(ParseError, "nested more than 100 levels deep")
+TOO_DEEP = Refused(ParseError, "the expression is nested more than 100 levels deep")
 TOO_LARGE = Refused(ParseError, "this integer does not fit into 64 bits")
 TOO_LONG = Refused(ParseError, "at most 20,000 characters")
 NO_UPDATE = Refused(ParseError, "updates are not supported; write SELECT, CONSTRUCT, DESCRIBE or ASK")
@@ -82,7 +82,7 @@ SNEEQL = (
         "SELECT x \u202e FROM s",
         Refused(ParseError, "(U+202E) is not expected"),
     ),
-    sneeql("a Cyrillic letter that looks like x", "SELECT \u0445 FROM s", Refused(ParseError, "only a to z")),
+    sneeql("a Cyrillic letter that looks like x", "SELECT \u0445 FROM s", Refused(ParseError, "only letters (A-Z")),
     sneeql(
         "a digit of another script", "SELECT x FROM s WHERE x = \uff11", Refused(ParseError, "is not expected here")
     ),
@@ -91,7 +91,11 @@ SNEEQL = (
     sneeql("a vertical tab hides words on a terminal", "SELECT\x0bx FROM s", Refused(ParseError, "leave it out")),
     sneeql("a string without an end", "SELECT x FROM s WHERE name = 'a", Refused(ParseError, "a quote is not closed")),
     sneeql("a name without an end", 'SELECT "x FROM s', Refused(ParseError, "a quote is not closed")),
-    sneeql("a comment without an end", "SELECT x FROM s /* never", Refused(ParseError, "comments begin with --")),
+    sneeql(
+        "a comment without an end",
+        "SELECT x FROM s /* never",
+        Refused(ParseError, "a comment begins with -- and ends with the line"),
+    ),
     sneeql("a comment hides a quote", "SELECT x FROM s -- ' OR '1", Accepted([(0,), (1,), (2,)])),
     sneeql("a second statement", "SELECT x FROM s; DROP TABLE s", Refused(ParseError, "one query at a time")),
     sneeql("a column name that is SQL", 'SELECT x AS "a`; DROP TABLE s --" FROM s', Accepted([(0,), (1,), (2,)])),
@@ -173,12 +177,12 @@ CQL = (
     cql(
         "a distance that is no number",
         "SELECT RStream(id) FROM cars [RANGE BY 'NaN km' RATTR SPACE]",
-        Refused(ParseError, "neither a length of time nor a distance"),
+        Refused(ParseError, "this is neither a length of time nor a distance"),
     ),
     cql(
         "an infinite distance",
         "SELECT RStream(id) FROM cars [RANGE BY '1e400 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE]",
-        Refused(ParseError, "neither a length of time nor a distance"),
+        Refused(ParseError, "this is neither a length of time nor a distance"),
     ),
     cql(
         "the Kelvin sign is a k when case is ignored",

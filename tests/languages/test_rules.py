@@ -35,7 +35,7 @@ SUBQUERY = "a subquery in FROM has to give a stream, and this one "
     [
         ("x01-stream-query-with-two-streams", LanguageRule, "a stream joined with other sources needs a window"),
         ("x02-aggregate-over-a-stream", LanguageRule, "MAX needs a window, and this stream has none"),
-        ("x03-time-window-on-a-table", LanguageRule, "t is a table, and windows FROM .. TO are for streams"),
+        ("x03-time-window-on-a-table", LanguageRule, "t is a table, but FROM .. TO windows are for streams"),
         ("x04-scan-on-a-stream", LanguageRule, "SCAN is for tables, and a is a stream"),
         ("x05-ambiguous-attribute", NameProblem, "ambiguous attribute x"),
     ],
@@ -62,10 +62,10 @@ def test_golden_queries_are_refused(name: str, kind: type, words: str) -> None:
             f"SELECT temp FROM (RSTREAM(SELECT temp FROM road {W})) [SCAN 1 SEC]",
             "SCAN is for tables, and the subquery is a stream",
         ),
-        (f"SELECT temp FROM tempClass {W}", "tempClass is a table, and windows FROM .. TO are for streams"),
+        (f"SELECT temp FROM tempClass {W}", "tempClass is a table, but FROM .. TO windows are for streams"),
         (
             "SELECT temp FROM tempClass [FROM NOW-1 TO NOW SLIDE 1 ROWS]",
-            "tempClass is a table, and windows FROM .. TO are for streams",
+            "tempClass is a table, but FROM .. TO windows are for streams",
         ),
         ("SELECT temp FROM tempClass [SCAN 5 ROWS]", "SCAN counts time, not rows"),
         ("SELECT temp FROM tempClass [SCAN 0 SEC]", "a scan interval cannot be 0"),

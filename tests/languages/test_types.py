@@ -212,7 +212,10 @@ class TestInstants:
         ("-TIME '2009-03-01' < 0", "- does not take a time"),
         ("+vehicle = ''", "+ does not take a string"),
         ("price % 2 = 0", "% does not take a decimal and an integer"),
-        ("CASE WHEN ok THEN 1 ELSE 'a' END = 1", "the branches of CASE give an integer and a string"),
+        (
+            "CASE WHEN ok THEN 1 ELSE 'a' END = 1",
+            "the branches of CASE have different types: an integer and a string",
+        ),
         ("CASE site WHEN 'a' THEN ok END", "an integer cannot be compared with a string"),
         ("SQRT(vehicle) > 0", "SQRT does not take a string"),
         ("SQRT() > 0", "SQRT takes 1 argument, not 0"),

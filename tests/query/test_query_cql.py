@@ -268,7 +268,7 @@ def test_answers_of_streams_have_no_index() -> None:
         ("SELECT id FROM cars [RANGE '1 s' SLIDE 2 ROWS]", LanguageRule, "a slide in rows needs a range in rows"),
         ("SELECT id FROM cars [RANGE '1 s', RANGE '2 s']", LanguageRule, "these ranges cannot be combined"),
         ("SELECT id FROM cars [PARTITION BY no ROWS 1]", LanguageRule, "no attribute is called no"),
-        ("SELECT id FROM cars [NOW] WHERE AvgSpd(cars) > 1", LanguageRule, "an aggregate in WHERE"),
+        ("SELECT id FROM cars [NOW] WHERE AvgSpd(cars) > 1", LanguageRule, "an aggregate is not allowed in WHERE"),
         ("SELECT id FROM cars [NOW] WHERE spead > 1", NameProblem, "no attribute is called spead"),
         ("SELECT id, AvgSpd(cars) FROM cars [NOW]", LanguageRule, "id is neither grouped nor aggregated"),
         ("SELECT AvgSpd(owners) FROM owners", LanguageRule, "owners has no positions"),

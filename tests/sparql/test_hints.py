@@ -29,7 +29,7 @@ PATTERN = "{ ?x ?y ?z }"
         ("SELECT * WHERE { ?x ?y 'a }", "'a }", 'write \' where the string ends, or """ around several lines'),
         ("SELECT * WHERE { ?x ?y ?z FILTER ?z > 1 }", "?z", "write the condition in parentheses"),
         ("SELECT * WHERE { ?x ?y <a b> }", "<", 'an IRI cannot contain blanks, or any of " { } | ^ ` \\'),
-        (f"SELECT ?x, ?y WHERE {PATTERN}", ",", "leave out the comma: variables are separated by blanks"),
+        (f"SELECT ?x, ?y WHERE {PATTERN}", ",", "leave out the comma: variables are separated by spaces"),
         (f"SELECT COUNT(?x) WHERE {PATTERN}", "COUNT", "write (COUNT(?x) AS ?name)"),
         ("SELECT * WHERE { ?x ?y ?z FILTER (?z == 1) }", "=", "write a single ="),
         ("SELECT * WHERE { ?x ?y ?z FILTER (?z <> 1) }", "<>", "write !="),

@@ -48,10 +48,16 @@ FORBIDDEN = {
     ),
     "SELECT ?o WHERE { ?s ?p ?o } GROUP BY ?s": (LanguageRule, "?o is neither grouped nor aggregated", "?o"),
     "SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s ?p ?o }": (LanguageRule, "?s is neither grouped nor aggregated", "?s"),
-    "SELECT * WHERE { ?s ?p ?o FILTER(COUNT(?o) > 1) }": (LanguageRule, "an aggregate in FILTER", "COUNT(?o)"),
-    "SELECT * WHERE { BIND(SUM(?o) AS ?x) }": (LanguageRule, "an aggregate in BIND", "SUM(?o)"),
-    "SELECT (1 AS ?x) WHERE {} GROUP BY (SUM(?o))": (LanguageRule, "an aggregate in GROUP BY", "SUM(?o)"),
-    "SELECT (SUM(COUNT(?o)) AS ?x) WHERE { ?s ?p ?o }": (LanguageRule, "an aggregate inside an aggregate", "COUNT(?o)"),
+    "SELECT * WHERE { ?s ?p ?o FILTER(COUNT(?o) > 1) }": (
+        LanguageRule, "an aggregate is not allowed in FILTER", "COUNT(?o)",
+    ),
+    "SELECT * WHERE { BIND(SUM(?o) AS ?x) }": (LanguageRule, "an aggregate is not allowed in BIND", "SUM(?o)"),
+    "SELECT (1 AS ?x) WHERE {} GROUP BY (SUM(?o))": (
+        LanguageRule, "an aggregate is not allowed in GROUP BY", "SUM(?o)",
+    ),
+    "SELECT (SUM(COUNT(?o)) AS ?x) WHERE { ?s ?p ?o }": (
+        LanguageRule, "an aggregate is not allowed inside an aggregate", "COUNT(?o)",
+    ),
     "SELECT * WHERE { VALUES (?x ?x) { (1 2) } }": (LanguageRule, "VALUES has ?x twice", "?x"),
     "SELECT * WHERE { VALUES (?x ?y) { (1 2) (3) } }": (ParseError, "1 values for 2 variables", "(3)"),
     "SELECT * WHERE { { SELECT (1 AS ?o) WHERE { ?s ?p ?o } } }": (LanguageRule, "?o already has a value", "?o"),

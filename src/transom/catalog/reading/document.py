@@ -33,7 +33,7 @@ _CONSTANTS: dict[str, object] = {
 
 
 def read_document(text: str, source: str | None = None) -> tuple[object, SourceMap]:
-    """Parse YAML text of the file `source` to plain data and the locations of its parts; CatalogError if invalid."""
+    """Parse the YAML `text` of a file into plain data and the location of each part; CatalogError if invalid."""
     text = text.removeprefix("\ufeff")
     name = source or "catalog"
     forbidden = _NOT_TEXT.search(text)
@@ -62,7 +62,7 @@ class _DocumentReader:
     """Builds data from YAML parser events, so that it stops at the first unsupported construct."""
 
     def __init__(self, text: str) -> None:
-        """Start the YAML parser at the beginning of a text."""
+        """Start the YAML parser at the beginning of the text."""
         self.text = text
         self.loader = _LOADER(text)
         self.source_map = SourceMap(text)
@@ -150,7 +150,7 @@ class _DocumentReader:
         return int(text) if is_integer else float(text)
 
     def _verbatim_span(self, event: yaml.ScalarEvent, span: Span) -> Span | None:
-        """The span of a scalar's text without quotes; None if escapes or folded lines make the text differ."""
+        """The span of a scalar without its quotes; None if escapes or folded lines make it differ from the value."""
         for quote_length in (0, 1):
             if self.text[span.start + quote_length : span.end - quote_length] == event.value:
                 return Span(span.start + quote_length, span.end - quote_length)
@@ -173,7 +173,7 @@ def _yaml_error(error: yaml.YAMLError, text: str, source: str) -> CatalogError:
     hint = "check the indentation, brackets and quotes here"
     opening = getattr(error, "context_mark", None)
     if mark and opening and opening.line < mark.line and (bracket := text[opening.index]) in _CLOSING:
-        hint = f"close this {bracket} with {_CLOSING[bracket]}, or write the comma missing before line {mark.line + 1}"
+        hint = f"close this {bracket} with {_CLOSING[bracket]}, or add a comma before line {mark.line + 1}"
         start, end, detail = opening.index, opening.index + 1, None
     elif problem.startswith("mapping values are not allowed"):
         hint = "write site:integer without a space, or put the whole declaration in quotes"

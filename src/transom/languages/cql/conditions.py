@@ -73,7 +73,7 @@ def and_together(conditions: Sequence[Expression]) -> Expression | None:
 
 
 def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool:
-    """Whether an expression reads no column but those of `attributes`."""
+    """Whether an expression reads only columns in `attributes`."""
     return all(attribute in attributes for attribute in columns_read(expression))
 
 

@@ -49,7 +49,9 @@ FOREIGN_KEYWORDS = {
     "FULL": "there is no FULL JOIN; there are JOIN and LEFT JOIN",
     **dict.fromkeys(("CROSS", "NATURAL"), "list the sources with commas, and join them in WHERE"),
     "USING": "write ON and a condition",
-    **dict.fromkeys(("ORDER", "ORDERBY"), "there is no ORDER BY: the rows of a relation have no order; leave it out"),
+    **dict.fromkeys(
+        ("ORDER", "ORDERBY"), "ORDER BY is not supported: the rows of a relation have no order; leave it out"
+    ),
     **dict.fromkeys(("OFFSET", "FETCH"), "there is no {word}; [ROWS 10] holds the last 10 rows of a stream"),
     "GROUPBY": "write GROUP BY",
     "OVER": "write windows in brackets after a source, such as cars [RANGE '5 minutes']",
@@ -83,7 +85,7 @@ def _advice(failure: Failure) -> str | ParseError | None:
     if upper == "SELECT" and "a string" in expected:
         return "subqueries are allowed only in FROM, after IN and after EXISTS"
     if in_window and upper == "FROM":
-        return "windows of CQL are written [RANGE '5 minutes', SLIDE '1 minute']"
+        return "in CQL, windows are written [RANGE '5 minutes', SLIDE '1 minute']"
     if in_window and upper == "SCAN":
         return "leave the window of a table out; a stream takes [RANGE ..], [ROWS ..], [NOW] or [UNBOUNDED]"
     number = _NUMBER.search(failure.before)
@@ -286,7 +288,7 @@ class _CqlBuilder(ClauseBuilder):
             loose = _AMOUNT.fullmatch(children[0], 1, len(children[0]) - 1)
             if loose is not None and not loose["unit"].isascii():
                 raise unknown_unit(loose["unit"], Span(begin + loose.start("unit"), begin + loose.end("unit")))
-            raise ParseError("neither a length of time nor a distance", span=span_of_meta(meta), hint=LENGTH)
+            raise ParseError("this is neither a length of time nor a distance", span=span_of_meta(meta), hint=LENGTH)
         domain = (match["word"].upper(), Domain(match["domain"].upper())) if match["word"] else None
         quantity = Quantity(
             exact_decimal(match["amount"], span_of_meta(meta)),

@@ -112,7 +112,7 @@ class RelationScope(SourceScope):
                 raise LanguageRule(
                     "Stamps cannot be used in a condition or inside an expression",
                     span=node.span,
-                    hint="write Stamps(*) as an item of the select list; g and t are its two values",
+                    hint="in a condition, use its two values: g, the position, and t, the time",
                 )
             label = FUNCTION_SPELLINGS.get(node.name, node.name)
             raise LanguageRule(

@@ -84,7 +84,7 @@ class SourceItem:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The columns of this source's relation, including the implicit tags that the query reads."""
+        """The columns of this source's relation, including the tick or index column if the query reads it."""
         return (*self.visible.schema, *self.visible.used)
 
     def remarks(self) -> Iterator[Remark]:

@@ -56,7 +56,12 @@ def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expressio
     """Translate a call of a spatial function such as DISTANCE; TypeProblem if the arguments do not fit."""
     kinds, example = SPATIAL_SIGNATURES[node.name]
     if node.star or len(node.arguments) != len(kinds):
-        raise TypeProblem(f"{node.name} does not take these arguments", span=node.span, hint=f"write {example}")
+        count = f"{len(kinds)} argument{'s' if len(kinds) > 1 else ''}"
+        raise TypeProblem(
+            f"{node.name} takes {count}, not {'*' if node.star else len(node.arguments)}",
+            span=node.span,
+            hint=f"write {example}",
+        )
     if node.name == "INSIDE":
         position, region_node = node.arguments
         region = scope.regions[region_name(region_node, scope)]
@@ -149,7 +154,7 @@ def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Pos
         if units:
             message, hint = "these positions have different units", "compare positions of sources with the same unit"
         else:
-            message = "these points have no unit, because no source in FROM has positions"
+            message = "POINT has no unit here: the unit comes from a source with positions, and FROM has none"
             hint = f"declare `position` of {or_list([str(name) for name in positions])} in the catalog"
         raise LanguageRule(message, span=nodes[0].span, hint=hint)
     return units.pop()

@@ -302,7 +302,7 @@ class _CqlTranslator(SelectTranslator):
         left, right = self.table(table.left), self.source(table.right)
         scope = self.scope([*source_items(left), right], None)
         if has_aggregate(table.on, scope.aggregates):
-            raise LanguageRule("an aggregate in ON", span=table.on.span, hint=HAVING_HINT)
+            raise LanguageRule("an aggregate is not allowed in ON", span=table.on.span, hint=HAVING_HINT)
         self.warn_about_null(table.on)
         return JoinedItem(left, right, condition(table.on, scope, "ON"), table.outer)
 

@@ -77,7 +77,7 @@ class WindowTranslator:
         if self.domain(other_ranges[0], value) is Domain.SPACE:
             if every is None:
                 raise LanguageRule(
-                    "a range of distance needs a slide",
+                    "a distance range needs a slide",
                     span=other_ranges[0].span,
                     hint=f"write for example {self.example(replace(window, slide=_ONE_KILOMETRE))}",
                 )
@@ -240,7 +240,7 @@ class WindowTranslator:
         """The position that the catalog declares for the source; LanguageRule at `window` if it declares none."""
         if self.position is None:
             raise LanguageRule(
-                f"a window by distance or region needs positions, and {self.name} has none",
+                f"a distance or region window needs positions, but {self.name} has none",
                 span=window.span,
                 hint=f"declare `position` of {self.name} in the catalog",
             )

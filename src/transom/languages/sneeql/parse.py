@@ -39,7 +39,9 @@ FOREIGN_KEYWORDS = {
     ),
     **dict.fromkeys(("UNION", "EXCEPT", "INTERSECT"), "write two queries; CQL has UNION, EXCEPT and INTERSECT"),
     "GROUPBY": "write GROUP BY",
-    **dict.fromkeys(("ORDER", "ORDERBY"), "there is no ORDER BY: the rows of an answer have no order; leave it out"),
+    **dict.fromkeys(
+        ("ORDER", "ORDERBY"), "ORDER BY is not supported: the rows of an answer have no order; leave it out"
+    ),
     "OVER": "write windows in brackets after a source, such as road [FROM NOW-5 TO NOW SLIDE 1 MIN]",
 }
 """Keywords of other dialects, and hints on what to write instead."""
@@ -79,7 +81,7 @@ def _whole_number_hint(failure: Failure) -> str:
     """Hint for something else than a whole number in a window."""
     least = " of at least 1" if failure.before.upper().endswith(("SLIDE", "SCAN")) else ""
     if "." in failure.word:
-        return f"expected a whole number{least}; count the whole window in a smaller unit, such as SEC"
+        return f"expected a whole number{least}; use a smaller unit for the whole window, such as SEC"
     return f"expected a whole number{least}"
 
 

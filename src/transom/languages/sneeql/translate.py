@@ -176,7 +176,7 @@ class _SneeqlTranslator(SelectTranslator):
         if isinstance(input, StoredTable):
             if isinstance(window, FromToWindow):
                 raise LanguageRule(
-                    f"{input.extent} is a table, and windows FROM .. TO are for streams",
+                    f"{input.extent} is a table, but FROM .. TO windows are for streams",
                     span=window.span,
                     hint="write for example [SCAN 1 MIN], or leave the window out",
                 )

@@ -64,6 +64,6 @@ def unquote(token: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Write a text as a SPARQL string literal in double quotes, with escapes."""
+    """Write `text` as a SPARQL string literal in double quotes, with escapes where needed."""
     names = {letter: "\\" + name for name, letter in ESCAPED_LETTERS.items() if letter != "'"}
     return '"' + "".join(names.get(letter, letter) for letter in text) + '"'

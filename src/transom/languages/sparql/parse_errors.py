@@ -133,7 +133,7 @@ def hint_from_context(word: str, expected: set[str], before: str) -> str | None:
     if word[0] == "<" and "an IRI" in expected:
         return 'an IRI cannot contain blanks, or any of " { } | ^ ` \\'
     if expected >= {"'('", "a variable", "FROM", "WHERE"} and word == ",":
-        return "leave out the comma: variables are separated by blanks"
+        return "leave out the comma: variables are separated by spaces"
     if expected >= {"'('", "a variable"} and not expected & {"an IRI"} and AGGREGATE.fullmatch(word):
         return f"write ({word.upper()}(?x) AS ?name)"
     return None

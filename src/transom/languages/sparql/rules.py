@@ -184,7 +184,9 @@ def check_items(query: Select, bound: set[str]) -> None:
 def _check_new_name(variable: terms.Variable, taken: Iterable[str]) -> None:
     """Raise LanguageRule if the variable that AS or BIND introduces is in `taken`, the names already bound."""
     if variable.name in taken:
-        raise LanguageRule(f"?{variable.name} already has a value", span=variable.span, hint="give it another name")
+        raise LanguageRule(
+            f"?{variable.name} already has a value", span=variable.span, hint="choose another name after AS"
+        )
 
 
 def check_group(group: GroupPattern) -> None:
@@ -223,7 +225,7 @@ def forbid_aggregates(expression: Expression, clause: str) -> None:
     """Raise LanguageRule if an expression has an aggregate; `clause`, such as FILTER, is for the message."""
     for aggregate in aggregates(expression):
         raise LanguageRule(
-            f"an aggregate in {clause}",
+            f"an aggregate is not allowed in {clause}",
             span=aggregate.span,
             hint="aggregates are allowed in SELECT, HAVING and ORDER BY",
         )
@@ -235,5 +237,7 @@ def check_nested(expression: Expression) -> None:
         if aggregate.operand is not None:
             for inner in aggregates(aggregate.operand):
                 raise LanguageRule(
-                    "an aggregate inside an aggregate", span=inner.span, hint="compute the inner one in a subquery"
+                    "an aggregate is not allowed inside an aggregate",
+                    span=inner.span,
+                    hint="compute the inner one in a subquery",
                 )

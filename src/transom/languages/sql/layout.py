@@ -42,7 +42,7 @@ class SelectClauses(Protocol):
 
 
 def with_comments(text: str, lines: Sequence[Line]) -> str:
-    """Join canonical lines into a text, with each comment of the original `text` before the clause that followed it."""
+    """Join canonical lines, with each comment of the original `text` before the clause that followed it."""
     comments = list(comments_of(text))
     output: list[str] = []
     for line, start in lines:

@@ -97,7 +97,7 @@ def check_depth(tree: Tree[Token], text: str) -> None:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
             raise ParseError(
-                f"nested more than {MAX_DEPTH} levels deep",
+                f"the expression is nested more than {MAX_DEPTH} levels deep",
                 span=span_of_meta(node.meta),
                 text=text,
                 hint="split the expression; each operator and each parenthesis is a level",
@@ -217,7 +217,7 @@ class ExpressionBuilder(Transformer_NonRecursive[Token, Any]):
         return (children[0], children[1])
 
     def otherwise(self, meta: Meta, children: list[Node]) -> list[Node]:
-        """`ELSE a` of CASE as a list of one node, which distinguishes it from the WHEN branches, which are pairs."""
+        """`ELSE a` of CASE as a list of one node, to tell it apart from the WHEN branches, which are pairs."""
         return children
 
     def searched_case(self, meta: Meta, children: list[Any]) -> Node:

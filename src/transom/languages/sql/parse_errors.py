@@ -93,8 +93,8 @@ PLAIN_CHARACTERS = {
     "×": "write *",
     "÷": "write /",
     "–": "write -",
-    "#": "comments begin with --",
-    "/*": "comments begin with --",
+    "#": "a comment begins with -- and ends with the line",
+    "/*": "a comment begins with -- and ends with the line",
 }
 """Characters of word processors and other languages, and hints on what to write instead."""
 
@@ -155,7 +155,7 @@ def explain_failure(error: UnexpectedInput, text: str, token_names: Mapping[str,
 def _closing_hint(word: str) -> str:
     """The hint for a quote that is not closed."""
     if word[0] == '"':
-        return 'write " where the name ends, or leave it out'
+        return 'write " where the name ends, or remove this "'
     return f"write '{' instead of ’' if '’' in word else ''} where the string ends"
 
 
@@ -170,7 +170,7 @@ def unprintable_character(word: str, span: Span, text: str) -> ParseError:
         f"{article} {name} (U+{ord(character):04X}) is not expected here",
         span=span,
         text=text,
-        hint="replace it by an ordinary space" if space else "leave it out",
+        hint="replace it with an ordinary space" if space else "leave it out",
     )
 
 
@@ -194,7 +194,7 @@ def foreign_syntax_hint(failure: Failure) -> str | None:
     if word in CONNECTIVES and CONNECTIVES[word] in expected:
         return f"write {CONNECTIVES[word]}"
     if not word.isascii() and word.isidentifier():
-        return f'write "{shorten(word)}" in double quotes: names without quotes use only a to z, digits and _'
+        return f'write "{shorten(word)}" in double quotes: other names have only letters (A-Z, a-z), digits and _'
     if word == "=" and failure.text[failure.span.start - 1 : failure.span.start] == "=":
         return "write a single ="
     if (word == "*" and before[-1:] in (".", ",")) or (word == "," and before[-1:] == "*" and expected == {"FROM"}):
@@ -219,7 +219,7 @@ def hint_for(failure: Failure) -> str | None:
     if word.lower() in RESERVED:
         return reserved_hint(word) if expected == {"a name"} else expected_tokens(expected)
     if word == ")" and _open_parentheses(failure.before) <= 0:
-        return "this ) closes no (: leave it out"
+        return "this ) has no matching (: leave it out"
     if _FRACTION.match(word):
         return "expected a whole number"
     if word[0] in "=<>!" and "OR" in expected:
@@ -234,7 +234,7 @@ def hint_for(failure: Failure) -> str | None:
 
 
 def _open_parentheses(text: str) -> int:
-    """How many parentheses a text opens and does not close, outside strings, quoted names and comments."""
+    """How many parentheses are opened and not closed, outside strings, quoted names and comments."""
     plain = _QUOTED.sub("", text)
     return plain.count("(") - plain.count(")")
 

@@ -182,7 +182,7 @@ class GroupScope:
         nested = next((n for a in node.arguments for n in aggregates_in(a, self.sources.aggregates)), None)
         if nested is not None:
             raise LanguageRule(
-                "an aggregate inside an aggregate",
+                "an aggregate is not allowed inside an aggregate",
                 span=nested.span,
                 hint=f"compute {shorten(unparse(nested))} in a subquery in FROM",
             )

@@ -109,7 +109,7 @@ class SelectTranslator:
     def where(self, node: Node, scope: SourceScope) -> Expression:
         """Translate the condition of WHERE; LanguageRule if it contains an aggregate."""
         if has_aggregate(node, scope.aggregates) and not scope.on_stream:
-            raise LanguageRule("an aggregate in WHERE", span=node.span, hint=HAVING_HINT)
+            raise LanguageRule("an aggregate is not allowed in WHERE", span=node.span, hint=HAVING_HINT)
         self.warn_about_null(node)
         return condition(node, scope, "WHERE")
 
@@ -128,7 +128,9 @@ class SelectTranslator:
         for node in nodes:
             if has_aggregate(node, scope.aggregates):
                 example = next((f", such as {a.name}" for a in scope.star_attributes()), "")
-                raise LanguageRule("an aggregate in GROUP BY", span=node.span, hint=f"group by an attribute{example}")
+                raise LanguageRule(
+                    "an aggregate is not allowed in GROUP BY", span=node.span, hint=f"group by an attribute{example}"
+                )
             expression = translate(node, scope)
             if expression not in groups:
                 groups[expression] = unique_attribute(output_attribute(node, None, expression), taken)

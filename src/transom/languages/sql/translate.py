@@ -71,7 +71,7 @@ FOREIGN_FUNCTIONS = {
     ),
     **dict.fromkeys(("MEAN", "AVERAGE"), "did you mean AVG?"),
     **dict.fromkeys(("NVL", "IFNULL", "ISNULL"), "did you mean COALESCE?"),
-    "NOW": "write tick, the time of a row",
+    "NOW": "use tick instead: it is the time of the row",
 }
 """Functions of other dialects, and hints on what to write instead."""
 
@@ -177,7 +177,7 @@ def _translate(node: Node, scope: Scope) -> Expression:
         case CastTo():
             return translate_cast(node, scope)
         case InSubquery() | Exists():
-            raise LanguageRule("a subquery inside an expression", hint=SUBQUERIES)
+            raise LanguageRule("a subquery is not allowed inside this expression", hint=SUBQUERIES)
         case _:
             assert_never(node)
 
@@ -372,7 +372,7 @@ def common_branch_type(common: Type, branch_type: Type, node: Node, first: Node)
     kind = common_type(common, branch_type)
     if kind is None:
         raise TypeProblem(
-            f"the branches of CASE give {with_article(common)} and {with_article(branch_type)}",
+            f"the branches of CASE have different types: {with_article(common)} and {with_article(branch_type)}",
             span=node.span,
             hint=same_type_hint([(shorten(unparse(first)), common), (shorten(unparse(node)), branch_type)]),
         )

@@ -38,7 +38,7 @@ def with_article(kind: Type) -> str:
 
 def unknown_constant(kind: str, text: str) -> TypeProblem:
     """The TypeProblem for a typed constant such as `DATE '2009-03-01'`, whose type has no constants."""
-    hint = f"write TIME {shorten(text)} to compare it with a time, TIMESTAMP {shorten(text)} with a timestamp"
+    hint = f"for a column of type time write TIME {shorten(text)}, for one of type timestamp TIMESTAMP {shorten(text)}"
     return TypeProblem(f"there are no {shorten(kind)} constants", hint=hint)
 
 
@@ -104,7 +104,7 @@ def incomparable_message(operands: Sequence[Expression]) -> TypeProblem:
     if {first, other} == {Type.TIME, Type.TIMESTAMP}:
         return _time_and_timestamp(operands)
     if Type.STRING in constant_types and (first.is_number or other.is_number):
-        hint = "a number is written without quotes"
+        hint = "write a number, without quotes"
     elif Type.STRING in (first, other) and any(kind.is_number for kind in constant_types):
         hint = "a string is written in quotes, such as '1'"
     else:
