@@ -46,7 +46,7 @@ EX_TEMPFAIL of sysexits.h."""
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of a text: the offset of its first character, and the offset after its last."""
+    """A range of characters in a text: the offset of the first one, and the offset after the last one."""
 
     start: int
     end: int

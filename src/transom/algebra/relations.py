@@ -305,7 +305,7 @@ class RelationJoin(Windows):
 
     @property
     def pair_schema(self) -> Schema:
-        """The columns of a joined pair of tuples, which the predicate reads; common columns once in a natural join."""
+        """The columns of a joined pair, which the predicate reads; in a natural join common columns appear once."""
         if not self.natural:
             return self.left.schema + self.right.schema
         return merged_schema(self.left.schema, self.right.schema)

@@ -78,7 +78,7 @@ class Slice(Windows):
 
 
 def is_ordered(op: object) -> bool:
-    """Whether an operator's windows have ordered tuples: it is an OrderBy, perhaps below SELECT, DISTINCT or LIMIT."""
+    """Whether an operator's windows have ordered tuples: it is an OrderBy, possibly below SELECT, DISTINCT or LIMIT."""
     match op:
         case WindowProject(input=input):
             return is_column_selection(op) and is_ordered(input)

@@ -279,7 +279,7 @@ def run(
     on_data_loss: running.DataLossOption = running.DataLoss.refuse,
     log_format: running.LogFormatOption = running.LogFormat.auto,
 ) -> None:
-    """Run a query on Spark, live; stop it with Ctrl-C and go on later."""
+    """Run a live query on Spark; stop it with Ctrl-C and resume it later."""
     with use_json_lines(running.wants_json(log_format, once)), running.stop_on_signal() as stop:
         query = load_query(file, catalog, parameters=parameters)
         print_query_warnings(query)

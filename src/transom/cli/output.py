@@ -43,7 +43,7 @@ def is_json() -> bool:
 
 @contextmanager
 def use_json_lines(enabled: bool) -> Iterator[None]:
-    """If `enabled`, print JSON on stderr in the block, and after an exception still, so that the error is JSON too."""
+    """If `enabled`, write stderr as JSON inside the block; after an exception too, so that the error is JSON."""
     global _json
     _json = enabled
     yield

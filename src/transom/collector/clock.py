@@ -51,7 +51,7 @@ class ClockWatch:
         return self.lead(moment) > self.extent.max_ahead_ticks(self.calendar)
 
     def check(self, moment: datetime) -> None:
-        """DataError if the log's latest tick is ahead of the clock's `moment` by more than `max_ahead`."""
+        """Raise DataError if the log's latest tick is more than `max_ahead` after `moment`, the clock's time."""
         if self.too_far(moment):
             hint = "set the clock right, or give the extent a new log: log: PATH"
             raise DataError(self._message(), hint=hint)

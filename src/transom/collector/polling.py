@@ -195,7 +195,7 @@ class Poller:
             self._refusals[index] = f"{self.connections[index].devices[0].address}: {detail}"
 
     def _log_record(self, tick: int, device: Device, result: Mapping[str, object] | Exception) -> LogRecord:
-        """A log entry of a device's poll at `tick`: row, rejection if `result` does not fit, gap if it is an error."""
+        """The log entry for polling a device at `tick`: a row, a rejection for wrong types, or a gap after an error."""
         moment = self.clock()
         origin = device.address
         if not isinstance(result, Exception):

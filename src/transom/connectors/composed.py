@@ -62,7 +62,7 @@ def _with_answers(inner: Mapping[str, ComposedSource], catalog: Catalog, inputs:
 
 
 def _warn(name: str, rejected: Sequence[str]) -> None:
-    """Warn that `rejected` rows of the inner query `name` do not fit its declared types; nothing if there are none."""
+    """Warn that `rejected` rows of the inner query `name` do not fit its types; does nothing without such rows."""
     if rejected:
         warnings.warn(
             f"rejected: {len(rejected):,} rows of {name} (wrong type); the first is {rejected[0]}",

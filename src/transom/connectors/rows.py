@@ -109,7 +109,7 @@ def tick_of(value: object, calendar: Calendar, origin: Origin, name: str = "tick
 
 
 def make_version(extent: Extent, tick: int, rows: tuple[Row, ...]) -> TableVersion:
-    """Create a table's version that is valid from `tick` on; DataError if it has more rows than declared."""
+    """Create the version of a table that is valid from `tick`; DataError if it has more rows than declared."""
     if extent.rows is not None and len(rows) > extent.rows:
         message = f"{extent.name} holds {len(rows)} rows from tick {tick} on, at most {extent.rows} are declared"
         raise DataError(message, hint="raise rows in the catalog")

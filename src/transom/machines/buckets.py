@@ -17,7 +17,7 @@ from transom.model.bag import Row, row_identity
 
 
 def is_shared(specification: str) -> bool:
-    """Whether a machine specification (JSON) keeps the machines of many keys in one shared state, a `Bucket`."""
+    """Whether a machine specification (JSON) stores the machines of many keys together, in one `Bucket` of state."""
     return bool(json.loads(specification).get("shared", False))
 
 

@@ -65,7 +65,7 @@ def read_clock(why: str) -> Decision:
 
 
 def row_number(op: Stream, slack: EventTimeSlack, why: str) -> Decision:
-    """Decision for numbering a stream's rows in order: a machine; its bound covers `slack` open ticks; text: `why`."""
+    """Decision for numbering a stream's rows in order: a machine; state bound for `slack` open ticks; text: `why`."""
     return Decision(Executor.MACHINE, "number", why, slack.max_rows(op, 1))
 
 
@@ -200,7 +200,7 @@ def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: Event
 
 
 def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for collecting each window's rows until its tick closes: native; its bound covers `slack` open ticks."""
+    """Decision for collecting each window's rows until its tick closes: native; state bound for `slack` open ticks."""
     state = times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op))
     return Decision(Executor.NATIVE, "collect windows", "only a closed tick shows whether its window is empty", state)
 
@@ -221,19 +221,19 @@ def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> 
 
 
 def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
-    """Decision for rejecting rows above a speed limit, in order per key: a machine; bound covers `slack` open ticks."""
+    """Decision for rejecting rows above a speed limit, per key: a machine; state bound for `slack` open ticks."""
     why = "whether a row is rejected depends on the last accepted row"
     return Decision(Executor.MACHINE, "speed limit", why, plus(bounds.operator_state(op), slack.max_rows(op.input, 1)))
 
 
 def windows_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for comparing each window with the previous one: a machine; its bound covers `slack` open ticks."""
+    """Decision for comparing each window with the previous one: a machine; state bound for `slack` open ticks."""
     state = plus(bounds.window_size(op), times(bounds.windows_within(op, 1 + slack.ticks), bounds.window_size(op)))
     return Decision(Executor.MACHINE, "windows as changes", "each window is compared with the one before it", state)
 
 
 def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision:
-    """Decision for dropping windows to which no row was added: a machine; its bound covers `slack` open ticks."""
+    """Decision for dropping windows to which no row was added: a machine; state bound for `slack` open ticks."""
     state = plus(bounds.window_size(op), times(bounds.windows_within(op, 1 + slack.ticks), bounds.window_size(op)))
     return Decision(
         Executor.MACHINE, "suppress unchanged", "a window is emitted again only if a row was added to it", state
@@ -261,7 +261,7 @@ def combine_relations(how: str, state: Formula, bucketed: bool) -> Decision:
 
 
 def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for an operator, such as DISTINCT, on each window: native; its bound covers `slack` open ticks."""
+    """Decision for an operator, such as DISTINCT, on each window: native; state bound for `slack` open ticks."""
     state = times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op))
     return Decision(
         Executor.NATIVE, "within a window", "rows of one window are processed together when its tick is closed", state
@@ -269,7 +269,7 @@ def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for changes from a table's log, a window per tick with one: native; bound covers `slack` open ticks."""
+    """Decision for changes from a table's log, one window per tick: native; state bound for `slack` open ticks."""
     state = plus(bounds.windows_within(op, 2 + slack.ticks), times(Rows(2), bounds.window_size(op)))
     return Decision(
         Executor.NATIVE, "changes of a table", "a table has one window per tick at which its log has a change", state
@@ -277,7 +277,7 @@ def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def changes_to_stream(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for ISTREAM or DSTREAM, adding up changes per tick and row: native; bound covers `slack` open ticks."""
+    """Decision for ISTREAM or DSTREAM by adding up changes per row: native; state bound for `slack` open ticks."""
     state = times(Rows(2), times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op)))
     return Decision(
         Executor.NATIVE, "net changes", "insertions and retractions of equal rows are summed per tick", state

@@ -120,7 +120,7 @@ def _substring(text: str, start: int, length: int | None = None) -> str | None:
 
 
 def _like(text: str, pattern: str) -> bool:
-    """SQL LIKE: whether a text matches a pattern with `%` (any characters) and `_` (one character)."""
+    """SQL LIKE: whether a string matches a pattern with `%` (any characters) and `_` (one character)."""
     p, t, star, resume = 0, 0, -1, -1  # indexes in pattern and text, of the last % and of the text after its match
     while t < len(text):
         if p < len(pattern) and pattern[p] == "%":

@@ -215,7 +215,7 @@ def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
 
 
 def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
-    """A window, in tick order, whenever some key has a new one: the rows of the last windows of all keys (3.4)."""
+    """Merge per-key windows: each time a key gets a window, return the rows of every key's latest window (3.4)."""
     return [Bag(tick, relation_at(tick, windows)) for tick in tick_union(windows, [])]
 
 

@@ -169,7 +169,7 @@ def position_elements(
 
 
 def element_position(op: Window, element: Element) -> tuple[float, float] | None:
-    """The coordinates of an element's position; None if it has no valid one or the window needs none."""
+    """The coordinates of an element; None if they are missing or invalid, or if the window reads no positions."""
     if op.position is None:
         return None
     return op.position.point(*(element.row[op.input.schema.position(a)] for a in op.position_columns))

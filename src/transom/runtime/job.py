@@ -37,7 +37,7 @@ class Job:
 
     @property
     def has_state(self) -> bool:
-        """Whether an operator keeps state, so that answers wait for ticks to close."""
+        """Whether any operator keeps state; if so, an answer is delayed until its tick closes."""
         return any(node.decision.state != ZERO for node in walk(self.plan))
 
 

@@ -109,7 +109,7 @@ def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | N
 
 
 def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]:
-    """A micro-batch's progress `report` as an entry of the run's log; `counts` names the metrics with row counts."""
+    """Convert a micro-batch's progress `report` to an entry of the run's log; `counts` names the row metrics."""
     totals = Progress(report["batchId"] - 1).with_report(report, counts)
     return {
         "batch": totals.batch,

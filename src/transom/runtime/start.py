@@ -43,7 +43,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
     """Start a live run of a job, with the caller's DataFrames by extent; raises for another query's checkpoint."""
     sink, options, user_frames = Sink.read(job.options.sink), job.options, user_frames or {}
     if not any(source.runs_live for source in job.sources):
-        raise UsageError("nothing streams in this query", hint="replay it: its answer holds for ever")
+        raise UsageError("nothing streams in this query", hint="replay it: its answer never changes")
     if not job.bound.bounded and not options.allow_unbounded:
         raise UsageError(
             f"the query must remember rows without a bound: {job.bound.formula}",

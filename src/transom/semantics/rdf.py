@@ -94,7 +94,7 @@ class RdfSemantics(Semantics):
         return plan
 
     def results(self, plan: PhysicalNode) -> RdfResults:
-        """The converter with which the runtime turns the rows that Spark computes for a plan into results."""
+        """The converter that turns the rows that Spark computes for `plan` into results."""
         from transom.runtime.results.rdf import RdfResults
 
         return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)

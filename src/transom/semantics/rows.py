@@ -49,7 +49,7 @@ class RowSemantics(Semantics):
         return operator_span(self.query.syntax, operator, extents)
 
     def results(self, plan: PhysicalNode) -> RowResults:
-        """The converter with which the runtime turns the rows that Spark computes for a plan into results."""
+        """The converter that turns the rows that Spark computes for `plan` into results."""
         from transom.runtime.results.rows import RowResults
 
         return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)

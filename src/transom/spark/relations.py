@@ -323,7 +323,7 @@ def window_product(
 
 
 def _side_kind(side: PhysicalNode) -> str:
-    """`intervals` if an input's rows have validity intervals, else `windows`; for the `product` machine."""
+    """The kind of an input of the `product` machine: `intervals` if rows have validity intervals, else `windows`."""
     return "intervals" if side.form is Form.INTERVALS else "windows"
 
 

@@ -41,7 +41,7 @@ def _source_state(source: ComposedSource) -> Formula:
 
 
 def expand_bound(formula: Formula, query: Operator) -> Formula:
-    """A state bound of `query` in which arrivals from inner queries become bounds on the extents that those read."""
+    """Rewrite a state bound of `query`: replace each inner query's rate by a formula over the sources that it reads."""
     return _expand_arrivals(formula, composed_sources(query))
 
 

@@ -37,7 +37,7 @@ class StoredGraph(Windows):
 
 
 def rdf_stream(extent: str) -> StreamReceive:
-    """The source operator that reads an extent of RDF statements in order of tick, then arrival (002 Defs. 1, 2)."""
+    """The source operator that reads an extent of RDF statements ordered by tick, then by arrival (002 Defs. 1, 2)."""
     return StreamReceive(extent, STATEMENT)
 
 

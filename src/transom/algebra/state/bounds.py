@@ -306,7 +306,7 @@ def plan_state(op: Operator) -> Formula:
 
 
 def at_most_one_window_per_tick(op: Windows) -> bool:
-    """Whether no tick has several windows; False for keyed windows and for windows created every n rows."""
+    """Whether each tick has at most one window; False for keyed windows and for windows created every n rows."""
     return windows_per_tick(op) == ONE
 
 

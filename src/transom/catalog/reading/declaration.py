@@ -50,7 +50,7 @@ class _Token:
 
 
 def looks_like_declaration(text: str) -> bool:
-    """Whether a text seems to be the declaration of an extent: a word and a parenthesis, or a kind of extent."""
+    """Whether `text` looks like the declaration of an extent: a word and a parenthesis, or a kind of extent."""
     return re.match(r"\s*(\w+\s*\(|(sensed|pushed|stored)\b)", text) is not None
 
 

@@ -28,12 +28,12 @@ def is_open_secret(name: str, text: str) -> bool:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text is exactly one reference to a secret, `${NAME}` or `${file:PATH}`."""
+    """Whether `text` is exactly one reference to a secret, `${NAME}` or `${file:PATH}`."""
     return _REFERENCE.fullmatch(text) is not None
 
 
 def without_references(text: str) -> str:
-    """Remove all references to secrets, such as `${NAME}`, from a text."""
+    """Remove all references to secrets, such as `${NAME}`, from `text`."""
     return _REFERENCE.sub("", text)
 
 

@@ -231,7 +231,7 @@ def _expand_iri(text: str, prefixes: Mapping[str, str]) -> str:
 
 
 def _check_absolute(iri: str, at: Location) -> str:
-    """Return an IRI if it is absolute; EntryError otherwise."""
+    """Return `iri` if it is absolute; raise EntryError otherwise."""
     if not _ABSOLUTE.fullmatch(iri):
         raise EntryError(
             f"{display_value(iri)} is not an absolute IRI", at, "write for example http://example.org/park"

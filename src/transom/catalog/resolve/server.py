@@ -357,14 +357,14 @@ def _deadline(extent: Extent, entry: PolledEntry, at: Location, calendar: Calend
 
 
 def check_host(text: str, at: Location) -> None:
-    """Raise EntryError unless a text is HOST:PORT."""
+    """Raise EntryError unless `text` is HOST:PORT."""
     match = _HOST.match(text)
     if not match or not 0 < int(match[2]) < 65536:
         raise EntryError(f"{quoted(text)} is not a host and a port", at, "write for example 10.0.0.1:502")
 
 
 def _check_url(text: str, at: Location, schemes: tuple[str, ...]) -> None:
-    """Raise EntryError unless a text is an address with one of the schemes and contains no secret in plain text."""
+    """Raise EntryError unless `text` is an address with one of the schemes and without a secret in plain text."""
     remainder = next((text.removeprefix(scheme) for scheme in schemes if text.startswith(scheme)), "")
     if not remainder or re.search(r"\s", text):
         raise EntryError(f"{quoted(text)} is not an address", at, f"write for example {schemes[0]}plant:1234")

@@ -208,7 +208,7 @@ def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
 
 
 def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:
-    """The instant that a text denotes in a given time format; None if the text does not have this format."""
+    """The instant that `text` denotes in the given time format; None if it does not match the format."""
     iso = time_format.iso(text)
     try:
         return None if iso is None else read_instant(iso)
@@ -217,7 +217,7 @@ def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:
 
 
 def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[datetime]:
-    """The instants in a text column, read in a given time format; values that do not have it are left out."""
+    """The instants in a text column, read in the given time format; values that do not match it are left out."""
     return [
         instant
         for text in column

@@ -193,7 +193,7 @@ def _rows_as_json(form: str) -> Callable[[Column, Column], Column]:
 
 
 def _parquet(scan: FileScan, part: FilePart, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    """Read Parquet files without converting values: the frame, the Spark types of column `time` and of attributes."""
+    """Read Parquet files without converting values; returns the frame and the Spark types of `time` and attributes."""
     frame = scan.count(load_files(scan, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     number_columns = [file_path(), F.col("_metadata.row_index").alias(ROW)] if scan.numbered else []

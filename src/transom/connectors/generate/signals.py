@@ -28,7 +28,7 @@ _DIGITS = 6
 
 
 def make_signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: Calendar) -> NextValue:
-    """Create the function that returns, for the tick of each next row, the generated value of one attribute.
+    """Create the generator of one attribute: a function that takes the tick of the next row and returns its value.
 
     `setting` is the declared signal, such as a random walk, `kind` the type of the attribute.
     """

@@ -88,7 +88,7 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Per range: (period, origin) of the values of its low bound, then of its high bound; for forming panes."""
+        """Per range, where its bounds fall and panes end: period and origin of the low, then of the high bound."""
         return tuple(
             (*self._bound_values(reach, reach.low), *self._bound_values(reach, reach.high)) for reach in self.ranges
         )

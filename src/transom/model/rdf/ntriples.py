@@ -45,7 +45,7 @@ def statement_row(triple: Triple) -> tuple[str, str, str]:
 
 
 def _unescape(text: str) -> str:
-    """Replace the backslash escapes of N-Triples in a text by their characters; DataError if one is unknown."""
+    """Replace the backslash escapes of N-Triples by their characters; DataError if an escape is unknown."""
     return _ESCAPE.sub(_unescaped_character, text) if "\\" in text else text
 
 

@@ -32,7 +32,7 @@ class Quad:
 def read_quads(
     text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
 ) -> Iterator[Quad]:
-    """Parse RDF statements in order, or DataError; `base` resolves IRIs; `label_prefix`, if any, renames blank nodes.
+    """Parse RDF statements; DataError if invalid; `base` resolves IRIs; `label_prefix`, if any, renames blank nodes.
 
     With `label_prefix`, the labels of blank nodes become this prefix and a number, in order of occurrence: the same
     text gives the same nodes, and texts with different prefixes never share one.

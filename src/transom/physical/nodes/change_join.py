@@ -57,7 +57,7 @@ class ChangeJoin(PhysicalNode):
 
     @property
     def sides(self) -> tuple[Schema, ...]:
-        """The schemas of the joined inputs: two, or one per triple pattern if one source of statements feeds all."""
+        """The schemas of the joined inputs: two, or one per triple pattern if one stream feeds all patterns."""
         if self.right is not None:
             return (self.left.schema, self.right.schema)
         return tuple(branch.schema for branch in getattr(self.left, "branches", ()))

@@ -141,7 +141,7 @@ def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
 
 
 def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
-    """Bound on the rows of a relation that become valid within `span` ticks plus the ticks that may be open at once."""
+    """A bound on the rows of a relation that become valid in `span` ticks and in the ticks that may be open at once."""
     match op:
         case Window(input=StoredTable()):
             return bounds.window_size(op)

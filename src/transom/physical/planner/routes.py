@@ -41,7 +41,7 @@ def yields_changes(planner: Planning, op: Windows) -> bool:
 
 
 def aggregates_keyed_windows(op: Windows) -> bool:
-    """Whether a relation aggregates keyed windows, perhaps below selections and projections."""
+    """Whether a relation aggregates keyed windows, possibly below selections and projections."""
     match op:
         case WindowSelect(input=below) | WindowProject(input=below):
             return aggregates_keyed_windows(below)

@@ -51,7 +51,7 @@ def change_join(
 
 
 def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
-    """Decision for aggregates over changing solutions: a machine per group; its bound covers `slack` open ticks."""
+    """Decision for aggregates over changing solutions: a machine per group; state bound for `slack` open ticks."""
     where = "by group" if op.groups else "in one task, because there is one group"
     why = f"solutions are retracted in any order: each updates the counts, sums and values of its group, {where}"
     return Decision(
@@ -60,13 +60,13 @@ def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
 
 
 def distinct(op: Windows, slack: int) -> Decision:
-    """Decision for DISTINCT: a machine that counts copies of each solution; its bound covers `slack` open ticks."""
+    """Decision for DISTINCT: a machine that counts copies of each solution; state bound for `slack` open ticks."""
     state = times(RowCount(3), max_valid_rows(op, slack))
     return Decision(Executor.MACHINE, "distinct", "a solution is valid while one of its copies is", state)
 
 
 def blank_nodes(op: Windows, slack: int) -> Decision:
-    """Decision for naming blank nodes by solution and copy: a machine; its bound covers `slack` open ticks."""
+    """Decision for naming blank nodes by solution and copy: a machine; state bound for `slack` open ticks."""
     state = times(RowCount(3), max_valid_rows(op, slack))
     why = "blank nodes are labelled by solution and copy number, so that a retraction repeats the label"
     return Decision(Executor.MACHINE, "blank nodes", why, state)
@@ -82,7 +82,7 @@ def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: in
 
 
 def sort(op: Windows, slack: int) -> Decision:
-    """Decision for ORDER BY: a machine that sorts again at each change; its bound covers `slack` open ticks."""
+    """Decision for ORDER BY: a machine that sorts again at each change; state bound for `slack` open ticks."""
     state = times(RowCount(3), max_valid_rows(op, slack))
     return Decision(
         Executor.MACHINE, "sort", "a sorted sequence is built again at every tick at which it changes", state

@@ -215,7 +215,7 @@ def _find_star(parts: list[Windows]) -> list[TriplePattern]:
 
 
 def _reads_stream(part: TriplePattern) -> bool:
-    """Whether a triple pattern reads a stream, perhaps besides stored statements."""
+    """Whether a triple pattern reads a stream, possibly in addition to stored statements."""
     return reads_streams(part.input)
 
 

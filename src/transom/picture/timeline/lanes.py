@@ -77,7 +77,7 @@ class Lane:
 
     @property
     def name(self) -> str:
-        """The name of the input of the lane's windows: `extent`, `extent AS alias`, or `subquery on extents`."""
+        """The name of the lane's window input: `extent`, `extent AS alias`, or `subquery on extents`."""
         source = self.op.input
         if isinstance(source, StreamAcquire | StreamReceive | StoredTable):
             alias = next((attribute.qualifier for attribute in source.schema if attribute.qualifier), source.extent)

@@ -36,7 +36,7 @@ def draw_heading(lane: Lane, top: float, calendar: Calendar, example: ExampleWin
 
 
 def lane_heading(top: float, name: str, description: str, **attributes: Attribute) -> str:
-    """Draw the first line of a lane's heading: its name in bold, then a description with these attributes."""
+    """Draw the first line of a lane's heading: its name in bold, then the description with SVG attributes."""
     content = [
         tag("tspan", escape(name), font_weight="bold"),
         tag("tspan", escape(description), dx=12, **{"font_size": 11.5, **attributes}),

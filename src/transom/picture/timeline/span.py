@@ -84,7 +84,7 @@ def _creation_ticks(op: Window, inputs: Inputs) -> list[int] | None:
 
 
 def _slides_per_range(op: Window) -> int:
-    """How many slides a window's range reaches back in time or rows; 0 if that is not fixed."""
+    """The number of slides that a window's range spans, in time or rows; 0 if the number is not fixed."""
     if not isinstance(op.slide, Every) or not isinstance(op.range, CoordinateRange):
         return 0
     return -(op.range.low.offset // op.slide.step)

@@ -1,4 +1,4 @@
-"""REGEX and REPLACE with regular expressions of XPath; None is an error, also for a text that is too long."""
+"""REGEX and REPLACE with regular expressions of XPath; None is an error, also for a string that is too long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CompiledRegex:
     longest: int | None = None
 
     def may_search(self, text: str) -> bool:
-        """Whether a text is short enough that the pattern's worst case on it ends in reasonable time."""
+        """Whether a string is short enough that the pattern's worst case on it ends in reasonable time."""
         return self.longest is None or len(text) <= self.longest
 
 

@@ -18,9 +18,9 @@ from transom.reference.rdf.regex_automaton import ANY, PatternTooLarge, Position
 BUDGET = 200_000_000
 """The most steps of a matcher: one second or a few."""
 MIN_TEXT_LENGTH = 500
-"""A pattern that could not even search a text of this many characters is refused."""
+"""A pattern that could not even search a string of this many characters is refused."""
 MAX_TEXT_LENGTH = 10_000_000
-"""A pattern that may search a text of this many characters may search any text."""
+"""A pattern that may search a string of this many characters may search any string."""
 MAX_PAIRS = 300_000
 
 
@@ -63,7 +63,7 @@ def _max_length_within_budget(power: int, ways: int) -> int:
 
 
 class _Ambiguity:
-    """The ambiguity of an automaton: the number of ways in which it can read a text."""
+    """The ambiguity of an automaton: the number of ways in which it can match a string."""
 
     def __init__(self, positions: PositionAutomaton) -> None:
         """Find the loops of a regex automaton: its strongly connected components with a transition inside."""
@@ -127,7 +127,7 @@ class _Ambiguity:
         return any(left == right for left, right in self._reachable_pairs(sorted(forked), self.inner, self.inner))
 
     def _successor_loops(self, loop: int) -> set[int]:
-        """The later loops to which a match in `loop` can switch at any point of a text that both accept."""
+        """The later loops to which a match in `loop` can switch at any point of a string that both accept."""
         successors: set[int] = set()
         for position in self.members[loop]:
             for left, right in self._reachable_pairs([(position, position)], self.inner, self.follow):

@@ -121,7 +121,7 @@ def _file_columns(extent: Extent) -> list[Any]:
 
 
 def _object_settings(extent: Extent) -> list[Any]:
-    """The settings of an extent's moving objects that change answers: position, key, max_speed, forget_after."""
+    """The settings of an extent's moving objects that affect answers: position, key, max_speed, forget_after."""
     speed = None if extent.max_speed is None else [extent.max_speed.length, extent.max_speed.ticks]
     return [str(extent.position), extent.object, speed, extent.forget_after]
 

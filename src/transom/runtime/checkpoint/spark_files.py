@@ -27,7 +27,7 @@ class LocalFolder:
     """A folder on this machine."""
 
     def __init__(self, folder: Path) -> None:
-        """A folder on a local disk, which need not exist."""
+        """A folder, which need not exist yet, on a local disk."""
         self.folder = folder
 
     def entries(self, name: str) -> Iterator[str]:

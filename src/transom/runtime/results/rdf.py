@@ -34,7 +34,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns from the plan's output: changes or sequences by tick, or untimed stored rows."""
+        """Select the user's columns from the plan's output, which has changes or sequences by tick, or untimed rows."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]

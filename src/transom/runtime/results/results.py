@@ -75,7 +75,7 @@ class Results(Generic[AnswerType]):
 def plain_frame(
     frame: DataFrame, schema: Schema, calendar: Calendar, meta_columns: Sequence[str] = RESULT_COLUMNS[1:]
 ) -> DataFrame:
-    """Convert a result for collecting: instants to numbers, attributes to c0, c1, ...; `meta_columns` stay unchanged.
+    """Convert a result before it is collected: instants to numbers, attributes to c0, c1, ...; not `meta_columns`.
 
     No time zone can shift such values. Points and lines stay well-known text, from which the same floats can be read
     again.

@@ -31,7 +31,7 @@ def copy_rows(
 
 
 def _copy_error(psycopg: Any, connection: Any, copy: Any, rows: Sequence[Sequence[Any]]) -> str | None:
-    """Run the COPY statement `copy` for rows in a savepoint; None on success, else the error, with all rows undone."""
+    """Run the COPY statement `copy` in a savepoint; None on success, else the error, after rolling back all rows."""
     try:
         with connection.transaction(), connection.cursor() as cursor, cursor.copy(copy) as stream:
             for row in rows:

@@ -30,7 +30,7 @@ def stream_answer(
     *,
     index: bool = False,
 ) -> Any:
-    """Answer of a query run as a stream over inputs split into micro-batches; `index`: with the index of each tuple.
+    """Run a query as a stream over inputs split into micro-batches, and return its answer; `index` adds tuple indexes.
 
     `until` is the last tick; the default is that of the inputs.
     """

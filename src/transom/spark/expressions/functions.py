@@ -86,7 +86,7 @@ def _narrow_decimal(number: Column) -> Column:
 
 
 def _add(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of `+` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
+    """Lower `+` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -98,7 +98,7 @@ def _add(call: Call, arguments: list[Column]) -> Column:
 
 
 def _subtract(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of `-` for numbers and timestamps (difference in seconds); NULL on overflow."""
+    """Lower `-` for numbers and timestamps (difference in seconds); NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -114,7 +114,7 @@ def _subtract(call: Call, arguments: list[Column]) -> Column:
 
 
 def _multiply(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of `*` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
+    """Lower `*` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -143,14 +143,14 @@ def _product(left: Column, right: Column) -> Column:
 
 
 def _quotient(left: Column, right: Column) -> Column:
-    """The lowering of DIV: the integer quotient, truncated; NULL for division by 0 and on overflow."""
+    """Lower DIV: the integer quotient, truncated; NULL for division by 0 and on overflow."""
     return F.when(right == -1, F.try_subtract(F.lit(0).cast("bigint"), left)).when(
         right != 0, F.call_function("div", left, right)
     )
 
 
 def _negative(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of unary minus; NULL on overflow."""
+    """Lower unary minus; NULL on overflow."""
     (number,) = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -167,7 +167,7 @@ def _negated_decimal(number: Column) -> Column:
 
 
 def _absolute(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of ABS; NULL on overflow."""
+    """Lower ABS; NULL on overflow."""
     (number,) = arguments
     match _argument_type(call):
         case Type.INTEGER:
@@ -179,7 +179,7 @@ def _absolute(call: Call, arguments: list[Column]) -> Column:
 
 
 def _to_whole(function: Callable[[Column], Column]) -> Lowering:
-    """The lowering of FLOOR or CEIL, Spark's `function`, to an integer; NULL if it does not fit into 64 bits."""
+    """Lower FLOOR or CEIL, Spark's `function`, to an integer; NULL if it does not fit into 64 bits."""
 
     def lowered(call: Call, arguments: list[Column]) -> Column:
         """FLOOR or CEIL of a float or decimal as a 64-bit integer, NULL if too large; integers are unchanged."""
@@ -200,7 +200,7 @@ _ONE_GAP = r"\A(?s:[^%]*%?[^%]*|%[^%]*%)\z"
 
 
 def _like(text: Column, pattern: Column) -> Column:
-    """Whether a text matches a LIKE pattern; with several %, by a regular expression with little backtracking."""
+    """Whether a string matches a LIKE pattern; with several %, by a regular expression with little backtracking."""
     has_one_gap = pattern.rlike(_ONE_GAP)
     plain_match = F.like(text, F.when(has_one_gap, F.replace(pattern, F.lit("\\"), F.lit("\\\\"))))
     pieces = F.split(F.regexp_replace(pattern, "([^0-9A-Za-z_%])", "\\\\$1"), "%+")
@@ -213,7 +213,7 @@ def _like(text: Column, pattern: Column) -> Column:
 
 
 def _one_or_more(function: Callable[..., Column]) -> Lowering:
-    """The lowering of GREATEST or LEAST, whose Spark functions need two arguments; a single one is returned as is."""
+    """Lower GREATEST or LEAST, whose Spark functions need two arguments; a single one is returned as is."""
     return lambda call, arguments: function(*arguments) if len(arguments) > 1 else arguments[0]
 
 
@@ -232,7 +232,7 @@ def _substring(text: Column, start: Column, length: Column | None = None) -> Col
 
 
 def _right(text: Column, count: Column) -> Column:
-    """The lowering of RIGHT: the last `count` characters of a text."""
+    """Lower RIGHT: the last `count` characters of a string."""
     begin = F.greatest(F.char_length(text) - _clamp_length(count), F.lit(0)) + 1
     return F.substring(text, begin, _clamp_length(count))
 
@@ -250,7 +250,7 @@ def _tick(moment: Column, length: Column, epoch: Column) -> Column:
 
 
 def _date_part(part: Callable[[Column], Column]) -> Lowering:
-    """The lowering of YEAR, MONTH or DAY by the Spark function `part`, in UTC whatever the session's time zone."""
+    """Lower YEAR, MONTH or DAY by the Spark function `part`, in UTC whatever the session's time zone."""
 
     def lowered(moment: Column) -> Column:
         """The year, month or day (`part`) of the UTC date of a timestamp."""
@@ -262,7 +262,7 @@ def _date_part(part: Callable[[Column], Column]) -> Lowering:
 
 
 def _time_part(unit: int, count: int) -> Lowering:
-    """The lowering of HOUR, MINUTE or SECOND in UTC: units of `unit` microseconds, modulo `count` (24 or 60)."""
+    """Lower HOUR, MINUTE or SECOND in UTC: units of `unit` microseconds, modulo `count` (24 or 60)."""
 
     def lowered(moment: Column) -> Column:
         """The hour, minute or second of a timestamp in UTC, as an integer."""

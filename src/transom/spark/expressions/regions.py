@@ -41,7 +41,7 @@ def grid_code(region: Region, point: Column) -> Column:
 
 
 def is_rectangle(region: Region) -> bool:
-    """Whether a region is a rectangle along the axes, so that comparing with its bounding box is exact."""
+    """Whether a region is an axis-aligned rectangle, so that comparing with its bounding box is exact."""
     if len(region.areas) != 1 or len(region.areas[0].edges) != 4:
         return False
     box = region.box

@@ -12,7 +12,7 @@ from transom.spark.expressions.types import DECIMAL, PRECISION, SCALE, finite_or
 
 
 def round_number(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of ROUND: of a decimal or a float, to constant or variable places; halves away from zero."""
+    """Lower ROUND: of a decimal or a float, to constant or variable places; halves away from zero."""
     is_decimal = call.arguments[0].type is Type.DECIMAL
     round_constant, round_by_column = (
         (_round_decimal, _round_decimal_by_column) if is_decimal else (_round_float, _round_float_by_column)

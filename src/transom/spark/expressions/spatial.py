@@ -108,7 +108,7 @@ def _micrometres_between(call: Call, arguments: list[Column], first: int, second
 
 
 def _point(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of POINT(x), POINT(x, y) and POINT(x, y, unit); NULL if a coordinate is NULL or off the globe."""
+    """Lower POINT(x), POINT(x, y) and POINT(x, y, unit); NULL if a coordinate is NULL or off the globe."""
     if len(arguments) == 1:
         return bind_once(call.arguments, arguments, lambda x: make_point(x, F.lit(0.0)))
     if len(arguments) == 3 and _constant_argument(call, 2) == 0:
@@ -122,7 +122,7 @@ def _make_point_on_globe(x: Column, y: Column) -> Column:
 
 
 def _distance(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of DISTANCE(point, point, unit), in metres; on the globe if the constant unit is 0."""
+    """Lower DISTANCE(point, point, unit), in metres; on the globe if the constant unit is 0."""
     unit = _constant_argument(call, 2)
     if unit is None:
         return null_of(Type.FLOAT)
@@ -130,13 +130,13 @@ def _distance(call: Call, arguments: list[Column]) -> Column:
 
 
 def _within(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of WITHIN: whether two points are at most the third argument, in micrometres, apart."""
+    """Lower WITHIN: whether two points are at most the third argument, in micrometres, apart."""
     unit = _constant_argument(call, 3)
     return null_of(Type.BOOLEAN) if unit is None else _micrometres_between(call, arguments, 0, 1, unit) <= arguments[2]
 
 
 def _speed(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of SPEED(point, tick, point, tick, unit, tick length), in kilometres per hour."""
+    """Lower SPEED(point, tick, point, tick, unit, tick length), in kilometres per hour."""
     unit, length = _constant_argument(call, 4), _constant_argument(call, 5)
     if unit is None or length is None:
         return null_of(Type.FLOAT)
@@ -179,12 +179,12 @@ def _heading(call: Call, arguments: list[Column]) -> Column:
 
 
 def _wkt(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of WKT: the well-known text of a point or a line."""
+    """Lower WKT: the well-known text of a point or a line."""
     return wkt(arguments[0], call.arguments[0].type)
 
 
 def _wkb(call: Call, arguments: list[Column]) -> Column:
-    """The lowering of WKB: the well-known binary of a point or a line, in hexadecimal."""
+    """Lower WKB: the well-known binary of a point or a line, in hexadecimal."""
     return F.arrow_udf(_wkb_texts, "string")(arguments[0])
 
 

@@ -76,7 +76,7 @@ class RowCounts:
         return lambda frame, rows: self.observe(frame, Metric(source, CountingPoint.SCAN), F.sum(rows).alias("read"))
 
     def balances(self, observed: Mapping[str, Any]) -> dict[str, list[Balance]]:
-        """Row balances (read, used, late, rejected, outside) of a micro-batch by source, one for each reader.
+        """The row counts of a micro-batch (read, used, late, rejected, outside the run), per source and per read of it.
 
         Sources that the micro-batch does not read have no metrics, and are left out.
         """

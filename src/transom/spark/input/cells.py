@@ -81,7 +81,7 @@ def cell_text(raw: Column, raw_type: T.DataType) -> Column:
 
 
 def _is_nan_text(text: Column) -> Column:
-    """Whether a text spells NaN (in any case), which means NULL for numbers; false for NULL."""
+    """Whether a string is NaN (in any case), which means NULL for numbers; false for NULL."""
     return F.lower(F.trim(F.coalesce(text, F.lit("")))) == "nan"
 
 

@@ -92,7 +92,7 @@ def heartbeats(
 
 
 def last_completed_tick(calendar: Calendar, now: datetime | None = None) -> int:
-    """The last tick that has ended at `now`, by default the current time."""
+    """The last tick that had ended by `now` (default: the current time)."""
     return calendar.tick_of(datetime.now(UTC) if now is None else now) - 1
 
 

@@ -101,7 +101,7 @@ def _comparable(extent: Extent, name: str) -> Column:
 
 
 def _is_version_marker(extent: Extent, frame: DataFrame) -> Column:
-    """True in rows of a table that hold no data and only mark that a version, perhaps an empty one, exists."""
+    """True in rows of a table that hold no data and only mark that a version exists, even an empty one."""
     if OWN_EMPTY in frame.columns:
         return F.col(OWN_EMPTY)
     return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)

@@ -69,7 +69,7 @@ def replace_bnode_calls(
 
 
 def _plain_string(term: Column) -> Column:
-    """The characters of a plain string literal; NULL for every other term."""
+    """The characters of a literal without a datatype or language tag; NULL for every other term."""
     inputs = SqlInputs()
     text = inputs.column(string_characters(inputs.name(term)))
     return F.when(F.startswith(term, F.lit('"')) & F.endswith(term, F.lit('"')), text)

@@ -60,7 +60,7 @@ def _lexical_text(name: str) -> Column:
 
 
 def _is_null_text(text: Column, kind: Type) -> Column:
-    """Whether a text, read as type `kind`, means NULL: NaN does, for floats and decimals."""
+    """Whether a string, read as type `kind`, means NULL: NaN does, for floats and decimals."""
     if kind not in (Type.FLOAT, Type.DECIMAL):
         return F.lit(False)
     return F.lower(F.btrim(text, F.lit(" \t\r\n"))) == F.lit("nan")

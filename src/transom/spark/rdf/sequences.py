@@ -74,7 +74,7 @@ def _contents_by_tick(node: Sort, frame: DataFrame, run: LoweringContext) -> Dat
 
 
 def _marker_struct() -> Column:
-    """A window marker as a change: `count` is 1, `is_row` is false."""
+    """The change that marks a window's existence, even if it has no rows: `count` is 1, `is_row` is false."""
     return F.struct(F.lit(1).alias(COUNT), F.lit(False).alias(IS_ROW))
 
 

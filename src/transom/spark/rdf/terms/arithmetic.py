@@ -1,4 +1,4 @@
-"""SPARQL 1.1 arithmetic on Spark with type promotion; exact for integers and decimals; NULL is an error."""
+"""SPARQL 1.1 arithmetic on Spark with type promotion; exact for integers and decimals; a NULL result is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Casts of SPARQL 1.1 on Spark, and the accessors of dateTime parts; NULL is an error."""
+"""Casts of SPARQL 1.1 on Spark, and the accessors of dateTime parts; a NULL result is an error."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _read_literal(
     """`reader(text, suffix)` of a literal with a datatype in `accepted`; a plain string is read as `datatype`."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """The result of `reader` for a literal with this suffix (`^^<datatype>`); NULL if not accepted."""
+        """Apply the enclosing `reader` to a literal of the datatype in `suffix` (`^^<...>`); NULL if not accepted."""
         read_suffix = F.when(_is_plain(suffix), F.lit(datatype_suffix(datatype))).when(
             has_datatype(suffix, accepted), suffix
         )
@@ -108,7 +108,7 @@ def to_boolean(argument: ShapedTerm) -> ShapedTerm:
 
 
 def to_number(datatype: str) -> CastLowering:
-    """A function that casts terms to the numeric `datatype`: xsd:integer, decimal, float, double; NULL is an error."""
+    """A function that casts terms to the numeric `datatype`: xsd:integer, decimal, float, double; NULL: an error."""
     kind = _KINDS[datatype]
 
     def cast(value: Sql) -> Sql:
@@ -167,7 +167,7 @@ def _scaled_by_digits(value: Sql, scale: int) -> Sql:
 
 
 def to_instant(datatype: str) -> CastLowering:
-    """A function that casts terms to xsd:date, xsd:time or xsd:dateTime (`datatype`); NULL is an error."""
+    """A function that casts terms to xsd:date, xsd:time or xsd:dateTime (`datatype`); a NULL result is an error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
         """Convert the text of an instant, of the datatype in `suffix`, to the target's text; NULL if impossible."""
@@ -184,7 +184,7 @@ def to_instant(datatype: str) -> CastLowering:
 
 
 def to_duration(datatype: str) -> CastLowering:
-    """A function that casts terms to a duration datatype; NULL is an error."""
+    """A function that casts terms to a duration datatype; a NULL result is an error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
         """Convert the text of a duration, of the datatype in `suffix`, to the target's text; NULL if invalid."""
@@ -285,7 +285,7 @@ def _date_time_parts(argument: ShapedTerm) -> Sql:
 
 
 def date_part(name: str) -> CastLowering:
-    """A function from a dateTime to its part `name` (year, month, day, hour, minute) as integer; NULL is an error."""
+    """A function from a dateTime to its part `name` (year, month, day, hour, minute) as integer; NULL: an error."""
     return lambda argument: integer_of(_date_time_parts(argument)[name].cast(EXACT))
 
 

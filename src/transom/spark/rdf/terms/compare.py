@@ -1,4 +1,4 @@
-"""Equality, order and effective boolean value of terms, as the model defines them; NULL is an error."""
+"""Equality, order and effective boolean value of terms, as the model defines them; a NULL result is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lowerings of the strict functions of SPARQL 1.1 to Spark SQL, by name; NULL is an error."""
+"""Lowerings of the strict functions of SPARQL 1.1 to Spark SQL, by name; a NULL result is an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TermLowering = Callable[..., ShapedTerm]
 
 
 def _on_term(shape: TermShape, body: Callable[[Sql], Sql]) -> TermLowering:
-    """The lowering of a one-argument function: `body` takes the term's N-Triples text, the result has this shape."""
+    """Lower a one-argument function: `body` takes the term's N-Triples text, the result has this shape."""
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
         """Apply `body` to the N-Triples text of the argument."""
@@ -45,12 +45,12 @@ def string_characters(term: Sql) -> Sql:
 
 
 def _binary_numeric(operation: Callable[[Sql, Sql], Sql]) -> TermLowering:
-    """The lowering of a function of two numbers, from an operation on parsed values; NULL for non-numbers."""
+    """Lower a function of two numbers, from an operation on parsed values; NULL for non-numbers."""
     return lambda left, right: ShapedTerm(TermShape.NUMBER, let([left.number(), right.number()], operation))
 
 
 def _unary_numeric(operation: Callable[[Sql], Sql]) -> TermLowering:
-    """The lowering of a function of one number, from an operation on a parsed value; NULL for non-numbers."""
+    """Lower a function of one number, from an operation on a parsed value; NULL for non-numbers."""
     return lambda argument: ShapedTerm(TermShape.NUMBER, let([argument.number()], operation))
 
 

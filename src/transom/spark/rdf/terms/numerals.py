@@ -177,7 +177,7 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
         )
 
     def parses_to_float(text: Sql) -> Sql:
-        """Whether a text parses to the float `size`, as a 32-bit float if `single`."""
+        """Whether a string parses to the float `size`, as a 32-bit float if `single`."""
         read = text.try_cast("double")
         return F.when(single, read.cast("float").cast("double")).otherwise(read) == size
 

@@ -25,7 +25,7 @@ def regex(call: Call, argument: ShapedTerm) -> ShapedTerm:
 
 
 def _null_if_too_long(java: JavaPattern, text: Sql, result: Sql) -> Sql:
-    """The result of matching a text; NULL if the text is longer than the pattern's limit (None: no limit)."""
+    """The result of matching a string; NULL if it is longer than the pattern's limit (None: no limit)."""
     return result if java.longest is None else F.when(F.length(text) <= java.longest, result)
 
 

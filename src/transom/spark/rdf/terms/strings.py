@@ -1,4 +1,4 @@
-"""String functions of SPARQL 1.1 on Spark; NULL is an error."""
+"""String functions of SPARQL 1.1 on Spark; a NULL result is an error."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None 
 
 
 def map_characters(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
-    """The lowering of UCASE or LCASE: `function` changes a string's characters, its language tag is kept."""
+    """Lower UCASE or LCASE: `function` changes a string's characters, its language tag is kept."""
     return lambda argument: _text_struct(
         let([argument.text()], lambda text: with_characters(text, function(text["s"])))
     )
@@ -81,7 +81,7 @@ def _are_compatible(first: Sql, second: Sql) -> Sql:
 
 
 def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """The lowering of STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
+    """Lower STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
         """Apply the predicate to two operands; NULL (an error) unless both are compatible strings."""
@@ -96,7 +96,7 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
 
 
 def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """The lowering of STRBEFORE or STRAFTER; `part` cuts a text, given the separator and where it begins (from 1)."""
+    """Lower STRBEFORE or STRAFTER; `part` cuts a string, given the separator and where it begins (from 1)."""
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
         """The part of the left string before or after the right one; '' if that does not occur, NULL on error."""
@@ -193,5 +193,5 @@ def iri_of(argument: ShapedTerm) -> ShapedTerm:
 
 
 def digest(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
-    """The lowering of MD5, SHA1, ...: `function` hashes the characters of a plain string; NULL for other terms."""
+    """Lower MD5, SHA1, ...: `function` hashes the characters of a plain string; NULL for other terms."""
     return lambda argument: ShapedTerm(TermShape.CHARACTERS, function(argument.characters()))

@@ -61,7 +61,7 @@ def _instant_of_groups(groups: Sql, suffix: Sql) -> Sql:
 
 
 def _number(digits: Sql, otherwise: int = 0) -> Sql:
-    """The number in a text of digits; `otherwise` for an empty text."""
+    """The number in a string of digits; `otherwise` for an empty string."""
     return F.coalesce(digits.try_cast("bigint"), F.lit(otherwise))
 
 

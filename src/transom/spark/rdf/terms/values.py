@@ -134,14 +134,14 @@ def term_value(term: Sql) -> Sql:
 
 
 def _literal_value(term: Sql, suffix: Sql) -> Sql:
-    """The parsed value of a literal with this suffix (what follows the quote); class UNKNOWN if unreadable."""
+    """Parse a literal to a value struct; `suffix` is the text after its closing quote. UNKNOWN if it is invalid."""
     text = value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix))
     parsed = let([trimmed_lexical(term, suffix)], lambda lexical_form: _lexical_value(lexical_form, suffix))
     return F.when(is_string(suffix), text).otherwise(F.coalesce(parsed, value_struct(ValueClass.UNKNOWN)))
 
 
 def _lexical_value(text: Sql, suffix: Sql) -> Sql:
-    """The parsed value of a text of the datatype in `suffix` (`^^<...>`); NULL if invalid or unknown."""
+    """The value of a literal's text with the datatype in `suffix` (`^^<...>`); NULL if invalid or unknown."""
     return (
         F.when(numeric_kind(suffix).isNotNull(), number_value(text, suffix))
         .when(has_datatype(suffix, [BOOLEAN]), boolean_value(text))

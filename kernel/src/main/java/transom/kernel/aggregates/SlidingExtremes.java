@@ -47,7 +47,7 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
     }
 
-    /** Stores the first value of the pane at array index `slot` as its MIN or MAX. */
+    /** Sets the MIN or MAX of the pane at array index `slot` to the pane's first value. */
     abstract void set(int slot, Object value);
 
     /** Replaces the MIN (or MAX) of the pane at array index `slot` by `value` if that is smaller (or greater). */

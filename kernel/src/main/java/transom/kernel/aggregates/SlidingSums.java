@@ -102,8 +102,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts the count and the integer sum of the pane at array index `slot`, which leaves the sliding window,
-         * from those of the window.
+         * Subtracts a pane, which leaves the sliding window, from the window's count and integer sum; `slot` is the
+         * pane's array index.
          */
         @Override
         public void leave(int slot) {
@@ -238,8 +238,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts the count and the float sum of the pane at array index `slot`, which leaves the sliding window,
-         * from those of the window.
+         * Subtracts a pane, which leaves the sliding window, from the window's count and float sum; `slot` is the
+         * pane's array index.
          */
         @Override
         public void leave(int slot) {
@@ -344,8 +344,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts the count and the decimal sum of the pane at array index `slot`, which leaves the sliding window,
-         * from those of the window.
+         * Subtracts a pane, which leaves the sliding window, from the window's count and decimal sum; `slot` is the
+         * pane's array index.
          */
         @Override
         public void leave(int slot) {
@@ -355,7 +355,7 @@ final class SlidingSums {
             }
         }
 
-        /** The SUM of the decimals in the current window, rounded to 38 digits; null if its scale is out of range. */
+        /** The SUM of the decimals in the current window, rounded to 38 digits; null if the sum's scale is out of range. */
         @Override
         Object sum() {
             BigDecimal number = Values.normalized(sum.round(ALL_DIGITS));

@@ -180,7 +180,7 @@ public final class KeyedWindowSpec {
         return needed;
     }
 
-    /** Converts a JSON string to the name of an enum constant: its text in capitals. */
+    /** Converts a JSON string to the name of an enum constant, by changing it to upper case. */
     private static String enumName(JsonNode entry) {
         return entry.asText().toUpperCase(Locale.ROOT);
     }
