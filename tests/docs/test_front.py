@@ -26,7 +26,7 @@ ALLOWED = {
     ("docs/decisions.md", "comes later"): "a row that comes later than others",
 }
 """Words that a page may have all the same, by page and words, each with the reason."""
-PROSE = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"])
+PROSE = sorted([*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"])
 
 
 def pages_in_nav() -> list[str]:
@@ -43,8 +43,8 @@ def pages_in_nav() -> list[str]:
 
 def test_the_home_page_links_every_page() -> None:
     pages = pages_in_nav()
-    assert {name_of(file) for file in (ROOT / "docs").glob("*.md")} == {f"docs/{page}" for page in pages}
-    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", text_of("docs/index.md")))
+    assert {name_of(file) for file in (ROOT / "docs").glob("**/*.md")} == {f"docs/{page}" for page in pages}
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", text_of("docs/index.md")))
     assert linked == set(pages) - {"index.md"}
 
 
