@@ -38,6 +38,11 @@ SPECS: dict[str, dict[str, Any]] = {
     "change": {"machine": "change", "report": "inserted"},
     "product": {"machine": "product", "left": "intervals", "right": "windows"},
     "join": {"machine": "join", "emit": "inner", "widths": [1, 1]},
+    "join tree": {
+        "machine": "join tree",
+        "sides": 2,
+        "joins": [{"emit": "inner", "inputs": [0, 1], "widths": [1, 1], "columns": [0, 1]}],
+    },
     "matches": {"machine": "matches", "emit": "distinct", "padding": 0},
     "paths": {"machine": "paths", "repeats": True},
     "groups": {"machine": "groups", "keys": 0, "whole": False, "aggregates": []},
@@ -181,7 +186,7 @@ def test_twins(twins: Twins, machine: str) -> None:
     assert told["restarts"] > count // 3
     assert told["held"] > count // 3 or machine == "order"
     assert told["several"] > count // 20 or machine not in ("window", "product")
-    assert (told["refused"] >= 5) == (machine in ("product", "join", "matches", "groups", "paths"))
+    assert (told["refused"] >= 5) == (machine in ("product", "join", "join tree", "matches", "groups", "paths"))
     assert told["refused"] < count // 5
 
 

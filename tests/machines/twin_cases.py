@@ -244,6 +244,33 @@ def join_case(rng: random.Random) -> Case:
     return Case(spec, ticks, restarts(rng, ticks))
 
 
+def join_tree_case(rng: random.Random) -> Case:
+    """Three to five relations of one key, and joins of two or three of them and of earlier joins, in any shape."""
+    count = rng.choice([3, 3, 4, 5])
+    makes = [rows(rng, 2) for _ in range(count)]
+    widths = [len(make()) for make in makes]
+    there: list[list[Row]] = [[] for _ in range(count)]
+    ticks = []
+    for tick in times(rng):
+        sides = [side for side in range(count) if rng.random() < 0.6]
+        found = [a for side in sides for a in comings(rng, side, makes[side], there[side])]
+        rng.shuffle(found)
+        ticks.append(Tick(tick, found))
+    joins: list[dict[str, Any]] = []
+    unread = list(range(count))
+    while len(unread) > 1:
+        inputs = [unread.pop(rng.randrange(len(unread))) for _ in range(min(len(unread), rng.choice([2, 2, 2, 3])))]
+        emit = rng.choice(["inner", "left", "anti", "semi"]) if len(inputs) == 2 else "inner"
+        of = [widths[number] for number in inputs]
+        width = sum(of) if emit in ("inner", "left") else of[0]
+        columns = rng.sample(range(width), rng.randint(min(1, width), width))
+        joins.append({"emit": emit, "inputs": inputs, "widths": of, "columns": columns})
+        unread.append(len(widths))
+        widths.append(len(columns))
+    spec = {"machine": "join tree", "sides": count, "joins": joins}
+    return Case(spec, ticks, restarts(rng, ticks))
+
+
 def matches_case(rng: random.Random) -> Case:
     """One row and the pairs that match it."""
     row, more = rows(rng)(), rows(rng, 2)
@@ -285,6 +312,7 @@ CASES: dict[str, tuple[int, Callable[[random.Random], Case]]] = {
     "change": (4000, change_case),
     "product": (6000, product_case),
     "join": (1500, join_case),
+    "join tree": (1500, join_tree_case),
     "matches": (1000, matches_case),
     "paths": (1000, paths_case),
 }

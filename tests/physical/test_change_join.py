@@ -82,3 +82,33 @@ def test_joins_of_joins() -> None:
 
 def test_changes_of_a_table_need_no_machine() -> None:
     assert joins("SELECT IStream(most) FROM limits") == []
+
+
+ROOMS = transom.Catalog.from_dict({"prefixes": {"": "http://ex/"}, "rdf": {"rooms": {"stream": "http://ex/rooms"}}})
+WINDOW = "FROM STREAM :rooms WINDOW RANGE 10 S SLIDE 1 S"
+
+
+def solution_joins(pattern: str) -> list[ChangeJoin]:
+    plan = transom.compile(f"SELECT * {WINDOW} WHERE {{ {pattern} }}", ROOMS, language="sparql").physical()
+    return [node for node in walk(plan) if isinstance(node, ChangeJoin)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fused", "inputs"),
+    [
+        ("?a :p ?b OPTIONAL { ?a :q ?c } OPTIONAL { ?a :r ?d } OPTIONAL { ?a :s ?e }", [False, True, True], 3),
+        ("?a :p ?b ; :o ?x OPTIONAL { ?a :q ?c OPTIONAL { ?a :r ?d } }", [False, True, True], 2),
+        ("?a :p ?b OPTIONAL { ?a :q ?c } MINUS { ?a :r ?d }", [False, True], 2),
+        ("?a :p ?b OPTIONAL { ?a :q ?c } OPTIONAL { ?b :r ?d }", [False, False], 2),
+        ("?a :p ?b OPTIONAL { ?a :q ?c } OPTIONAL { ?a :r ?d FILTER(?d = ?c) }", [False, False], 2),
+        ("?a :p ?b OPTIONAL { ?a :q ?c } OPTIONAL { ?a :r ?c }", [False, False], 2),
+        ("?a :p ?b . ?c :q ?d MINUS { ?a :p ?b . ?c :q ?d }", [False, False, False], 2),
+    ],
+)
+def test_joins_by_the_same_key_run_in_one_operator(pattern: str, fused: list[bool], inputs: int) -> None:
+    """Not so with another key, a condition, a variable that may be unbound, or without a key."""
+    joins = solution_joins(pattern)
+    assert [node.fused for node in joins] == fused
+    assert len(joins[0].operator_inputs) == inputs
+    for node in joins:
+        assert node.decision.reason.endswith("in the operator of the join above, which has the same key") == node.fused

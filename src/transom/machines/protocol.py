@@ -13,6 +13,7 @@ from transom.errors import PlanError
 from transom.machines.aggregates.group_aggregate import GroupAggregate, GroupSpec
 from transom.machines.codec import sort_key
 from transom.machines.joins.delta_join import DeltaJoin
+from transom.machines.joins.join_tree import JoinStep, JoinTree
 from transom.machines.joins.match_counter import MatchCounter
 from transom.machines.joins.pairs import IntervalJoinMachine
 from transom.machines.joins.product import ProductMachine, SideEvent
@@ -180,7 +181,7 @@ class IntervalJoinAdapter(_MachineAdapter[IntervalJoinMachine]):
             yield Emission(1, True, 0, row)
 
 
-class ChangesAdapter(_MachineAdapter[DeltaJoin | MatchCounter | PathClosureMachine]):
+class ChangesAdapter(_MachineAdapter[DeltaJoin | JoinTree | MatchCounter | PathClosureMachine]):
     """Emits changes of pairs (`seq` 1) and of left rows (`seq` 0); `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
@@ -202,7 +203,7 @@ class GroupAggregateAdapter(_MachineAdapter[GroupAggregate]):
             yield Emission(1, True, count, row)
 
 
-STATELESS_WHEN_EMPTY = ("join", "matches", "groups", "paths")
+STATELESS_WHEN_EMPTY = ("join", "join tree", "matches", "groups", "paths")
 """Machines that equal a new machine when they hold no rows, so that their state may be deleted."""
 
 
@@ -234,6 +235,9 @@ def create_machine(specification: str, state: bytes | None = None) -> Machine:
         case "join":
             sides, emit = entries["widths"], entries["emit"]
             return ChangesAdapter(DeltaJoin(sides, emit) if state is None else DeltaJoin.load(state, sides, emit))
+        case "join tree":
+            count, steps = entries["sides"], [JoinStep.from_entries(step) for step in entries["joins"]]
+            return ChangesAdapter(JoinTree(count, steps) if state is None else JoinTree.load(state, count, steps))
         case "matches":
             emit, padding = entries["emit"], entries["padding"]
             return ChangesAdapter(

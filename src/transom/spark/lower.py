@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from transom.physical.nodes.bridges import TermsToValues, ValuesToTerms
 from transom.physical.nodes.change_aggregate import ChangeAggregate
-from transom.physical.nodes.change_join import ChangeJoin
+from transom.physical.nodes.change_join import ChangeJoin, is_fused
 from transom.physical.nodes.keyed_windows import (
     ChangesToStream,
     CombineRelations,
@@ -68,6 +68,7 @@ from transom.spark.rdf.messages import message_star_match
 from transom.spark.stateful import keyed_windows
 from transom.spark.stateful.change_aggregate import change_aggregate
 from transom.spark.stateful.change_join import change_join
+from transom.spark.stateful.join_tree import join_tree
 from transom.spark.stateful.keyed_aggregates import keyed_window_aggregate
 from transom.spark.stateful.pairs import interval_join_pairs
 from transom.spark.stateful.path_closure import path_closure
@@ -151,6 +152,8 @@ def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
         case ChangeAggregate():
             start = None if node.start is None else lower(node.start, run)
             return change_aggregate(node, lower(node.input, run), start, run)
+        case ChangeJoin(left=left, right=right) if any(is_fused(side) for side in (left, right) if side is not None):
+            return join_tree(node, [_lower_rows(leaf, run) for leaf in node.operator_inputs], run)
         case ChangeJoin():
             right = None if node.right is None else lower(node.right, run)
             return change_join(node, lower(node.left, run), right, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from transom.algebra.expressions.expression import TRUE, Expression
 from transom.algebra.relations import JoinType
@@ -42,7 +42,8 @@ JoinKey: TypeAlias = tuple[Expression, Expression] | str
 class ChangeJoin(PhysicalNode):
     """The join of two inputs, or of all triple patterns of one stream, as changes; of two tables, as a table.
 
-    Rows match if their keys are equal. The residual is checked on pairs.
+    Rows match if their keys are equal. The residual is checked on pairs. A join that is `fused` runs in the stateful
+    operator of the join above it, which has the same keys.
     """
 
     left: PhysicalNode
@@ -54,6 +55,7 @@ class ChangeJoin(PhysicalNode):
     form: Form
     decision: Decision
     ordered: bool = False
+    fused: bool = False
 
     @property
     def sides(self) -> tuple[Schema, ...]:
@@ -61,3 +63,14 @@ class ChangeJoin(PhysicalNode):
         if self.right is not None:
             return (self.left.schema, self.right.schema)
         return tuple(branch.schema for branch in getattr(self.left, "branches", ()))
+
+    @property
+    def operator_inputs(self) -> tuple[PhysicalNode, ...]:
+        """The inputs of the stateful operator of this join: its own, and instead of a fused join those of that join."""
+        inputs = (self.left,) if self.right is None else (self.left, self.right)
+        return tuple(leaf for node in inputs for leaf in (node.operator_inputs if is_fused(node) else (node,)))
+
+
+def is_fused(node: PhysicalNode) -> TypeGuard[ChangeJoin]:
+    """Whether a node is a join that runs in the stateful operator of the join above it."""
+    return isinstance(node, ChangeJoin) and node.fused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from transom.algebra.expressions.expression import TRUE, Column, Constant, Expression, NamedExpression, conjunction
 from transom.algebra.expressions.terms import STATEMENT, term_call, variable
@@ -18,7 +19,7 @@ from transom.model.schema import Attribute, Schema, merged_schema
 from transom.physical import decisions
 from transom.physical.decisions import STATELESS
 from transom.physical.nodes import windows
-from transom.physical.nodes.change_join import ChangeJoin, Compatibility
+from transom.physical.nodes.change_join import ChangeJoin, Compatibility, JoinKey
 from transom.physical.nodes.node import PhysicalNode, ReadClock
 from transom.physical.nodes.rdf import (
     MESSAGE_SCHEMA,
@@ -30,7 +31,7 @@ from transom.physical.nodes.rdf import (
     message_extent,
     solution_schema,
 )
-from transom.physical.nodes.windows import Form, ReadStream
+from transom.physical.nodes.windows import Executor, Form, ReadStream
 from transom.physical.planner.context import Planning
 from transom.physical.rdf import decisions as rdf_decisions
 from transom.physical.rdf import exists
@@ -170,7 +171,25 @@ def join_nodes(
         return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, rdf_decisions.STATIC_JOIN)
     left, right = as_changes(planner, left), as_changes(planner, right)
     decision = rdf_decisions.change_join(how, ops, bool(equal), residual, planner.slack.ticks)
-    return ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, decision)
+    joined = ChangeJoin(left, right, how, equal, residual, schema, Form.CHANGES, decision)
+    if not _is_fusible(joined, equal):
+        return joined
+    return replace(joined, left=_fuse(left, equal), right=_fuse(right, equal))
+
+
+def _is_fusible(node: ChangeJoin, keys: tuple[JoinKey, ...]) -> bool:
+    """Whether a join can run in one stateful operator with a join by `keys`: it has the same keys and no residual."""
+    same_keys = bool(keys) and set(node.keys) == set(keys)
+    is_machine = node.form is Form.CHANGES and node.decision.executor is Executor.MACHINE
+    return same_keys and is_machine and node.join_type is not JoinType.MARK and node.residual == Compatibility()
+
+
+def _fuse(node: PhysicalNode, keys: tuple[JoinKey, ...]) -> PhysicalNode:
+    """Let a join run in the stateful operator of the join above it, if the keys allow it; return other nodes as is."""
+    if not isinstance(node, ChangeJoin) or not _is_fusible(node, keys):
+        return node
+    reason = f"{node.decision.reason}, in the operator of the join above, which has the same key"
+    return replace(node, fused=True, decision=replace(node.decision, reason=reason))
 
 
 def _shared_variables(left: Windows, right: Windows) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -16,7 +16,7 @@ from transom.algebra.expressions.expression import TRUE
 from transom.algebra.relations import JoinType
 from transom.model.schema import Schema
 from transom.model.types import Type
-from transom.physical.nodes.change_join import ChangeJoin, Compatibility
+from transom.physical.nodes.change_join import ChangeJoin, Compatibility, JoinKey
 from transom.physical.nodes.windows import Form
 from transom.spark.columns import COUNT, IS_ROW, SIDE, TICK, WINDOW, WINDOW_KEY
 from transom.spark.event_time import join_table
@@ -24,14 +24,14 @@ from transom.spark.frames import LoweringContext, holds, lower_expression, value
 from transom.spark.rdf import expressions
 from transom.spark.stateful.operator import machine_columns, machine_input, run_machine, to_machine
 
-_EMIT = {
+EMIT = {
     JoinType.INNER: "inner",
     JoinType.LEFT: "left",
     JoinType.SEMI: "semi",
     JoinType.ANTI: "anti",
     JoinType.MARK: "mark",
 }
-_LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
+LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
 
 
 def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run: LoweringContext) -> DataFrame:
@@ -40,13 +40,13 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
         left, right = without_markers(left), None if right is None else without_markers(right)
     if right is not None and node.right is not None and node.right.form is Form.TABLE:
         return _join_static_table(node, left, right, run)
-    sides = [_branch_input(node, left, run)] if right is None else _side_inputs(node, (left, right), run)
+    sides = [branch_input(node, left, run)] if right is None else _side_inputs(node, (left, right), run)
     has_markers = any(IS_ROW in frame.columns for frame in (left, right) if frame is not None)
     widths = [len(schema) for schema in node.sides]
     kinds = [a.type for schema in node.sides for a in schema]
     counts_matches = _has_residual(node) and node.join_type is not JoinType.INNER
-    emit = "candidates" if counts_matches else _EMIT[node.join_type]
-    out = kinds[: widths[0]] if node.join_type in _LEFT_ONLY and not counts_matches else kinds
+    emit = "candidates" if counts_matches else EMIT[node.join_type]
+    out = kinds[: widths[0]] if node.join_type in LEFT_ONLY and not counts_matches else kinds
     if emit == "mark":
         out = [*out, Type.BOOLEAN]
     specification = json.dumps({"machine": "join", "emit": emit, "widths": widths})
@@ -56,7 +56,7 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
     if counts_matches:
         emitted = _count_matches(node, emitted, widths, kinds, run)
     carried = [TICK, *([IS_ROW] if has_markers else []), COUNT]
-    if isinstance(node.residual, Compatibility) and node.join_type not in _LEFT_ONLY:
+    if isinstance(node.residual, Compatibility) and node.join_type not in LEFT_ONLY:
         return emitted.select(*carried, *_merged(node.schema, _by_name(node.sides)))
     return emitted.select(*carried, *value_names(node.schema))
 
@@ -80,7 +80,7 @@ def _count_matches(
     rows = pairs.withColumnsRenamed({WINDOW: SIDE}).withColumn(WINDOW, F.lit(1))
     input_rows = machine_input(rows, run, values=cells, side=F.col(SIDE), count=F.col(COUNT), group_by=left_values)
     padding = sum(widths[1:]) if with_pairs else 0
-    emit = _EMIT[node.join_type]
+    emit = EMIT[node.join_type]
     specification = json.dumps({"machine": "matches", "emit": emit, "padding": padding})
     out = [*kinds[: widths[0] + padding], *([Type.BOOLEAN] if emit == "mark" else [])]
     return _run_join_machine([input_rows], specification, run, [widths[0], sum(widths) if with_pairs else 0], out)
@@ -110,11 +110,16 @@ def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> 
     ]
 
 
-def _branch_input(node: ChangeJoin, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join machine input if one frame holds the solutions of all triple patterns; `side` is the pattern's number."""
+def branch_input(
+    node: ChangeJoin, frame: DataFrame, run: LoweringContext, key_order: Sequence[JoinKey] = (), first_side: int = 0
+) -> DataFrame:
+    """Join machine input if one frame holds the solutions of all triple patterns; pattern 0 is side `first_side`.
+
+    `key_order` has the keys in another order than the node.
+    """
     side = F.col(SIDE)
     keys = []
-    for name in node.keys:
+    for name in key_order or node.keys:
         positions = [next(n for n, a in enumerate(schema) if a.name == name) for schema in node.sides]
         key = F.col(f"c{positions[0]}")
         for position in sorted(set(positions[1:]) - {positions[0]}):
@@ -122,7 +127,15 @@ def _branch_input(node: ChangeJoin, frame: DataFrame, run: LoweringContext) -> D
             key = F.when(side.isin(*same_sides), F.col(f"c{position}")).otherwise(key)
         keys.append(key)
     widest = value_columns(max(node.sides, key=len))
-    return machine_input(frame, run, values=widest, side=side, count=F.col(COUNT), group_by=keys)
+    return machine_input(
+        frame,
+        run,
+        values=widest,
+        side=side + F.lit(first_side) if first_side else side,
+        first_side=first_side,
+        count=F.col(COUNT),
+        group_by=keys,
+    )
 
 
 def _has_residual(node: ChangeJoin) -> bool:

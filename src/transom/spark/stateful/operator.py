@@ -32,6 +32,7 @@ def machine_input(
     *,
     values: Sequence[Column],
     side: int | Column = 0,
+    first_side: int = 0,
     order: Column | None = None,
     count: Column | None = None,
     group_by: Sequence[Column] = (),
@@ -44,11 +45,12 @@ def machine_input(
 
     Each value of `group_by` has its own machine. With `buckets` above 1, the rows of a group are spread over that many
     machines by the hash of `hash_on`. Rows for which `to_all` is true go to all of them; so do window markers. Rows
-    pair only if their `pair_keys` are equal. If `side` is a column, the frame holds the rows of all sides.
+    pair only if their `pair_keys` are equal. If `side` is a column, the frame holds the rows of all sides from
+    `first_side` on.
     """
     windowed = WINDOW in frame.columns
     is_row = F.col(IS_ROW) if windowed else F.lit(True)
-    number = side if isinstance(side, int) else 0
+    number = side if isinstance(side, int) else first_side
     cells = [*(key.alias(f"k{n}") for n, key in enumerate(pair_keys))]
     cells += [value.alias(f"c{n}") for n, value in enumerate(values)]
     columns = [

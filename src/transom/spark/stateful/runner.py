@@ -139,12 +139,11 @@ class MachineRunner(StatefulProcessor):
             if positions is None:
                 positions = {name: number for number, name in enumerate(row.__fields__)}
                 t, side_position, w, p, n = (positions[name] for name in (TICK_NUMBER, SIDE, WINDOW, IS_ROW, COUNT))
+                layouts = _side_layouts(positions, len(widths))
             side = row[side_position]
-            layout = (
-                side if f"cells{side}" in positions else 0
-            )  # a side without its own columns uses those of the first
-            cells = _nested_tuples(row[positions[f"cells{layout}"]])
-            order = _nested_tuples(row[positions[f"order{layout}"]])
+            order_position, cells_position = layouts[side]
+            cells = _nested_tuples(row[cells_position])
+            order = _nested_tuples(row[order_position])
             arrival = InputRow(side, row[w], row[p], row[n], order, cells[:keys], cells[keys : keys + widths[side]])
             rows_by_tick.setdefault(row[t], []).append(arrival)
         return rows_by_tick
@@ -177,6 +176,18 @@ class BucketRunner(MachineRunner):
         rows = ((tick, arrival) for tick in sorted(ready) for arrival in sort_inputs(ready[tick]))
         for key, (tick, seq, is_row, number, row) in bucket.run(rows, closed):
             yield output_row(tick, seq, is_row, number, *key, *(row or nulls))
+
+
+def _side_layouts(positions: Mapping[str, int], sides: int) -> list[tuple[int, int]]:
+    """The positions of the sort key and the values of each side; a side without columns uses those of the one before.
+
+    `positions` are the positions of the columns by name.
+    """
+    layouts: list[tuple[int, int]] = []
+    for side in range(sides):
+        has_columns = f"cells{side}" in positions
+        layouts.append((positions[f"order{side}"], positions[f"cells{side}"]) if has_columns else layouts[-1])
+    return layouts
 
 
 def decode_arrivals(body: str) -> Iterator[InputRow]:

@@ -192,6 +192,11 @@ public final class DeltaJoin implements Machine {
         }
     }
 
+    /** The bags of the current rows of all sides: maps from a row to its number of copies. */
+    List<Map<RowKey, Long>> sides() {
+        return sides;
+    }
+
     /** Encodes the current rows of all sides of the join, with their counts, for Spark's state store. */
     @Override
     public byte[] save() {

@@ -3,6 +3,8 @@ package transom.kernel.machines;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import transom.kernel.Accumulator;
@@ -95,6 +97,9 @@ public final class MachineFactories {
                 int[] widths = numbers(entries.path("widths"));
                 DeltaJoin.Spec join = new DeltaJoin.Spec(widths, entries.path("emit").asText());
                 return factory(() -> new DeltaJoin(join), state -> DeltaJoin.load(join, state));
+            case "join tree":
+                JoinTree.Spec tree = joinTree(entries);
+                return factory(() -> new JoinTree(tree), state -> JoinTree.load(tree, state));
             case "matches":
                 String emit = entries.path("emit").asText();
                 int padding = entries.path("padding").asInt();
@@ -239,6 +244,17 @@ public final class MachineFactories {
                     key + " is " + firstOption + " or " + secondOption + ", not '" + option + "'");
         }
         return option.equals(firstOption);
+    }
+
+    /** Reads the joins of a tree from its JSON specification. */
+    private static JoinTree.Spec joinTree(JsonNode entries) {
+        List<JoinTree.Step> steps = new ArrayList<>();
+        for (JsonNode step : entries.path("joins")) {
+            DeltaJoin.Spec join = new DeltaJoin.Spec(
+                    numbers(step.path("widths")), step.path("emit").asText());
+            steps.add(new JoinTree.Step(join, numbers(step.path("inputs")), numbers(step.path("columns"))));
+        }
+        return new JoinTree.Spec(entries.path("sides").asInt(), steps);
     }
 
     /** Converts a JSON list of integers to an array. */

@@ -39,16 +39,16 @@ public record InputLayout(
     /**
      * Looks up the columns of a machine's input by name in a frame's schema, once per query, and keeps with them the
      * numbers of window keys, hash `buckets`, output values (`emittedValues`) and join keys; `widths` has the number of
-     * values of each side, and a side without columns uses those of side 0.
+     * values of each side, and a side without columns uses those of the side before it.
      */
     public static InputLayout of(
             StructType schema, int windowKeys, int buckets, int emittedValues, int joinKeys, int[] widths) {
         int[] order = new int[widths.length];
         int[] cells = new int[widths.length];
         for (int i = 0; i < widths.length; i++) {
-            int column = schema.getFieldIndex("cells" + i).isDefined() ? i : 0;
-            order[i] = schema.fieldIndex("order" + column);
-            cells[i] = schema.fieldIndex("cells" + column);
+            boolean hasColumns = schema.getFieldIndex("cells" + i).isDefined();
+            order[i] = hasColumns ? schema.fieldIndex("order" + i) : order[i - 1];
+            cells[i] = hasColumns ? schema.fieldIndex("cells" + i) : cells[i - 1];
         }
         return new InputLayout(
                 windowKeys,
