@@ -19,7 +19,8 @@ from transom.algebra.windows import (
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
-from transom.picture.timeline.window_text import format_ticks, ordinal, window_sentence, window_syntax
+from transom.picture.quantities import format_ticks
+from transom.picture.timeline.window_text import ordinal, window_sentence, window_syntax
 
 SCHEMA = Schema((Attribute("x", Type.INTEGER, "s"),))
 STREAM = StreamReceive("s", SCHEMA)

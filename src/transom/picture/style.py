@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WIDTH = 1040
+WIDTH = 860
 LEFT = 30
 RIGHT = WIDTH - 190
 EDGE = 14

@@ -91,8 +91,10 @@ class RowSemantics(Semantics):
         """Draw tracks, the window at tick `at` (None: the last) and regions as a map; `colour` by object or speed."""
         from transom.picture.map.render import render_map
 
-        query = self.query
-        renderings = render_map(
-            query.algebra, inputs, self.sources, query.catalog, at=at, colour=colour, title=self.title
+        query, catalog = self.query, self.query.catalog
+        answer = self.evaluate(inputs)
+        return Map(
+            *render_map(
+                query.algebra, inputs, self.sources, catalog, answer=answer, at=at, colour=colour, title=self.title
+            )
         )
-        return Map(*renderings)

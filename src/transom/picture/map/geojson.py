@@ -1,16 +1,18 @@
-"""A map as GeoJSON: regions as polygons, tracks as timed lines, window rows, rejected rows and marks as points."""
+"""A map as GeoJSON: regions, timed tracks, window rows, rejected rows, slide marks, and the rows of the answer."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
+from transom.model.answer import show
 from transom.model.time import Calendar
-from transom.picture.map.tracks import MapContent, Track
+from transom.model.types import Value
+from transom.picture.map.content import MapContent, Track
 
 
 def to_geojson(content: MapContent, calendar: Calendar) -> str:
-    """Write the tracks, regions and points of a map as the text of a GeoJSON FeatureCollection.
+    """Write the tracks, regions, points and answer rows of a map as the text of a GeoJSON FeatureCollection.
 
     Plane coordinates are written unchanged, although GeoJSON readers expect degrees.
     """
@@ -18,6 +20,7 @@ def to_geojson(content: MapContent, calendar: Calendar) -> str:
         *_region_features(content),
         *(_track_feature(track, calendar) for track in content.tracks),
         *_point_features(content, calendar),
+        *_answer_features(content, calendar),
     ]
     return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False, indent=1) + "\n"
 
@@ -63,3 +66,32 @@ def _point_features(content: MapContent, calendar: Calendar) -> Iterator[dict[st
             yield _feature("Point", [point.x, point.y], kind="rejected", name=track.name, tick=point.tick, time=time)
     for mark in content.marks:
         yield _feature("Point", [mark.x, mark.y], kind="mark", name=mark.label, tick=mark.tick)
+
+
+def _answer_features(content: MapContent, calendar: Calendar) -> Iterator[dict[str, object]]:
+    """The rows of the answer: a point, several points for several objects, or no geometry without a position.
+
+    A row that the answer repeats is one feature with its last tick, its first one and how often it occurs.
+    """
+    for row in content.answers:
+        points = [[x, y] for x, y in row.positions]
+        geometry = {"type": "MultiPoint", "coordinates": points} if len(points) > 1 else None
+        if len(points) == 1:
+            geometry = {"type": "Point", "coordinates": points[0]}
+        tick = row.ticks[-1]
+        properties = {
+            "kind": "answer",
+            "name": ", ".join(row.names),
+            "tick": tick,
+            "time": calendar.instant_of(tick).isoformat(),
+            "first_tick": row.ticks[0],
+            "count": len(row.ticks),
+            "latest": row.is_current,
+            "values": {name: _json_value(value) for name, value in row.values},
+        }
+        yield {"type": "Feature", "properties": properties, "geometry": geometry}
+
+
+def _json_value(value: Value) -> object:
+    """A value as JSON has it: numbers, booleans and NULL as they are, others as text."""
+    return value if value is None or isinstance(value, bool | int | float | str) else show(value)

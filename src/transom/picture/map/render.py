@@ -1,4 +1,4 @@
-"""Render the map of a query: tracks of objects, regions, and the current window at a tick."""
+"""Render the map of a query: tracks of objects, regions, the current window at a tick, and the rows of the answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from transom.algebra.operator import Plan
 from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent
-from transom.picture.map.chart import Colour, draw_map, html_page
+from transom.model.answer import Answer
+from transom.picture.map.chart import draw_map, map_frame
+from transom.picture.map.colours import Colour
 from transom.picture.map.geojson import to_geojson
+from transom.picture.map.page import html_page
 from transom.picture.map.tracks import gather_map_content
 from transom.reference.sources import Inputs
 
@@ -19,14 +22,17 @@ def render_map(
     extents: Sequence[Extent],
     catalog: Catalog,
     *,
+    answer: Answer | None = None,
     at: int | None = None,
     colour: Colour = "object",
     title: str = "",
 ) -> tuple[str, str, str]:
     """Render a map as (SVG, HTML, GeoJSON) at tick `at` (None: last of the run); `colour` is by object or speed.
 
-    `colour` is whether colours mean objects or speeds.
+    The rows of `answer` are marked where they are; `colour` is whether colours mean objects or speeds.
     """
-    content = gather_map_content(plan, inputs, extents, catalog.regions, at)
-    svg = draw_map(content, catalog.calendar, colour, title)
-    return svg, html_page(svg, title), to_geojson(content, catalog.calendar)
+    content = gather_map_content(plan, inputs, extents, catalog, at, answer)
+    calendar, frame = catalog.calendar, map_frame(content, catalog.calendar)
+    svg = draw_map(content, frame, calendar, colour, title)
+    page = html_page(svg, content, frame, calendar, colour, title)
+    return svg, page, to_geojson(content, calendar)

@@ -2,134 +2,167 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from transom.algebra.operator import Plan
+from transom.algebra.expressions.expression import InRegion
+from transom.algebra.operator import Operator, Plan
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import SpeedLimit
-from transom.algebra.tree import walk
-from transom.algebra.windows import Coordinate, Every, RegionRange, Window, format_amount, range_parts
+from transom.algebra.tree import expressions_of, walk
+from transom.algebra.windows import Coordinate, Every, RegionRange, Window, range_parts
+from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent
 from transom.errors import UsageError
+from transom.model.answer import Answer
 from transom.model.bag import Element
-from transom.model.geometry.regions import Polygon, Region
+from transom.model.geometry.regions import Region
 from transom.model.geometry.space import Position, step_length
+from transom.model.time import Calendar
 from transom.model.types import Value
+from transom.picture.map.answers import find_origin, locate_answer, make_locator
+from transom.picture.map.content import (
+    AnswerRow,
+    MapContent,
+    RegionShape,
+    SlideMark,
+    Track,
+    TrackPoint,
+    stop_ranges,
+)
+from transom.picture.quantities import Clock, format_length
+from transom.picture.timeline.window_text import window_sentence
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs
 from transom.reference.streams import speed_limit
 from transom.reference.windows import PositionedElement, elements_by_key, is_in_window, slide_events
 
 _POSITION_HINT = "add position: {lon: lon, lat: lat} or position: {x: x, y: y} to the catalog"
-
-
-@dataclass(frozen=True, slots=True)
-class TrackPoint:
-    """One row of an object: tick, position, distance travelled, and whether the current window holds it."""
-
-    tick: int
-    x: float
-    y: float
-    distance: int
-    in_window: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """The rows of one object that have a position, in order; rows beyond its speed limit are in `rejected`."""
-
-    extent: str
-    name: str
-    points: tuple[TrackPoint, ...]
-    rejected: tuple[TrackPoint, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SlideMark:
-    """A slide of a window by distance: its tick, the object's position then, and a label."""
-
-    tick: int
-    x: float
-    y: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegionShape:
-    """The drawn shape of a region; `in_query` if the query names it."""
-
-    name: str
-    polygons: tuple[Polygon, ...]
-    in_query: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MapContent:
-    """The content of a map. With `line`, positions have one coordinate, and y is the tick."""
-
-    tracks: tuple[Track, ...]
-    marks: tuple[SlideMark, ...]
-    regions: tuple[RegionShape, ...]
-    at: int
-    windows: tuple[str, ...]
-    geodesic: bool
-    line: bool
+MAX_STOPS = 100
+"""About how many stops the time slider of a map has."""
 
 
 def gather_map_content(
-    plan: Plan, inputs: Inputs, extents: Sequence[Extent], regions: Mapping[str, Region], at: int | None = None
+    plan: Plan,
+    inputs: Inputs,
+    extents: Sequence[Extent],
+    catalog: Catalog,
+    at: int | None = None,
+    answer: Answer | None = None,
 ) -> MapContent:
-    """Gather a map's tracks, regions and window at tick `at`, by default the last one of the run.
+    """Gather a map's tracks, regions, `answer` and window at tick `at`, by default the last one of the run.
 
-    Positions on the plane and on the earth cannot be mixed: UsageError.
+    Positions on the plane and on the earth, or in different units, cannot be mixed: UsageError.
     UsageError if no extent has positions.
     """
     moving = {extent.name: extent for extent in extents if extent.position is not None}
-    kinds = {(extent.position.geodesic, extent.position.y is None) for extent in moving.values() if extent.position}
-    if not moving:
-        raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
-    if len(kinds) > 1:
-        raise UsageError("the query reads positions on the plane and on the earth", hint="draw a map of each alone")
-    [(geodesic, line)] = kinds
+    geodesic, line, unit = _common_geometry([extent.position for extent in moving.values() if extent.position])
     now = inputs.until if at is None else min(at, inputs.until)
-    window_rows: dict[str, set[tuple[int, int]]] = {}
+    stops = choose_stops(inputs, list(moving), catalog.calendar, now)
+    held: dict[str, dict[tuple[int, int], list[int]]] = {}
     marks: list[SlideMark] = []
-    region_names: set[str] = set()
+    region_names = {region.name for op in walk(plan) for region in regions_of(op)}
     windows: list[str] = []
+    objects: set[str] = set()
     for op in walk(plan):
         if not isinstance(op, Window) or isinstance(op.input, StoredTable):
             continue
-        region_names |= {part.region.name for part in range_parts(op.range) if isinstance(part, RegionRange)}
         sources = {source.extent for source in walk(op.input) if isinstance(source, StreamAcquire | StreamReceive)}
         extent = moving.get(next(iter(sources))) if len(sources) == 1 else None
         if extent is None:
             continue
-        windows.append(f"{extent.name}: {op.range}, {op.slide}")
-        for _, object_rows in elements_by_key(op, evaluate_stream(op.input, inputs)):
+        sentence = window_sentence(op, catalog.calendar) or f"{op.range}, {op.slide}"
+        windows.append(f"{extent.name}: {sentence}")
+        elements = evaluate_stream(op.input, inputs)
+        objects |= _object_names(op, extent, elements, now)
+        for _, object_rows in elements_by_key(op, elements):
             events = [event for event in slide_events(op, object_rows, inputs) if event[0] <= now]
-            if events:
-                current = [
-                    positioned.element
-                    for positioned in object_rows
-                    if is_in_window(op.range, positioned, events[-1][1])
-                ]
-                window_rows.setdefault(extent.name, set()).update(
-                    (positioned.tick, positioned.index) for positioned in current
-                )
+            _note_held_rows(op, object_rows, events, stops, held.setdefault(extent.name, {}))
             if isinstance(op.slide, Every) and op.slide.coordinate is Coordinate.DISTANCE:
                 marks += _slide_marks(
                     object_rows, [(tick, coordinates[Coordinate.DISTANCE]) for tick, coordinates in events], line
                 )
     rejected = _rejected_rows(plan, inputs)
+    last_stop = len(stops) - 1
     tracks = [
         track
         for name, extent in moving.items()
-        for track in _object_tracks(extent, inputs, window_rows.get(name, set()), rejected.get(name, set()), now)
+        for track in _object_tracks(extent, inputs, held.get(name, {}), rejected.get(name, set()), now, last_stop)
     ]
-    drawn = [region for region in regions.values() if region.geodesic == geodesic and not line]
+    answers: tuple[AnswerRow, ...] = ()
+    if answer is not None:
+        answers = locate_answer(plan, answer, make_locator(plan, moving, tracks, objects), now, stops)
+    drawn = [region for region in catalog.regions.values() if region.geodesic == geodesic and not line]
     shapes = tuple(RegionShape(region.name, region.unwrapped, region.name in region_names) for region in drawn)
-    return MapContent(tuple(tracks), tuple(marks), shapes, now, tuple(dict.fromkeys(windows)), geodesic, line)
+    sentences = tuple(dict.fromkeys(windows))
+    return MapContent(tuple(tracks), tuple(marks), shapes, now, sentences, geodesic, line, unit, answers, tuple(stops))
+
+
+def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
+    """Whether positions are on the earth, whether they are on a line, and their unit; UsageError if they differ."""
+    if not positions:
+        raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
+    kinds = {(position.geodesic, position.y is None) for position in positions}
+    if len(kinds) > 1:
+        raise UsageError("the query reads positions on the plane and on the earth", hint="draw a map of each alone")
+    units = {position.unit for position in positions}
+    if len(units) > 1:
+        raise UsageError("the query reads positions in different units", hint="draw a map of each alone")
+    [(geodesic, line)], [unit] = kinds, units
+    return geodesic, line, unit
+
+
+def regions_of(op: Operator) -> Iterator[Region]:
+    """The regions that an operator names: in the range of a window, or in an expression such as INSIDE(g, Park)."""
+    if isinstance(op, Window):
+        yield from (part.region for part in range_parts(op.range) if isinstance(part, RegionRange))
+    yield from (part.region for part in expressions_of(op) if isinstance(part, InRegion))
+
+
+def choose_stops(inputs: Inputs, extents: Sequence[str], calendar: Calendar, now: int) -> list[int]:
+    """The ticks of the time slider, at most some hundred in round steps of time; the last is `now`."""
+    ticks = [element.tick for name in extents for element in inputs.elements_of(name)]
+    first = min([now, *ticks])
+    return [*(tick for tick in Clock(calendar, first, now).round_ticks(first, now, MAX_STOPS) if tick < now), now]
+
+
+def _note_held_rows(
+    op: Window,
+    object_rows: Sequence[PositionedElement],
+    events: Sequence[tuple[int, dict[Coordinate, int]]],
+    stops: Sequence[int],
+    held: dict[tuple[int, int], list[int]],
+) -> None:
+    """Add to `held`, by (tick, index) of a row, the numbers of the `stops` at which the window in force has the row."""
+    ticks = [tick for tick, _ in events]
+    members: list[tuple[int, int]] = []
+    previous = 0
+    for number, stop in enumerate(stops):
+        event = bisect_right(ticks, stop)
+        if event != previous:
+            coordinates = events[event - 1][1]
+            members = [
+                (row.element.tick, row.element.index)
+                for row in object_rows
+                if row.element.tick <= stop and is_in_window(op.range, row, coordinates)
+            ]
+            previous = event
+        for member in members:
+            numbers = held.setdefault(member, [])
+            if not numbers or numbers[-1] != number:
+                numbers.append(number)
+
+
+def _object_names(op: Window, extent: Extent, elements: Sequence[Element], now: int) -> set[str]:
+    """The names of the objects whose rows a window can hold by tick `now`; the extent's name if it has no objects."""
+    if extent.object is None:
+        return {extent.name} if elements else set()
+    assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller leaves tables out
+    for number, attribute in enumerate(op.input.schema):
+        origin = find_origin(op.input, attribute)
+        if origin is not None and origin.name == extent.object:
+            return {str(element.row[number]) for element in elements if element.tick <= now}
+    return set()
 
 
 def _slide_marks(
@@ -143,7 +176,7 @@ def _slide_marks(
             if positioned.position is not None and positioned.at[Coordinate.TICK] <= tick
         ]
         if positions:
-            label = f"{format_amount(Coordinate.DISTANCE, distance)} at tick {tick}"
+            label = f"{format_length(distance)} at tick {tick}"
             yield SlideMark(tick, positions[-1][0], tick if y_is_tick else positions[-1][1], label)
 
 
@@ -158,9 +191,17 @@ def _rejected_rows(plan: Plan, inputs: Inputs) -> dict[str, set[tuple[int, int]]
 
 
 def _object_tracks(
-    extent: Extent, inputs: Inputs, window_rows: set[tuple[int, int]], rejected_rows: set[tuple[int, int]], now: int
+    extent: Extent,
+    inputs: Inputs,
+    held: Mapping[tuple[int, int], list[int]],
+    rejected_rows: set[tuple[int, int]],
+    now: int,
+    last_stop: int,
 ) -> Iterator[Track]:
-    """The track of each object of an extent up to tick `now`; rows in windows or rejected are (tick, index)."""
+    """The track of each object of an extent up to tick `now`; rows in windows (`held`) or rejected are (tick, index).
+
+    `held` has the numbers of the slider's stops at which a window holds the row, up to `last_stop`, which is now.
+    """
     assert extent.position is not None  # noqa: S101 - the caller selects extents with a position
     position = extent.position
     columns = [extent.names.index(name) for name in (position.x, position.y) if name is not None]
@@ -171,19 +212,23 @@ def _object_tracks(
             objects.setdefault(None if key is None else element.row[key], []).append(element)
     for name, elements in objects.items():
         accepted = [element for element in elements if (element.tick, element.index) not in rejected_rows]
-        points = tuple(_track_points(position, columns, accepted, window_rows))
+        points = tuple(_track_points(position, columns, accepted, held, last_stop))
         jumps = [element for element in elements if (element.tick, element.index) in rejected_rows]
-        rejected = tuple(_track_points(position, columns, jumps, set()))
+        rejected = tuple(_track_points(position, columns, jumps, {}, last_stop))
         if points:
             yield Track(extent.name, extent.name if key is None else str(name), points, rejected)
 
 
 def _track_points(
-    position: Position, columns: Sequence[int], elements: Sequence[Element], window_rows: set[tuple[int, int]]
+    position: Position,
+    columns: Sequence[int],
+    elements: Sequence[Element],
+    held: Mapping[tuple[int, int], list[int]],
+    last_stop: int,
 ) -> Iterator[TrackPoint]:
     """The track points of rows, each with the path length from the first; `columns`: numbers of position columns.
 
-    Rows without a position are skipped. `window_rows` are the (tick, index) of the rows in the window.
+    Rows without a position are skipped. `held` has the stops at which a window holds a row, by its (tick, index).
     """
     previous: tuple[float, float] | None = None
     distance = 0
@@ -194,4 +239,6 @@ def _track_points(
         distance += step_length(position, previous, point) if previous is not None else 0
         previous = point
         y = point[1] if position.y is not None else float(element.tick)
-        yield TrackPoint(element.tick, point[0], y, distance, (element.tick, element.index) in window_rows)
+        numbers = held.get((element.tick, element.index), [])
+        in_window = bool(numbers) and numbers[-1] == last_stop
+        yield TrackPoint(element.tick, point[0], y, distance, in_window, stop_ranges(numbers))

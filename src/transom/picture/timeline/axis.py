@@ -10,7 +10,7 @@ from transom.picture.svg import label, line, tag, text_width
 from transom.picture.timeline.pairs import PALETTE, UNPAIRED_COLOUR
 from transom.picture.timeline.scale import Scale
 from transom.picture.timeline.span import DrawnSpan
-from transom.picture.timeline.window_text import format_ticks
+from transom.picture.quantities import format_ticks
 
 LEGEND_LINE_HEIGHT = 20
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 
 from transom.model.time import Calendar
-
-_CLOCK_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
+from transom.picture.quantities import axis_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +39,13 @@ class Scale:
 
         A divisor of `rhythm` serves as well. So the ticks at which windows are created have numbers.
         """
-        wide_steps = dropwhile(lambda step: step * self.cell < spacing, _axis_steps(calendar))
+        wide_steps = dropwhile(lambda step: step * self.cell < spacing, axis_steps(calendar))
         steps = list(takewhile(lambda step: step * self.cell < 3.2 * spacing, wide_steps))
         aligned = [step for step in steps if rhythm and (step % rhythm == 0 or rhythm % step == 0)]
         step = next(iter(aligned + steps), None) or next(
-            step for step in _axis_steps(calendar) if step * self.cell >= spacing
+            step for step in axis_steps(calendar) if step * self.cell >= spacing
         )
         return list(range(-(-self.left // step) * step, self.right + 1, step))
-
-
-def _axis_steps(calendar: Calendar) -> Iterator[int]:
-    """The steps that numbers on the time axis may have, ascending; with a tick of 1 s, full minutes and hours."""
-    unit = 1
-    if calendar.length == 1_000_000:
-        yield from _CLOCK_STEPS
-        unit = _CLOCK_STEPS[-1]
-    while True:
-        yield from (unit, 2 * unit, 5 * unit)
-        unit *= 10
 
 
 def make_scale(lows: Iterable[int], first: int, last: int, start: float, end: float) -> Scale:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from transom.algebra.sources import StoredTable
-from transom.algebra.windows import AtStart, Coordinate, CoordinateRange, Every, Window
+from transom.algebra.windows import (
+    AtStart,
+    Coordinate,
+    CoordinateRange,
+    Every,
+    OnArrival,
+    OnRowCount,
+    Range,
+    RegionRange,
+    Slide,
+    UnboundedRange,
+    Window,
+    range_parts,
+)
 from transom.model.time import Calendar
+from transom.picture.quantities import format_length
 
 _SECOND = 1_000_000
 _TIME_UNITS = (("HOUR", "hour", 3600 * _SECOND), ("MIN", "minute", 60 * _SECOND), ("SEC", "second", _SECOND))
-_DURATION_UNITS = (("d", 86_400 * _SECOND), ("h", 3600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND), ("ms", 1000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +121,69 @@ def _slide_amount(step: int, unit: DisplayUnit) -> str:
 
 
 def window_sentence(op: Window, calendar: Calendar) -> str:
-    """A window operator as an English sentence; empty if a stream's window ends after NOW or has no FROM .. TO."""
+    """A window operator as an English sentence; empty if its range ends after NOW or has bounds that move unevenly."""
     if isinstance(op.slide, AtStart):
         return "the whole table, read once at the start"
-    if isinstance(op.input, StoredTable) and isinstance(op.slide, Every):
-        return f"the whole table, read {largest_unit((op.slide.step,), calendar).each(op.slide.step)}"
+    if isinstance(op.input, StoredTable):
+        period = "whenever it changes"
+        if isinstance(op.slide, Every):
+            period = largest_unit((op.slide.step,), calendar).each(op.slide.step)
+        return f"the whole table, read {period}"
     bounds = window_bounds(op, calendar)
-    if bounds is None or bounds.high > 0:
+    if bounds is None:
+        sentence = _mixed_sentence(op, calendar)
+    elif bounds.high > 0:
         return ""
-    if bounds.low > bounds.high:
+    elif bounds.low > bounds.high:
         return "FROM is later than TO, so every window is empty"
-    return _row_sentence(bounds) if bounds.unit is ROW_UNIT else _time_sentence(bounds)
+    else:
+        sentence = _row_sentence(bounds) if bounds.unit is ROW_UNIT else _time_sentence(bounds)
+    keys = " and ".join(attribute.name for attribute in op.key)
+    return f"{sentence}, for each {keys}" if keys and sentence else sentence
+
+
+def _mixed_sentence(op: Window, calendar: Calendar) -> str:
+    """A window whose slide and range differ, or that lies in space, as a sentence; empty if a bound is not simple."""
+    regions = " and ".join(part.region.name for part in range_parts(op.range) if isinstance(part, RegionRange))
+    parts = [_range_text(part, calendar) for part in range_parts(op.range) if not isinstance(part, RegionRange)]
+    if not all(parts):
+        return ""
+    content = " and ".join(parts) or "all tuples so far"
+    if isinstance(op.slide, OnArrival) and regions:
+        return f"at every arrival inside {regions} a window with {content} from there"
+    return f"{_slide_text(op.slide, calendar)} a window with {content}{f' from inside {regions}' if regions else ''}"
+
+
+def _slide_text(slide: Slide, calendar: Calendar) -> str:
+    """When a window operator makes windows, as text."""
+    match slide:
+        case Every(coordinate=Coordinate.TICK, step=step):
+            return largest_unit((step,), calendar).each(step)
+        case Every(coordinate=Coordinate.DISTANCE, step=step):
+            return f"every {format_length(step)} of path"
+        case Every(step=step) | OnRowCount(step=step):
+            return "at every row" if step == 1 else f"at every {ordinal(step)} row"
+        case OnArrival():
+            return "at every arrival"
+        case _:
+            return "whenever it changes"
+
+
+def _range_text(part: Range, calendar: Calendar) -> str:
+    """What a range holds, as text; empty if its bounds do not lie at fixed offsets from the same step."""
+    match part:
+        case UnboundedRange():
+            return "all tuples so far"
+        case CoordinateRange(coordinate=coordinate, low=low, high=high) if low.step == high.step and not high.offset:
+            if coordinate is Coordinate.INDEX:
+                return "the latest row" if not low.offset else f"the latest {1 - low.offset} rows"
+            if coordinate is Coordinate.DISTANCE:
+                return f"the tuples of the last {format_length(-low.offset)} of path"
+            if not low.offset:
+                return "the tuples of that very tick"
+            return f"the tuples of the last {largest_unit((low.offset,), calendar).count(-low.offset)}"
+        case _:
+            return ""
 
 
 def _time_sentence(bounds: WindowBounds) -> str:
@@ -154,22 +219,6 @@ def ordinal(number: int) -> str:
     """The ordinal of a number as text: `1st`, `2nd`, `3rd`, `4th`."""
     teens = 10 <= number % 100 <= 20
     return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
-
-
-def format_ticks(ticks: int, calendar: Calendar) -> str:
-    """A number of ticks as the text of a duration with at most two units, such as `1 min 30 s`.
-
-    >>> format_ticks(90, Calendar())
-    '1 min 30 s'
-    """
-    rest, parts = abs(ticks) * calendar.length, []
-    for name, length in _DURATION_UNITS:
-        count, rest = divmod(rest, length)
-        if count:
-            parts.append(f"{count} {name}")
-    if rest or not parts:
-        parts.append(f"{rest} us" if rest else "0")
-    return ("-" if ticks < 0 else "") + " ".join(parts[:2])
 
 
 def plural(number: int, name: str) -> str:

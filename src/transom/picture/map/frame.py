@@ -1,0 +1,241 @@
+"""From coordinates to pixels: the part of the world that a map shows, its grid, and its scale bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from transom.model.geometry.geodesy import geodesic
+from transom.model.geometry.regions import Ring
+from transom.picture.map.content import MapContent, RegionShape, TrackPoint
+from transom.picture.quantities import Clock, LengthUnit, round_numbers, round_step
+from transom.picture.style import FADED, FAINT, INK, PANEL, WIDTH
+from transom.picture.svg import Attribute, label, line, tag, text_width
+
+LEFT, PLOT_WIDTH, MAX_HEIGHT, MIN_HEIGHT, LINE_HEIGHT = 66, WIDTH - 66 - 16, 720, 280, 420
+MARGIN = 0.06
+ROOM_FOR_REGIONS = 1.4
+"""How much wider or higher a map may get, so that it shows a whole region that the query does not name."""
+
+HALO: dict[str, Attribute] = {
+    "paint_order": "stroke",
+    "stroke": "#ffffff",
+    "stroke_width": 3.4,
+    "stroke_linejoin": "round",
+}
+"""Attributes that keep text readable above tracks and regions."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapFrame:
+    """Maps coordinates to pixels; longitudes are unwrapped around `centre_longitude`, which is None on the plane.
+
+    `left` and `top` are the coordinates of the plot's corner, whose y pixel is `plot_top`.
+    """
+
+    left: float
+    top: float
+    x_scale: float
+    y_scale: float
+    height: float
+    centre_longitude: float | None
+    plot_top: float
+
+    @property
+    def bottom(self) -> float:
+        """The y pixel of the plot's lower edge."""
+        return self.plot_top + self.height
+
+    def x(self, value: float) -> float:
+        """The x pixel of an x coordinate or (unwrapped) longitude."""
+        return LEFT + (value - self.left) * self.x_scale
+
+    def y(self, value: float) -> float:
+        """The y pixel of a y coordinate or latitude."""
+        return self.plot_top + (self.top - value) * self.y_scale
+
+    def pixel(self, x: float, y: float) -> tuple[float, float]:
+        """The pixel of a single point, whose longitude may need unwrapping."""
+        if self.centre_longitude is not None:
+            x = unwrap_longitudes([x], self.centre_longitude)[0]
+        return self.x(x), self.y(y)
+
+    def pixels(self, points: Sequence[TrackPoint]) -> list[tuple[float, float]]:
+        """The pixels of the points of a track."""
+        return [(self.x(x), self.y(y)) for x, y in _unwrapped_line(points, self.centre_longitude)]
+
+    def outline(self, ring: Ring) -> list[tuple[float, float]]:
+        """The pixels of a region's border."""
+        return [(self.x(x), self.y(y)) for x, y in _unwrapped_ring(ring, self.centre_longitude)]
+
+
+def unwrap_longitudes(values: Sequence[float], centre_longitude: float) -> list[float]:
+    """Shift longitudes by 360 degrees where needed, so that a track across 180 degrees has no jump.
+
+    The first is within 180 degrees of the centre.
+    """
+    unwrapped: list[float] = []
+    previous = centre_longitude
+    for value in values:
+        while value - previous > 180.0:
+            value -= 360.0
+        while value - previous < -180.0:
+            value += 360.0
+        unwrapped.append(value)
+        previous = value
+    return unwrapped
+
+
+def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None) -> list[tuple[float, float]]:
+    """The (x, y) of track points, without jumps of longitude at 180 degrees; unchanged if the centre is None."""
+    xs = [point.x for point in points]
+    return list(
+        zip(
+            xs if centre_longitude is None else unwrap_longitudes(xs, centre_longitude),
+            (point.y for point in points),
+        )
+    )
+
+
+def _unwrapped_ring(ring: Ring, centre_longitude: float | None) -> list[tuple[float, float]]:
+    """A region's border, shifted by full turns next to the map's centre; unchanged if the centre is None."""
+    if centre_longitude is None:
+        return list(ring)
+    middle = (min(x for x, _ in ring) + max(x for x, _ in ring)) / 2
+    shift = unwrap_longitudes([middle], centre_longitude)[0] - middle
+    return [(x + shift, y) for x, y in ring]
+
+
+def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
+    """Choose scale and height of a map so that all rows and named regions fit, and other regions if they are near."""
+    named = [point for region in content.regions if region.in_query for point in _corners(region)]
+    first = content.tracks[0].points[0].x if content.tracks else named[0][0] if named else 0.0
+    centre_longitude = first if content.geodesic else None
+    points = [xy for track in content.tracks for xy in _unwrapped_line(track.points, centre_longitude)]
+    points += [xy for track in content.tracks for xy in _unwrapped_line(track.rejected, centre_longitude)]
+    shapes = {region: _region_points(region, centre_longitude) for region in content.regions}
+    points += [xy for region, border in shapes.items() if region.in_query for xy in border]
+    points = points or [xy for border in shapes.values() for xy in border] or [(0.0, 0.0), (1.0, 1.0)]
+    for border in shapes.values():
+        wider = [*_extremes(points), *_extremes(border)]
+        if all(new <= old * ROOM_FOR_REGIONS for new, old in zip(_spans(wider), _spans(points))):
+            points = wider
+    (low_x, low_y), (high_x, high_y) = _extremes(points)
+    width, span = (high_x - low_x) or 1.0, (high_y - low_y) or 1.0
+    left, top = low_x - width * MARGIN, high_y + span * MARGIN
+    width, span = width * (1 + 2 * MARGIN), span * (1 + 2 * MARGIN)
+    if content.line:
+        scale = LINE_HEIGHT / span
+        return MapFrame(left, top, PLOT_WIDTH / width, scale, LINE_HEIGHT, centre_longitude, plot_top)
+    longitude_factor = math.cos(math.radians(min(80.0, abs(top - span / 2)))) if content.geodesic else 1.0
+    height = min(MAX_HEIGHT, max(MIN_HEIGHT, PLOT_WIDTH * span / (width * longitude_factor)))
+    scale = min(PLOT_WIDTH / (width * longitude_factor), height / span)
+    spare_x, spare_y = PLOT_WIDTH / (scale * longitude_factor) - width, height / scale - span
+    return MapFrame(
+        left - spare_x / 2, top + spare_y / 2, scale * longitude_factor, scale, height, centre_longitude, plot_top
+    )
+
+
+def _corners(region: RegionShape) -> list[tuple[float, float]]:
+    """The points of the outer borders of a region."""
+    return [point for polygon in region.polygons for point in polygon[0]]
+
+
+def _region_points(region: RegionShape, centre_longitude: float | None) -> list[tuple[float, float]]:
+    """The points of a region's outer borders, next to the map's centre."""
+    return [xy for polygon in region.polygons for xy in _unwrapped_ring(polygon[0], centre_longitude)]
+
+
+def _extremes(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The lower left and the upper right corner of the box around points."""
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return (min(xs), min(ys)), (max(xs), max(ys))
+
+
+def _spans(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The width and the height of the box around points."""
+    (low_x, low_y), (high_x, high_y) = _extremes(points)
+    return high_x - low_x, high_y - low_y
+
+
+def draw_grid(frame: MapFrame, content: MapContent, clock: Clock) -> Iterator[str]:
+    """Draw the background and the grid lines of a map, labelled with degrees, lengths or times."""
+    yield tag("rect", x=LEFT, y=frame.plot_top, width=PLOT_WIDTH, height=frame.height, fill=PANEL)
+    right, low_y = frame.left + PLOT_WIDTH / frame.x_scale, frame.top - frame.height / frame.y_scale
+    unit = LengthUnit.for_span(max(right - frame.left, 0 if content.line else frame.top - low_y), content.unit)
+    size = 1.0 if content.geodesic else unit.size
+    for value in round_numbers(frame.left / size, right / size):
+        x = frame.x(value * size)
+        text = _degrees(value, "E", "W") if content.geodesic else f"{value:g} {unit.name}"
+        yield line(x, frame.plot_top, x, frame.bottom, stroke=FAINT)
+        yield label(x, frame.bottom + 17, text, text_anchor="middle", fill=FADED)
+    if content.line:
+        yield from _time_lines(frame, clock, low_y)
+        return
+    for value in round_numbers(low_y / size, frame.top / size):
+        y = frame.y(value * size)
+        text = _degrees(value, "N", "S") if content.geodesic else f"{value:g} {unit.name}"
+        yield line(LEFT, y, LEFT + PLOT_WIDTH, y, stroke=FAINT)
+        yield label(LEFT - 6, y + 4, text, text_anchor="end", fill=FADED)
+
+
+def _time_lines(frame: MapFrame, clock: Clock, low: float) -> Iterator[str]:
+    """Draw the grid lines of a map of a line, on which time runs upwards."""
+    for value in clock.round_ticks(math.ceil(low), math.floor(frame.top), 6):
+        y = frame.y(value)
+        yield line(LEFT, y, LEFT + PLOT_WIDTH, y, stroke=FAINT)
+        yield label(LEFT - 6, y + 4, clock.text(value), text_anchor="end", fill=FADED)
+
+
+def _degrees(value: float, positive: str, negative: str) -> str:
+    """A longitude or latitude as text: `30°W`; `positive` and `negative` are the letters, such as E and W."""
+    value = math.remainder(value, 360.0) if positive == "E" else value
+    return f"{abs(value):g}°{positive if value > 0 else negative if value < 0 else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleBar:
+    """A bar of `pixels` that is as long as its text says, and the box that it takes on the map."""
+
+    pixels: float
+    text: str
+    x: float
+    y: float
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """The corners of the rectangle behind the scale bar, which labels avoid."""
+        return self.x - 8, self.y - 22, self.x + max(self.pixels, text_width(self.text)) + 8, self.y + 8
+
+    def corners(self, frame: MapFrame) -> Iterator[ScaleBar]:
+        """The same bar in each corner of a map, lower left first."""
+        left, top, right, bottom = self.box
+        for y in (self.y, frame.plot_top + self.y - top + 6):
+            yield replace(self, y=y)
+            yield replace(self, x=LEFT + PLOT_WIDTH - (right - self.x) - 8, y=y)
+
+    def draw(self) -> str:
+        """Draw the bar with its length above it."""
+        x, y, end = self.x, self.y, self.x + self.pixels
+        left, top, right, bottom = self.box
+        ground = tag("rect", x=left, y=top, width=right - left, height=bottom - top, rx=4, fill="#ffffff", opacity=0.8)
+        shape = f"M{x:.1f} {y - 5:.1f}V{y:.1f}H{end:.1f}V{y - 5:.1f}"
+        path = tag("path", d=shape, fill="none", stroke=INK, stroke_width=1.6)
+        return tag("g", ground, path, label(x, y - 9, self.text, fill=INK), class_="scale-bar")
+
+
+def scale_bar(frame: MapFrame, content: MapContent) -> ScaleBar:
+    """The scale bar of a map: a round length of about a sixth of its width, for a globe at its middle latitude."""
+    if content.geodesic:
+        middle = frame.top - frame.height / frame.y_scale / 2
+        metres_per_pixel = geodesic(0.0, middle, 1.0, middle) / frame.x_scale
+        note = f" at {_degrees(round(middle), 'N', 'S')}"
+    else:
+        metres_per_pixel, note = content.unit / 1e6 / frame.x_scale, ""
+    unit = LengthUnit.for_span(metres_per_pixel * 120, 1_000_000)
+    if not content.geodesic and (own := LengthUnit.for_span(1.0, content.unit)).name not in ("km", "m", "mm"):
+        unit = LengthUnit(own.name, content.unit / 1e6)
+    length = round_step(metres_per_pixel * 60 / unit.size)
+    text = f"{length:g} {unit.name}{note}"
+    return ScaleBar(length * unit.size / metres_per_pixel, text, LEFT + 18, frame.bottom - 16)
