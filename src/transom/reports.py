@@ -54,19 +54,21 @@ def is_syntax(content: Any) -> bool:
 
 @dataclass(frozen=True)
 class Map:
-    """A map as `svg`, as an `html` page with pan and zoom, and as `geojson`."""
+    """A map as `svg`, as an `html` page with a time slider, and as `geojson`."""
 
     svg: str = field(repr=False)
     html: str = field(repr=False)
     geojson: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map to a file, as SVG, HTML or GeoJSON by its extension; UsageError for any other."""
-        texts = {".svg": self.svg, ".html": self.html, ".geojson": self.geojson}
-        text = texts.get(Path(path).suffix.lower())
-        if text is None:
-            raise UsageError(f"{path} is no name for a map", hint="let it end in .svg, .html or .geojson")
-        _write_file(path, text)
+        """Write the map to a file, as SVG, HTML, GeoJSON or PNG by its extension; UsageError for any other."""
+        check_drawing_name(path, MAP_ENDINGS, "map")
+        texts = {".html": self.html, ".geojson": self.geojson}
+        suffix = Path(path).suffix.lower()
+        if suffix in texts:
+            _write_file(path, texts[suffix].encode())
+        else:
+            _write_drawing(path, self.svg)
 
     def __repr__(self) -> str:
         """The size of the map instead of its long texts."""
@@ -77,10 +79,32 @@ class Map:
         return self.svg
 
 
-def _write_file(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file; UsageError if that fails."""
+PICTURE_ENDINGS = (".svg", ".png")
+"""The endings of the files that a picture can be written to."""
+MAP_ENDINGS = (".svg", ".png", ".html", ".geojson")
+"""The endings of the files that a map can be written to."""
+
+
+def check_drawing_name(path: str | os.PathLike[str], endings: tuple[str, ...], kind: str) -> None:
+    """Raise UsageError if the name of a file has none of the `endings`; `kind` is what is drawn, such as `map`."""
+    if Path(path).suffix.lower() not in endings:
+        names = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise UsageError(f"{path} is no name for a {kind}", hint=f"let it end in {names}")
+
+
+def _write_drawing(path: str | os.PathLike[str], svg: str) -> None:
+    """Write an SVG drawing to a file, as PNG if its name ends so; UsageError if that fails."""
+    if Path(path).suffix.lower() != ".png":
+        return _write_file(path, svg.encode())
+    from transom.picture.png import to_png
+
+    return _write_file(path, to_png(svg))
+
+
+def _write_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file; UsageError if that fails."""
     try:
-        Path(path).write_text(text, "utf-8")
+        Path(path).write_bytes(content)
     except OSError as error:
         raise UsageError(f"cannot write {path}", detail=str(error)) from error
 
@@ -92,8 +116,9 @@ class Picture:
     svg: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a file; UsageError if that fails."""
-        _write_file(path, self.svg)
+        """Write the drawing to a file, as SVG, or as PNG if the name ends so; UsageError for other endings."""
+        check_drawing_name(path, PICTURE_ENDINGS, "picture")
+        _write_drawing(path, self.svg)
 
     def __repr__(self) -> str:
         """The size of the drawing instead of its long text."""

@@ -169,7 +169,7 @@ def test_check_warns_and_hints(tmp_path: Path) -> None:
         (["picture", "q1.sneeql"], 2, "output"),
         (["picture", "q1.sneeql", "-o", "no/such/folder.svg"], 2, "cannot write"),
         (["sing"], 2, "sing"),
-        (["picture", "q1.sneeql", "-o", "q1.png"], 2, "let the name end in .svg"),
+        (["picture", "q1.sneeql", "-o", "q1.gif"], 2, "let it end in .svg or .png"),
         (["simulate", "q1.sneeql", "--until", "2001-01-01"], 2, "no number of ticks"),
         (["simulate", "q1.sneeql", "--until", "9" * 30], 2, "no number of ticks"),
         (["check", "latin.sneeql"], 1, "save it as UTF-8"),

@@ -13,8 +13,12 @@ from transom.catalog import Catalog
 from transom.errors import UsageError
 from transom.model.geometry.shapes import from_geojson
 from transom.model.time import Calendar
-from transom.picture.map.chart import _caption, unwrap_longitudes
-from transom.picture.map.tracks import MapContent, gather_map_content
+from transom.picture.map.chart import caption_lines, map_clock, map_frame
+from transom.picture.map.colours import SPEED_COLOURS
+from transom.picture.map.content import MapContent
+from transom.picture.map.frame import LEFT, PLOT_WIDTH, unwrap_longitudes
+from transom.picture.map.tracks import gather_map_content
+from transom.picture.svg import text_width
 
 CATALOG = Catalog.read("""
 extents:
@@ -52,7 +56,8 @@ def query(text: str) -> transom.Query:
 
 def shown(text: str, extent: str, rows: list, at: int | None = None):
     asked = query(text)
-    return gather_map_content(asked.algebra, asked.inputs({extent: rows}), asked.sources, CATALOG.regions, at)
+    inputs = asked.inputs({extent: rows})
+    return gather_map_content(asked.algebra, inputs, asked.sources, CATALOG, at, asked.evaluate(inputs))
 
 
 def held(text: str, at: int | None = None) -> dict[str, list[int]]:
@@ -126,12 +131,13 @@ def test_a_drawing_stands_on_its_own(colour, tmp_path) -> None:
     assert not re.search(r"(href|src|url\((?!#))", found.svg)
     assert found.svg in found.html
     assert "http" not in found.html.replace("http://www.w3.org/2000/svg", "")
+    assert "{{" not in found.html
     assert found._repr_svg_() == found.svg
     for ending in ("svg", "html", "geojson"):
         found.save(tmp_path / f"map.{ending}")
         assert (tmp_path / f"map.{ending}").stat().st_size > 1000
     with pytest.raises(UsageError, match="no name for a map"):
-        found.save(tmp_path / "map.png")
+        found.save(tmp_path / "map.jpg")
 
 
 def test_names_are_escaped() -> None:
@@ -145,7 +151,7 @@ def test_features() -> None:
     data = json.loads(query(BY_DISTANCE).map({"cars": CARS}).geojson)
     kinds = [feature["properties"]["kind"] for feature in data["features"]]
     assert kinds[:4] == ["region", "region", "track", "track"]
-    assert set(kinds[4:]) == {"window", "mark"}
+    assert set(kinds[4:]) == {"window", "mark", "answer"}
     assert from_geojson("all", data["features"][0], geodesic=False).polygons == CATALOG.region("Zone").polygons
     track = data["features"][2]
     assert track["properties"]["metres"] == 25_000
@@ -170,6 +176,82 @@ def test_places_on_a_line_are_drawn_over_time() -> None:
     assert found.regions == ()
 
 
+def test_axes_and_the_scale_bar_have_units() -> None:
+    plane = query(BY_DISTANCE).map({"cars": CARS}).svg
+    assert ">20 km<" in plane
+    assert re.search(r">5 km</text></g>", plane)
+    ships = query("SELECT IStream(lon) FROM ships [ROWS 1]").map({"ships": [(0, 10.0, 54.0), (60, 11.0, 54.5)]}).svg
+    assert ">54.2°N<" in ships
+    assert re.search(r">\d+ km at 54°N<", ships)
+    line = query("SELECT RStream(km) FROM train [ROWS 1]").map({"train": [(0, 1.0), (30, 5.0)]}).svg
+    assert ">2 km<" in line
+    assert ">10 s<" in line
+
+
+def test_speeds_have_round_classes_from_light_to_dark() -> None:
+    svg = query(BY_DISTANCE).map({"cars": CARS}, colour="speed").svg
+    assert "speed in km/h:" in svg
+    assert [limit for limit in ("0 – 2500", "2500 – 5000", "10000 or more") if f">{limit}<" not in svg] == []
+    light = [sum(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in SPEED_COLOURS]
+    assert light == sorted(light, reverse=True)
+
+
+def test_labels_lie_on_the_map_and_not_on_one_another() -> None:
+    svg = query(BY_DISTANCE).map({"cars": CARS}).svg
+    root = ElementTree.fromstring(svg)  # noqa: S314 - our own
+    labels = next(e for e in root.iter() if e.get("class") == "labels")
+    boxes = [
+        (float(e.get("x", "")), float(e.get("y", "")), text_width(e.text or "", float(e.get("font-size", ""))))
+        for e in labels
+    ]
+    assert {e.text for e in labels} >= {"a", "b", "Zone", "Depot"}
+    for number, (x, y, width) in enumerate(boxes):
+        assert x > 0
+        assert x + width < float(root.get("width", ""))
+        for other_x, other_y, other_width in boxes[number + 1 :]:
+            assert abs(y - other_y) > 11 or x + width < other_x or other_x + other_width < x
+    assert all(e.get("paint-order") == "stroke" for e in labels)
+
+
+def test_a_region_nearby_is_shown_whole() -> None:
+    content = shown(INSIDE, "cars", CARS)
+    frame = map_frame(content, CATALOG.calendar)
+    for region in content.regions:
+        outline = frame.outline(region.polygons[0][0])
+        assert all(LEFT <= x <= LEFT + PLOT_WIDTH and frame.plot_top <= y <= frame.bottom for x, y in outline)
+
+
+def test_the_caption_says_window_and_time_in_words() -> None:
+    svg = query(BY_DISTANCE).map({"cars": CARS}, at=6).svg
+    assert "as of tick 6 (6 s)" in svg
+    assert "cars: every 5 km of path a window with the tuples of the last 10 km of path, for each id" in svg
+
+
+def test_the_slider_shows_the_window_at_each_stop() -> None:
+    asked = query(BY_DISTANCE)
+    page = asked.map({"cars": CARS}).html
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1])  # type: ignore[index]
+    assert data["stops"] == list(range(9))
+    track = data["tracks"][0]
+    for number, stop in enumerate(data["stops"]):
+        at_stop = [
+            tick for tick, ranges in zip(track["ticks"], track["held"]) if any(a <= number <= b for a, b in ranges)
+        ]
+        assert at_stop == held(BY_DISTANCE, at=stop)["a"]
+    assert re.search(r'<input type="range" id="time" min="0" max="8" value="8"', page)
+
+
+def test_positions_in_different_units_are_refused() -> None:
+    text = "SELECT RStream(cars.id) FROM cars [ROWS 1], vans [ROWS 1] WHERE cars.id = vans.id"
+    mixed = Catalog.read("""
+extents:
+  cars: {declare: 'pushed (id:string, x:float, y:float)', position: {x: x, y: y, unit: km}}
+  vans: {declare: 'pushed (id:string, x:float, y:float)', position: {x: x, y: y, unit: m}}
+""")
+    with pytest.raises(UsageError, match="positions in different units"):
+        transom.compile(text, mixed, language="cql").map({"cars": [], "vans": []}, until=1)
+
+
 def test_what_has_no_map() -> None:
     with pytest.raises(UsageError, match="nothing that the query reads has a position"):
         query("SELECT RStream(speed) FROM wind [ROWS 2]").map({"wind": [(0, 1.0)]})
@@ -178,8 +260,9 @@ def test_what_has_no_map() -> None:
 
 
 def test_a_long_caption_ends_with_an_ellipsis() -> None:
-    ways = MapContent((), (), (), 3, ("RANGE BY '5 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE",) * 4, False, False)
-    caption = _caption(ways, Calendar())
-    assert caption.startswith("at tick 3, 1970-01-01 00:00:03+00:00; RANGE BY")
-    assert len(caption) == 150
-    assert caption[-1] == "…"
+    content = MapContent((), (), (), 3, ("a window " * 40, *("cars: every second a window",) * 5), False, False)
+    lines = caption_lines(content, map_clock(content, Calendar()))
+    assert lines[0] == "as of tick 3 (3 s)"
+    assert len(lines[1]) <= 125
+    assert lines[1].endswith(" …")
+    assert lines[3] == "and 4 more windows"

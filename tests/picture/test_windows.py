@@ -19,9 +19,11 @@ from transom.algebra.windows import (
     Every,
     OnArrival,
     RegionRange,
+    UnboundedRange,
     Window,
     time_window,
 )
+from transom.errors import UsageError
 from transom.model.bag import Element
 from transom.model.geometry.shapes import from_wkt
 from transom.model.geometry.space import Position
@@ -145,20 +147,29 @@ def test_windows_of_a_subquery_have_colours_of_their_own() -> None:
     assert "its tuples are the answer made from the windows above" in drawing.words
 
 
-def test_what_cannot_be_drawn_is_said() -> None:
-    a, b = (Schema((Attribute("x", Type.INTEGER, name),)) for name in "ab")
-    sea = Window(
-        StreamReceive("b", b),
-        OnArrival(),
-        RegionRange(from_wkt("Sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")),
-        position=Position("x", None),
-    )
-    elements = [Element(tick, tick, (tick,)) for tick in range(1, 20)]
-    given = Inputs(20, {"a": elements, "b": elements})
-    svg = draw_picture(WindowCrossProduct(time_window(StreamReceive("a", a), 5, 0, 5), sea), given, Calendar())
-    assert "not drawn yet: " in svg
-    assert svg.count('class="bar') == 5
-    assert "not drawn yet: " in draw_picture(sea, replace(given, until=10**9), Calendar())
+A, B = (Schema((Attribute("x", Type.INTEGER, name),)) for name in "ab")
+SEA = from_wkt("Sea", "POLYGON ((0 0, 1 0, 1 1, 0 0))")
+IN_SEA = Window(StreamReceive("b", B), OnArrival(), RegionRange(SEA), position=Position("x", None))
+BY_LENGTH = CoordinateRange(Coordinate.DISTANCE, Bound(1, -5), Bound(1, 0))
+
+
+@pytest.mark.parametrize(
+    ("op", "part"),
+    [
+        (IN_SEA, "a window by region"),
+        (WindowCrossProduct(time_window(StreamReceive("a", A), 5, 0, 5), IN_SEA), "a window by region"),
+        (replace(time_window(StreamReceive("a", A), 5, 0, 5), key=A.attributes), "a window for each x"),
+        (Window(StreamReceive("b", B), OnArrival(), BY_LENGTH, position=Position("x", None)), "a window by distance"),
+        (Window(StreamReceive("a", A), OnArrival(), UnboundedRange()), "a window without bounds"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(op: Window | WindowCrossProduct, part: str) -> None:
+    with pytest.raises(UsageError, match=f"cannot show {part}") as refusal:
+        draw_picture(op, Inputs(20, {"a": [], "b": []}), Calendar())
+    assert refusal.value.hint == "`transom simulate` prints the answer"
+    with pytest.raises(UsageError) as refusal:
+        draw_picture(op, Inputs(20, {"a": [], "b": []}), Calendar(), has_positions=True)
+    assert "`transom map`" in str(refusal.value.hint)
 
 
 def test_a_window_holds_only_what_had_arrived() -> None:

@@ -24,7 +24,7 @@ from transom.cli.errors import report_errors
 from transom.cli.files import MapColour, load_query, pause_garbage_collection, write_text
 from transom.cli.options import parse_tick, print_query_warnings, report_warnings
 from transom.cli.output import say, use_json_lines
-from transom.errors import UsageError
+from transom.reports import MAP_ENDINGS, PICTURE_ENDINGS, check_drawing_name
 from transom.version import __version__
 
 if TYPE_CHECKING:
@@ -220,28 +220,26 @@ def simulate(
 @app.command()
 def picture(
     file: QueryFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The SVG file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg or .png.")],
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
 ) -> None:
     """Draw the windows of a query over time, or for SPARQL when its solutions are valid."""
-    if output.suffix.lower() != ".svg":
-        raise UsageError(f"{output} is no name for a picture", hint="pictures are SVG: let the name end in .svg")
+    check_drawing_name(output, PICTURE_ENDINGS, "picture")
     query = load_query(file, catalog, parameters=parameters)
     print_query_warnings(query)
     first, last = parse_tick(start, "--start", query) or 0, parse_tick(until, "--until", query)
     with progress_bar(query) as watch:
-        drawing = query.picture(until=last, start=first, watch=watch)
-    write_text(output, drawing.svg)
+        query.picture(until=last, start=first, watch=watch).save(output)
     say(f"{output}: written")
 
 
 @app.command("map")
 def draw_map(
     file: QueryFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg, .html or .geojson.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg, .png, .html or .geojson.")],
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     until: Until = None,
@@ -250,8 +248,7 @@ def draw_map(
     colour: Annotated[MapColour, typer.Option(help="What the colour of a track says.")] = MapColour.object,
 ) -> None:
     """Draw where objects went: tracks, regions, the current window and where it slid."""
-    if output.suffix.lower() not in (".svg", ".html", ".geojson"):
-        raise UsageError(f"{output} is no name for a map", hint="let it end in .svg, .html or .geojson")
+    check_drawing_name(output, MAP_ENDINGS, "map")
     query = load_query(file, catalog, parameters=parameters)
     print_query_warnings(query)
     with progress_bar(query) as watch:

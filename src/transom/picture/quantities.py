@@ -130,7 +130,7 @@ class Clock:
 
 
 def axis_steps(calendar: Calendar) -> Iterator[int]:
-    """The steps in ticks, ascending, that are round lengths of time: such as 1, 2 or 5 s, 10, 15 or 30 min, and days."""
+    """The steps in ticks, ascending, that are round lengths of time: 1, 2 or 5 s, 10, 15 or 30 min, days."""
     lengths = [factor * 10**power for power in range(6) for factor in (1, 2, 5)]
     lengths += [factor * unit for unit, factors in _CLOCK_FACTORS for factor in factors]
     steps = [step for length in lengths if (step := calendar.ticks(length))]

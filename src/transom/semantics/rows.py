@@ -85,16 +85,30 @@ class RowSemantics(Semantics):
         from transom.picture import draw_picture
 
         query = self.query
-        return draw_picture(query.algebra, inputs, query.catalog.calendar, title=self.title, text=query.text)
+        has_positions = any(extent.position is not None for extent in self.sources)
+        return draw_picture(
+            query.algebra,
+            inputs,
+            query.catalog.calendar,
+            title=self.title,
+            text=query.text,
+            has_positions=has_positions,
+        )
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Draw tracks, the window at tick `at` (None: the last) and regions as a map; `colour` by object or speed."""
         from transom.picture.map.render import render_map
 
-        query, catalog = self.query, self.query.catalog
-        answer = self.evaluate(inputs)
-        return Map(
-            *render_map(
-                query.algebra, inputs, self.sources, catalog, answer=answer, at=at, colour=colour, title=self.title
-            )
+        query = self.query
+        renderings = render_map(
+            query.algebra,
+            inputs,
+            self.sources,
+            query.catalog,
+            answer=self.evaluate(inputs),
+            optimized=query.optimized,
+            at=at,
+            colour=colour,
+            title=self.title,
         )
+        return Map(*renderings)

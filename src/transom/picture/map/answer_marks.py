@@ -110,5 +110,3 @@ def label_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Lab
             yield time
         if len(labelled) >= MAX_LABELS:
             return
-
-

@@ -1,4 +1,4 @@
-"""A map as SVG: regions as areas, tracks coloured by object or speed, the current window, and the rows of the answer."""
+"""A map as SVG: regions as areas, tracks by object or speed, the current window, and the rows of the answer."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from transom.picture.svg import Attribute, label, line, tag, text_width
 
 LEFT, PLOT_WIDTH, MAX_HEIGHT, MIN_HEIGHT, LINE_HEIGHT = 66, WIDTH - 66 - 16, 720, 280, 420
 MARGIN = 0.06
-ROOM_FOR_REGIONS = 1.4
+ROOM_FOR_REGIONS = 1.6
 """How much wider or higher a map may get, so that it shows a whole region that the query does not name."""
 
 HALO: dict[str, Attribute] = {
@@ -210,7 +210,7 @@ class ScaleBar:
 
     def corners(self, frame: MapFrame) -> Iterator[ScaleBar]:
         """The same bar in each corner of a map, lower left first."""
-        left, top, right, bottom = self.box
+        _, top, right, _ = self.box
         for y in (self.y, frame.plot_top + self.y - top + 6):
             yield replace(self, y=y)
             yield replace(self, x=LEFT + PLOT_WIDTH - (right - self.x) - 8, y=y)

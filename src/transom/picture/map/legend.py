@@ -84,9 +84,7 @@ def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Ite
     yield from _answer_entries(content)
     rejected = [frame.pixel(point.x, point.y) for track in content.tracks for point in track.rejected]
     if rejected:
-        outside = sum(
-            not (LEFT <= x <= LEFT + PLOT_WIDTH and frame.plot_top <= y <= frame.bottom) for x, y in rejected
-        )
+        outside = sum(not (LEFT <= x <= LEFT + PLOT_WIDTH and frame.plot_top <= y <= frame.bottom) for x, y in rejected)
         note = f", {outside} outside the map" if outside else ""
         yield lambda x, y: [cross(x + middle, y)], f"beyond max_speed: {plural(len(rejected), 'row')}{note}"
 

@@ -13,9 +13,7 @@ from transom.picture.map.frame import MapFrame
 from transom.picture.svg import escape, number
 
 
-def html_page(
-    svg: str, content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour, title: str
-) -> str:
+def html_page(svg: str, content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour, title: str) -> str:
     """A self-contained HTML page with the SVG of a map, a time slider, zoom and pan; it works with the keyboard too."""
     template = files("transom.picture.map").joinpath("page.html").read_text("utf-8")
     data = json.dumps(_slider_data(content, frame, calendar, colour), separators=(",", ":"), ensure_ascii=True)

@@ -23,15 +23,17 @@ def render_map(
     catalog: Catalog,
     *,
     answer: Answer | None = None,
+    optimized: Plan | None = None,
     at: int | None = None,
     colour: Colour = "object",
     title: str = "",
 ) -> tuple[str, str, str]:
     """Render a map as (SVG, HTML, GeoJSON) at tick `at` (None: last of the run); `colour` is by object or speed.
 
-    The rows of `answer` are marked where they are; `colour` is whether colours mean objects or speeds.
+    The rows of `answer` are marked where they are; the `optimized` plan shows whether the query is about one object.
+    `colour` is whether colours mean objects or speeds.
     """
-    content = gather_map_content(plan, inputs, extents, catalog, at, answer)
+    content = gather_map_content(plan, inputs, extents, catalog, at, answer, optimized)
     calendar, frame = catalog.calendar, map_frame(content, catalog.calendar)
     svg = draw_map(content, frame, calendar, colour, title)
     page = html_page(svg, content, frame, calendar, colour, title)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from transom.algebra.expressions.expression import InRegion
-from transom.algebra.operator import Operator, Plan
+from transom.algebra.operator import Operator, Plan, Stream
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import SpeedLimit
 from transom.algebra.tree import expressions_of, walk
@@ -49,8 +49,11 @@ def gather_map_content(
     catalog: Catalog,
     at: int | None = None,
     answer: Answer | None = None,
+    optimized: Plan | None = None,
 ) -> MapContent:
     """Gather a map's tracks, regions, `answer` and window at tick `at`, by default the last one of the run.
+
+    The `optimized` plan filters early, so it shows whether a query is about one object alone.
 
     Positions on the plane and on the earth, or in different units, cannot be mixed: UsageError.
     UsageError if no extent has positions.
@@ -63,7 +66,6 @@ def gather_map_content(
     marks: list[SlideMark] = []
     region_names = {region.name for op in walk(plan) for region in regions_of(op)}
     windows: list[str] = []
-    objects: set[str] = set()
     for op in walk(plan):
         if not isinstance(op, Window) or isinstance(op.input, StoredTable):
             continue
@@ -73,9 +75,7 @@ def gather_map_content(
             continue
         sentence = window_sentence(op, catalog.calendar) or f"{op.range}, {op.slide}"
         windows.append(f"{extent.name}: {sentence}")
-        elements = evaluate_stream(op.input, inputs)
-        objects |= _object_names(op, extent, elements, now)
-        for _, object_rows in elements_by_key(op, elements):
+        for _, object_rows in elements_by_key(op, evaluate_stream(op.input, inputs)):
             events = [event for event in slide_events(op, object_rows, inputs) if event[0] <= now]
             _note_held_rows(op, object_rows, events, stops, held.setdefault(extent.name, {}))
             if isinstance(op.slide, Every) and op.slide.coordinate is Coordinate.DISTANCE:
@@ -91,7 +91,8 @@ def gather_map_content(
     ]
     answers: tuple[AnswerRow, ...] = ()
     if answer is not None:
-        answers = locate_answer(plan, answer, make_locator(plan, moving, tracks, objects), now, stops)
+        locator = make_locator(plan, moving, tracks, _objects_read(optimized or plan, moving, inputs, now))
+        answers = locate_answer(plan, answer, locator, now, stops)
     drawn = [region for region in catalog.regions.values() if region.geodesic == geodesic and not line]
     shapes = tuple(RegionShape(region.name, region.unwrapped, region.name in region_names) for region in drawn)
     sentences = tuple(dict.fromkeys(windows))
@@ -153,15 +154,30 @@ def _note_held_rows(
                 numbers.append(number)
 
 
-def _object_names(op: Window, extent: Extent, elements: Sequence[Element], now: int) -> set[str]:
-    """The names of the objects whose rows a window can hold by tick `now`; the extent's name if it has no objects."""
+def _objects_read(plan: Plan, moving: Mapping[str, Extent], inputs: Inputs, now: int) -> set[str]:
+    """The names of the objects whose rows reach a window of an (optimized) plan by tick `now`, after its filters.
+
+    An extent without objects counts as one, of its name.
+    """
+    names: set[str] = set()
+    for op in walk(plan):
+        if not isinstance(op, Window) or isinstance(op.input, StoredTable):
+            continue
+        for name in {source.extent for source in walk(op.input) if isinstance(source, StreamAcquire | StreamReceive)}:
+            if name in moving:
+                names |= _objects_of_stream(op.input, moving[name], inputs, now)
+    return names
+
+
+def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int) -> set[str]:
+    """The names of the objects of an extent in a stream; it is evaluated where it still has their column."""
     if extent.object is None:
-        return {extent.name} if elements else set()
-    assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller leaves tables out
-    for number, attribute in enumerate(op.input.schema):
-        origin = find_origin(op.input, attribute)
-        if origin is not None and origin.name == extent.object:
-            return {str(element.row[number]) for element in elements if element.tick <= now}
+        return {extent.name}
+    for op in walk(stream):
+        for number, attribute in enumerate(op.schema):
+            origin = find_origin(op, attribute)
+            if isinstance(op, Stream) and origin is not None and origin.name == extent.object:
+                return {str(element.row[number]) for element in evaluate_stream(op, inputs) if element.tick <= now}
     return set()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transom.model.time import Calendar
+from transom.picture.quantities import format_ticks
 from transom.picture.style import BAR, EDGE, FADED, GREY, INK, LEFT, RIGHT, WIDTH
 from transom.picture.svg import label, line, tag, text_width
 from transom.picture.timeline.pairs import PALETTE, UNPAIRED_COLOUR
 from transom.picture.timeline.scale import Scale
 from transom.picture.timeline.span import DrawnSpan
-from transom.picture.quantities import format_ticks
 
 LEGEND_LINE_HEIGHT = 20
 

@@ -63,7 +63,7 @@ def layout_lane(lane: Lane, top: float, scale: Scale, example: ExampleWindows | 
         + LANE_PADDING
     )
     y = base + 9
-    if lane.problem is not None or not lane.windows:
+    if not lane.windows:
         return LaneBox(lane, dots, top, base, (), y + 8)
     if lane.is_scan:
         return LaneBox(lane, dots, top, base, (y,), y + ROW + LANE_PADDING)

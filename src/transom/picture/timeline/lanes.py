@@ -11,8 +11,15 @@ from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.tree import inputs as input_operators
 from transom.algebra.tree import walk
-from transom.algebra.windows import Coordinate, CoordinateRange, Every, TableContent, Window
-from transom.errors import Unsupported
+from transom.algebra.windows import (
+    Coordinate,
+    CoordinateRange,
+    Every,
+    RegionRange,
+    TableContent,
+    Window,
+    range_parts,
+)
 from transom.model.bag import Element, TableVersion
 from transom.reference.evaluate import evaluate_stream
 from transom.reference.sources import Inputs, scan_table
@@ -42,7 +49,7 @@ class Lane:
     """A lane of the picture, which shows one window operator: its input elements or table versions, and its windows.
 
     `block` is the same for lanes whose windows are paired with each other. `created` are the ticks of all windows of
-    the span, drawn or not; one window in `each` is considered; `problem` says why nothing is drawn.
+    the span, drawn or not; one window in `each` is considered.
     """
 
     op: Window
@@ -52,7 +59,6 @@ class Lane:
     windows: tuple[DrawnWindow, ...] = ()
     created: tuple[int, ...] = ()
     each: int = 1
-    problem: str | None = None
 
     @property
     def is_scan(self) -> bool:
@@ -120,27 +126,30 @@ WindowEvent = tuple[int, dict[Coordinate, int]]
 """The creation of a window: its tick, and the value of each coordinate then."""
 
 
+def undrawable_part(op: Window) -> str:
+    """What of a window operator has no bar on a time axis, as text; empty if the operator can be drawn."""
+    if isinstance(op.input, StoredTable):
+        return ""
+    if op.key:
+        return f"a window for each {' and '.join(attribute.name for attribute in op.key)}"
+    if any(isinstance(part, RegionRange) for part in range_parts(op.range)):
+        return "a window by region"
+    if op.by_distance:
+        return "a window by distance"
+    return "" if isinstance(op.range, CoordinateRange) else "a window without bounds"
+
+
 def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[WindowEvent]]:
-    """A window operator's input elements, and when it creates windows; Unsupported if it cannot be drawn."""
+    """The input elements of a window operator that can be drawn, and when it creates windows."""
     if isinstance(op.input, StoredTable):
         return [], [(tick, {Coordinate.TICK: tick}) for tick in scan_ticks(op.slide, op.input, inputs)]
-    if op.key or not isinstance(op.range, CoordinateRange):
-        raise Unsupported("Window", "a picture shows no partitions and no regions")
-    if op.by_distance:
-        raise Unsupported("Window", "a picture shows no distances")
     elements = evaluate_stream(op.input, inputs)
     return elements, slide_events(op, position_elements(op, elements), inputs)
 
 
 def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
-    """Evaluate a window operator (of FROM clause `block`) to a lane with one in `each` of its windows.
-
-    `problem` is set if it cannot be drawn.
-    """
-    try:
-        elements, events = window_events(thin_slides(op, each), inputs)
-    except Unsupported as gap:
-        return Lane(op, block, problem=gap.why)
+    """Evaluate a window operator (of FROM clause `block`) to a lane with one in `each` of its windows."""
+    elements, events = window_events(thin_slides(op, each), inputs)
     created = tuple(tick for tick, _ in events)
     superseded = _next_ticks(created)
     windows = tuple(
@@ -166,7 +175,7 @@ def _drawn_window(
     tick, coordinates = event
     if isinstance(op.input, StoredTable):
         return DrawnWindow(tick, tick, tick, len(scan_table(op.input, tick, inputs)), superseded=superseded)
-    assert isinstance(op.range, CoordinateRange)  # noqa: S101 - window_events refused the others
+    assert isinstance(op.range, CoordinateRange)  # noqa: S101 - undrawable_part names the others
     base = coordinates[op.range.coordinate]
     members = tuple(
         positioned.element

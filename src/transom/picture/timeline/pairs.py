@@ -55,16 +55,11 @@ class ExampleWindows:
 
 
 def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
-    """Pair the windows of lanes by FROM clause; if one of its lanes cannot be drawn, none of them is paired."""
+    """Pair the windows of lanes by FROM clause."""
     blocks: dict[int, list[int]] = {}
     for number, lane in enumerate(lanes):
         blocks.setdefault(lane.block, []).append(number)
-    pairings: list[Pairing] = []
-    for numbers in blocks.values():
-        drawable = all(lanes[number].problem is None for number in numbers)
-        parts = [tuple(numbers)] if drawable else [(number,) for number in numbers]
-        pairings += [_pair_block(part, lanes) for part in parts]
-    return pairings
+    return [_pair_block(tuple(numbers), lanes) for numbers in blocks.values()]
 
 
 def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:

@@ -57,9 +57,6 @@ def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWind
     """Draw a lane in `box`: heading, dots (coloured if in `example`; None: all grey), windows or scans, and notes."""
     lane = box.lane
     parts = draw_heading(lane, box.top, calendar, example)
-    if lane.problem is not None:
-        parts.append(label(LEFT, box.base, f"not drawn yet: {lane.problem}", size=12, fill=FADED, font_style="italic"))
-        return tag("g", *parts, class_="lane", data_name=lane.name)
     chosen: set[int] = set()
     colour = GREY
     if example is not None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from transom.algebra.sources import StoredTable
 from transom.algebra.windows import AtStart, CoordinateRange, Every, Window
-from transom.errors import Unsupported
 from transom.picture.timeline.lanes import MAX_WINDOWS, thin_slides, window_events
 from transom.picture.timeline.pairs import PALETTE, output_ticks
 from transom.reference.sources import Inputs
@@ -38,17 +37,14 @@ def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpa
     If one window in several is drawn, the span tells how many.
     """
     each = _thinning_factor(lanes[0][0]) if len(lanes) == 1 else 1
-    start = replace(inputs, until=inputs.start)
-    lanes = [(thin_slides(op, each), block) for op, block in lanes if _creation_ticks(op, start) is not None]
+    lanes = [(thin_slides(op, each), block) for op, block in lanes]
     operators = [op for op, _ in lanes]
-    if not operators:
-        return DrawnSpan(inputs.start, inputs.until, inputs.until)
     targets = [_target_window_count(op) for op in operators]
     end = inputs.start
     step = MAX_WINDOWS * min((op.slide.step for op in operators if isinstance(op.slide, Every)), default=1)
     while True:
         end = min(end + step, inputs.until)
-        ticks = [_creation_ticks(op, replace(inputs, until=end)) or [] for op in operators]
+        ticks = [_creation_ticks(op, replace(inputs, until=end)) for op in operators]
         crowded = any(len(creations) > MAX_WINDOWS for creations in ticks)
         enough = all(len(creations) > target for creations, target in zip(ticks, targets))
         if crowded or enough or end == inputs.until:
@@ -75,12 +71,9 @@ def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Seq
     return last
 
 
-def _creation_ticks(op: Window, inputs: Inputs) -> list[int] | None:
-    """The ticks at which a window operator creates windows; None if the operator cannot be drawn."""
-    try:
-        return [tick for tick, _ in window_events(op, inputs)[1]]
-    except Unsupported:
-        return None
+def _creation_ticks(op: Window, inputs: Inputs) -> list[int]:
+    """The ticks at which a window operator creates windows."""
+    return [tick for tick, _ in window_events(op, inputs)[1]]
 
 
 def _slides_per_range(op: Window) -> int:

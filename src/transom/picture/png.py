@@ -1,0 +1,20 @@
+"""Render an SVG drawing to PNG with the library resvg, which the extra `png` installs."""
+
+from __future__ import annotations
+
+from transom.errors import UsageError
+
+ZOOM = 2.0
+"""The pixels of the image for one pixel of the drawing, so that text stays sharp in print and on fine screens."""
+
+
+def to_png(svg: str) -> bytes:
+    """The bytes of a PNG image of an SVG drawing; UsageError if the extra `png` is not installed."""
+    try:
+        import resvg_py
+    except ImportError as error:
+        raise UsageError(
+            "PNG needs the library resvg_py, which is not installed",
+            hint="install transom[png], or let the name end in .svg",
+        ) from error
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=ZOOM, background="white"))
