@@ -11,11 +11,20 @@ from transom.algebra.windows import (
     CoordinateRange,
     Every,
     OnArrival,
+    OnChange,
+    OnRowCount,
+    Range,
+    RangeIntersection,
+    RegionRange,
+    Slide,
+    UnboundedRange,
     Window,
     row_window,
     scan_window,
     time_window,
 )
+from transom.model.geometry.shapes import from_wkt
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
@@ -25,6 +34,11 @@ from transom.picture.timeline.window_text import ordinal, window_sentence, windo
 SCHEMA = Schema((Attribute("x", Type.INTEGER, "s"),))
 STREAM = StreamReceive("s", SCHEMA)
 TABLE = StoredTable("t", SCHEMA)
+
+
+def _index(low: int) -> CoordinateRange:
+    """The range of the latest rows, down to `low` before the last."""
+    return CoordinateRange(Coordinate.INDEX, Bound(1, low), Bound(1, 0))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +95,44 @@ TABLE = StoredTable("t", SCHEMA)
 )
 def test_windows_of_the_language(op: Window, words: str, meaning: str) -> None:
     assert window_syntax(op, Calendar()) == words
+    assert window_sentence(op, Calendar()) == meaning
+
+
+KM = 10**9
+PARK = from_wkt("Park", "POLYGON ((0 0, 1 0, 1 1, 0 0))")
+MOVING = Position("x", None)
+
+
+@pytest.mark.parametrize(
+    ("slide", "extent", "meaning"),
+    [
+        (OnArrival(), _index(0), "at every arrival a window with the latest row, for each x"),
+        (OnRowCount(3), _index(-4), "at every 3rd row a window with the latest 5 rows, for each x"),
+        (
+            Every(Coordinate.DISTANCE, 5 * KM),
+            CoordinateRange(Coordinate.DISTANCE, Bound(5 * KM, -50 * KM), Bound(5 * KM, 0)),
+            "every 5 km of path a window with the tuples of the last 50 km of path, for each x",
+        ),
+        (
+            Every(Coordinate.TICK, 600),
+            CoordinateRange(Coordinate.DISTANCE, Bound(1, -1_852_000_000), Bound(1, 0)),
+            "every 10 minutes a window with the tuples of the last 1 nmi of path, for each x",
+        ),
+        (
+            OnArrival(),
+            RegionRange(PARK),
+            "at every arrival inside Park a window with all tuples so far from there, for each x",
+        ),
+        (OnArrival(), UnboundedRange(), "at every arrival a window with all tuples so far, for each x"),
+        (
+            OnChange(),
+            RangeIntersection((RegionRange(PARK), CoordinateRange(Coordinate.TICK, Bound(1, -1200), Bound(1, 0)))),
+            "whenever it changes a window with the tuples of the last 20 minutes from inside Park, for each x",
+        ),
+    ],
+)  # fmt: skip
+def test_windows_of_cql_in_words(slide: Slide, extent: Range, meaning: str) -> None:
+    op = Window(STREAM, slide, extent, key=SCHEMA.attributes, position=MOVING)
     assert window_sentence(op, Calendar()) == meaning
 
 

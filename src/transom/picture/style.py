@@ -4,8 +4,8 @@ from __future__ import annotations
 
 WIDTH = 860
 LEFT = 30
-RIGHT = WIDTH - 190
 EDGE = 14
+RIGHT = WIDTH - EDGE - 28
 
 INK = "#1f2933"
 FADED = "#5b6673"
@@ -20,3 +20,11 @@ MONO = "ui-monospace, 'SFMono-Regular', Menlo, Consolas, 'DejaVu Sans Mono', mon
 BAR = 18
 ROW = 30
 NOTES = 14
+
+TEXT_HALO: dict[str, str | int | float] = {
+    "paint_order": "stroke",
+    "stroke": PANEL,
+    "stroke_width": 3,
+    "stroke_linejoin": "round",
+}
+"""Attributes that keep text readable where lines cross it."""

@@ -53,7 +53,7 @@ def _attribute_name(key: str) -> str:
     return key.rstrip("_").replace("__", ":").replace("_", "-")
 
 
-def label(x: float, y: float, text: str, *, size: Attribute = 11, **attributes: Attribute | None) -> str:
+def label(x: float, y: float, text: str, *, size: Attribute = 12, **attributes: Attribute | None) -> str:
     """An SVG text element at (x, y) with one line of text; `size` is the font size in pixels."""
     return tag("text", escape(text), x=x, y=y, font_size=size, **attributes)
 
@@ -73,6 +73,6 @@ def shorten(text: str, max_length: int) -> str:
     return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
-def text_width(text: str, size: float = 11) -> float:
+def text_width(text: str, size: float = 12) -> float:
     """The estimated width of a line of text in pixels at a font size; rather too wide, as fonts differ."""
     return size * sum(_LETTER_WIDTHS.get(letter, 0.62) for letter in text)

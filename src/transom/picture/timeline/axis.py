@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transom.model.time import Calendar
-from transom.picture.quantities import format_ticks
-from transom.picture.style import BAR, EDGE, FADED, GREY, INK, LEFT, RIGHT, WIDTH
+from transom.picture.quantities import Clock, format_ticks
+from transom.picture.style import BAR, FADED, GREY, INK, LEFT, RIGHT, WIDTH
 from transom.picture.svg import label, line, tag, text_width
 from transom.picture.timeline.pairs import PALETTE, UNPAIRED_COLOUR
 from transom.picture.timeline.scale import Scale
@@ -16,37 +16,54 @@ LEGEND_LINE_HEIGHT = 20
 
 
 def draw_axis(y: float, scale: Scale, span: DrawnSpan, calendar: Calendar, rhythm: int = 0) -> tuple[str, float]:
-    """Draw the time axis at height y, numbered at multiples of `rhythm` if possible; returns SVG and the y below it.
+    """Draw the axis of ticks at height y, numbered at multiples of `rhythm` if possible; returns SVG and the y below.
 
-    `rhythm` is the greatest common divisor of windows' creation ticks.
+    `rhythm` is the greatest common divisor of windows' creation ticks. A long axis has times below its numbers.
     """
+    clock = Clock(calendar, span.first, span.last)
     by_clock = calendar.length != 1_000_000 or span.last - span.first > 120
-    parts = [line(LEFT - 12, y, RIGHT + 24, y, stroke=INK, stroke_width=1.2)]
-    parts.append(
-        tag("polygon", points=f"{RIGHT + 32},{y:.1f} {RIGHT + 24},{y - 4:.1f} {RIGHT + 24},{y + 4:.1f}", fill=INK)
-    )
-    spacing = max(76 if by_clock else 44, text_width(str(scale.right), 11.5) + 14)
+    parts = _axis_line(y)
+    spacing = max(76 if by_clock else 44, text_width(str(scale.right), 12.5) + 14)
     for tick in scale.numbers(calendar, spacing, rhythm):
         x = scale.at(tick)
         colour = INK if tick >= scale.first else FADED
         parts.append(line(x, y, x, y + 5, stroke=INK, class_="tick", data_tick=tick))
-        parts.append(label(x, y + 17, str(tick), size=11.5, text_anchor="middle", fill=colour))
-        if by_clock and tick != span.first:
-            text = format_ticks(tick - span.first, calendar)
-            parts.append(label(x, y + 31, text, size=10, text_anchor="middle", fill=FADED))
-    bottom = y + (31 if by_clock else 19)
-    text = f"tick (1 tick = {format_ticks(1, calendar)})"
-    parts.append(label(RIGHT + 38, y + 4, text, size=11.5, fill=INK))
+        parts.append(label(x, y + 18, str(tick), size=12.5, text_anchor="middle", fill=colour))
+        if by_clock and (tick != span.first or clock.has_instants):
+            text = clock.text(tick) if clock.has_instants else format_ticks(tick - span.first, calendar)
+            parts.append(label(x, y + 33, text, size=11, text_anchor="middle", fill=FADED))
+    bottom = y + (51 if by_clock else 36)
     note = f"ticks {span.first} to {span.last} of {span.until}" if not span.is_complete else "the whole run"
-    note_x = min(RIGHT + 38, WIDTH - EDGE - text_width(note))
-    parts.append(label(note_x, y + 19, note, fill=FADED, class_="note"))
+    day = f", {clock.day(span.first)}" if by_clock and clock.has_instants else ""
+    text = f"{note}; 1 tick = {format_ticks(1, calendar)}{day}"
+    parts.append(label(RIGHT + 14, bottom, text, text_anchor="end", fill=FADED, class_="note"))
     if scale.left < scale.first:
         middle = (LEFT - 12 + scale.at(scale.first)) / 2
         text = "before the start"
-        if scale.at(scale.first) - LEFT > text_width(text, 10):
-            bottom += 13
-            parts.append(label(middle, bottom, text, size=10, text_anchor="middle", fill=FADED, font_style="italic"))
+        if scale.at(scale.first) - LEFT > text_width(text, 11):
+            parts.append(label(middle, bottom, text, size=11, text_anchor="middle", fill=FADED, font_style="italic"))
     return tag("g", *parts, class_="axis"), bottom
+
+
+def draw_time_axis(y: float, scale: Scale, clock: Clock) -> tuple[str, float]:
+    """Draw an axis with round times at height y; returns SVG and the y below it."""
+    parts = _axis_line(y)
+    width = max(text_width(clock.text(tick), 12.5) for tick in (clock.first, clock.last)) + 24
+    for tick in clock.round_ticks(scale.left, scale.right, max(2, int((RIGHT - LEFT) / max(width, 70)))):
+        x = scale.at(tick)
+        parts.append(line(x, y, x, y + 5, stroke=INK, class_="tick", data_tick=tick))
+        parts.append(label(x, y + 18, clock.text(tick), size=12.5, text_anchor="middle", fill=INK))
+    text = "time since tick 0"
+    if clock.has_instants:
+        text = f"UTC, {clock.day(clock.first)}" if clock.is_one_day else "UTC"
+    parts.append(label(RIGHT + 14, y + 36, text, text_anchor="end", fill=FADED, class_="note"))
+    return tag("g", *parts, class_="axis"), y + 36
+
+
+def _axis_line(y: float) -> list[str]:
+    """Draw the line of a time axis with its arrow head."""
+    arrow = f"{RIGHT + 16},{y:.1f} {RIGHT + 8},{y - 4:.1f} {RIGHT + 8},{y + 4:.1f}"
+    return [line(LEFT - 12, y, RIGHT + 8, y, stroke=INK, stroke_width=1.2), tag("polygon", points=arrow, fill=INK)]
 
 
 def draw_legend(y: float, entries: Sequence[tuple[str, str]]) -> tuple[list[str], int]:
@@ -88,13 +105,13 @@ def _legend_symbol(symbol: str, x: float, y: float) -> list[str]:
         case "alone":
             return [tag("rect", x=x, y=top, width=width, height=BAR - 2, rx=4, fill=UNPAIRED_COLOUR)]
         case "bar":
-            number = label(x + 17, y + 3.6, "3", size=10.5, font_weight="bold", text_anchor="middle", fill="white")
+            number = label(x + 17, y + 3.6, "3", size=11.5, font_weight="bold", text_anchor="middle", fill="white")
             return [tag("rect", x=x, y=top, width=width, height=BAR - 2, rx=4, fill=colour), number]
         case "hollow":
             return [
                 tag("rect", x=x, y=top, width=width, height=BAR - 2, rx=4, fill="white", stroke=colour,
                     stroke_width=1.4, stroke_dasharray="4 2.5"),
-                label(x + 17, y + 3.8, "0", size=10.5, font_weight="bold", text_anchor="middle", fill=colour),
+                label(x + 17, y + 3.8, "0", size=11.5, font_weight="bold", text_anchor="middle", fill=colour),
             ]  # fmt: skip
         case "created":
             return [tag("polygon", points=f"{x + 4.5},{y - 4} {x},{y + 4} {x + 9},{y + 4}", fill=INK)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from transom.picture.style import BAR, EDGE, FADED, INK, PANEL, RIGHT, ROW, WIDTH
+from transom.picture.style import BAR, EDGE, FADED, INK, PANEL, RIGHT, ROW, TEXT_HALO, WIDTH
 from transom.picture.svg import label, line, tag, text_width, tooltip
 from transom.picture.timeline.lanes import DrawnWindow, Lane
 from transom.picture.timeline.pairs import Pairing
@@ -60,9 +60,7 @@ def draw_window(
     parts += _bar(bar, y, colour, hollow=not window.rows)
     parts += _bar_content(window, bar, y, scale, colour, drawn)
     parts.append(_creation_mark(x, y + BAR))
-    label_x = max(x + 7, bar.end + 5)
-    text = next((text for text in _side_labels(lane, window) if label_x + text_width(text) < WIDTH - EDGE), "")
-    parts.append(label(label_x, y + BAR / 2 + 4, text, fill=FADED))
+    parts.append(_side_label(lane, window, max(x + 7, bar.end + 5), min(x - 7, bar.start - 5), y + BAR / 2 + 4))
     return tag(
         "g",
         *parts,
@@ -122,7 +120,7 @@ def _bar_content(
     count_y = 10.9 if window.rows else 12.8
     parts.append(
         label(
-            count_x, y + count_y, count, size=10.5, font_weight="bold", text_anchor="middle", fill=fill, class_="count"
+            count_x, y + count_y, count, size=11.5, font_weight="bold", text_anchor="middle", fill=fill, class_="count"
         )
     )
     return parts
@@ -173,6 +171,16 @@ def _side_labels(lane: Lane, window: DrawnWindow) -> list[str]:
         first, last = window.members[0].index, window.members[-1].index
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
     return [f"{rows}, {created}", rows]
+
+
+def _side_label(lane: Lane, window: DrawnWindow, right: float, left: float, y: float) -> str:
+    """Write beside a window's bar when it was created: from the pixel `right` on, or up to `left` if that is full."""
+    for text in _side_labels(lane, window):
+        if right + text_width(text) < WIDTH - EDGE:
+            return label(right, y, text, fill=FADED, **TEXT_HALO)
+        if left - text_width(text) > EDGE:
+            return label(left, y, text, text_anchor="end", fill=FADED, **TEXT_HALO)
+    return ""
 
 
 def _tooltip_text(lane: Lane, window: DrawnWindow) -> str:
@@ -233,14 +241,14 @@ def draw_bounds(lane: Lane, window: DrawnWindow, window_bounds: WindowBounds, y:
     right_limit = float("inf")
     for tick, term in bounds:
         x, text = scale.at(tick), f"{term} = {tick}"
-        half_width = text_width(text, 10.5) / 2
+        half_width = text_width(text, 11.5) / 2
         if tick < scale.left:
             off_picture.insert(0, text)
         elif x + half_width <= right_limit:
-            middle = max(x, EDGE + 4 + half_width)
-            parts.append(label(middle, y, text, size=10.5, text_anchor="middle", fill=INK, class_="bound"))
+            middle = min(max(x, EDGE + 4 + half_width), WIDTH - EDGE - 4 - half_width)
+            parts.append(label(middle, y, text, size=11.5, text_anchor="middle", fill=INK, class_="bound"))
             right_limit = x - half_width - 4
     text = f"← {', '.join(off_picture)}"
-    if off_picture and scale.start + text_width(text, 10.5) < right_limit:
-        parts.append(label(scale.start - 10, y, text, size=10.5, fill=INK, class_="bound"))
+    if off_picture and scale.start + text_width(text, 11.5) < right_limit:
+        parts.append(label(scale.start - 10, y, text, size=11.5, fill=INK, class_="bound"))
     return parts

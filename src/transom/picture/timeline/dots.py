@@ -73,7 +73,7 @@ def draw_dots(dots: Dots, base: float, scale: Scale, schema: Schema, chosen: Col
             parts.append(_draw_dot(element, x, base - dots.radius - level * dots.pitch, dots, schema, chosen, colour))
         if len(stack) > dots.highest:
             y = base - dots.highest * dots.pitch - 2
-            parts.append(label(x, y, f"+{len(stack) - dots.highest}", size=10, text_anchor="middle", fill=FADED))
+            parts.append(label(x, y, f"+{len(stack) - dots.highest}", size=11, text_anchor="middle", fill=FADED))
     return parts
 
 

@@ -10,18 +10,20 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Triple
 from transom.model.time import Calendar
-from transom.picture.style import BAR, FADED, FAINT, INK, LEFT, MONO, RIGHT
+from transom.picture.quantities import Clock
+from transom.picture.style import BAR, FADED, FAINT, INK, LEFT, MONO, RIGHT, TEXT_HALO
 from transom.picture.svg import label, line, shorten, tag, text_width, tooltip
+from transom.picture.timeline.axis import draw_time_axis
 from transom.picture.timeline.boxes import LANE_GAP
 from transom.picture.timeline.page import DrawnPage, draw_header, finish_document
 from transom.picture.timeline.pairs import PALETTE
-from transom.picture.timeline.panels import TEXT_HALO, draw_panel
+from transom.picture.timeline.panels import draw_panel
 from transom.picture.timeline.scale import Scale, make_scale
-from transom.picture.timeline.span import DrawnSpan
 from transom.picture.timeline.window_text import plural
 
 MAX_LANES = 30
 LANE_HEIGHT = 44
+GROUP_GAP = 8
 FADE_COUNT = 6
 
 
@@ -33,6 +35,18 @@ class IntervalBar:
     end: int | None
     label: str = ""
     hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalLane:
+    """A lane of an answer over RDF: its subject, the text of the solution or triple, and its intervals.
+
+    The subject is that of a triple, or the value of a solution's first bound variable.
+    """
+
+    subject: str
+    name: str
+    bars: list[IntervalBar]
 
 
 def draw_answer(
@@ -47,68 +61,72 @@ def draw_answer(
 ) -> str:
     """Draw when RDF rows are valid, `start` to `until` (None: last change); `prefixes` shorten IRIs; `text`: query."""
     lanes = interval_lanes(answer.during(start, until), prefixes or {})
-    bars = [bar for lane_bars in lanes.values() for bar in lane_bars]
+    bars = [bar for lane in lanes for bar in lane.bars]
     changes = [bar.start for bar in bars] + [bar.end for bar in bars if bar.end is not None]
     last = max([start + 1, *changes]) if until is None else max(until, start + 1)
-    scale = make_scale([], start, last, LEFT, RIGHT)
+    scale, clock = make_scale([], start, last, LEFT, RIGHT), Clock(calendar, start, last)
     parts, y = draw_header(title, text)
-    bottom = y + 12 + LANE_HEIGHT * max(min(len(lanes), MAX_LANES), 1)
-    parts += draw_panel(y, bottom, y, scale)
-    for row, (name, lane_bars) in enumerate(list(lanes.items())[:MAX_LANES]):
-        parts.append(
-            _draw_interval_lane(name, lane_bars, y + 8 + row * LANE_HEIGHT, scale, PALETTE[row % len(PALETTE)])
-        )
+    subjects = list(dict.fromkeys(lane.subject for lane in lanes))
+    lanes.sort(key=lambda lane: subjects.index(lane.subject))
+    drawn, level = [], y + 8
+    for number, lane in enumerate(lanes[:MAX_LANES]):
+        if number and lane.subject != lanes[number - 1].subject:
+            level += GROUP_GAP
+        colour = PALETTE[subjects.index(lane.subject) % len(PALETTE)]
+        drawn.append(_draw_interval_lane(lane, level, scale, clock, colour))
+        level += LANE_HEIGHT
+    bottom = max(level, y + LANE_HEIGHT) + 4
+    parts += [*draw_panel(y, bottom, y, scale), *drawn]
     if not lanes:
         parts.append(label(LEFT, y + 32, "nothing is valid in this span", fill=FADED, font_style="italic"))
     y = bottom
     if len(lanes) > MAX_LANES:
         y += 18
         parts.append(label(LEFT - 6, y, f"+{len(lanes) - MAX_LANES} more", fill=FADED, font_style="italic"))
-    meaning = {"triples": "the statement is valid", "boolean": "the answer holds"}.get(
+    meaning = {"triples": "the triple is valid", "boolean": "the answer holds"}.get(
         answer.kind, "the solution is valid"
     )
     order_note = "; 1. is the first in order" if answer.kind == "sequences" else ""
-    legend = [("alone", f"from when and up to when {meaning}{order_note}")] if bars else []
-    description = f"Time runs to the right, from tick {start} to tick {last}. {plural(len(lanes), 'lane')}."
-    return finish_document(
-        DrawnPage(parts, y + LANE_GAP), scale, DrawnSpan(start, last, last), calendar, legend, description, title
+    colour_note = "; one colour for each subject" if len(subjects) > 1 else ""
+    legend = [("alone", f"when {meaning}{colour_note}{order_note}")] if bars else []
+    description = (
+        f"Time runs to the right, from {clock.full(start)} to {clock.full(last)}. {plural(len(lanes), 'lane')}."
     )
+    page = DrawnPage(parts, *draw_time_axis(y + LANE_GAP + 2, scale, clock))
+    return finish_document(page, legend, description, title)
 
 
-def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> dict[str, list[IntervalBar]]:
-    """The validity intervals of an RDF answer as bars, by the text of their solution or triple (one lane each)."""
-    lanes: dict[str, list[IntervalBar]] = {}
+def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[IntervalLane]:
+    """The validity intervals of an RDF answer as bars, in one lane for each different solution or triple."""
+    lanes: dict[str, IntervalLane] = {}
 
-    def row_text(payload: Solution | Triple) -> str:
-        """The text of a solution or triple, which names its lane; unbound variables are left out."""
+    def bars_of(payload: Solution | Triple) -> list[IntervalBar]:
+        """The bars of a solution or triple; unbound variables are left out of the name of its lane."""
         if isinstance(payload, Triple):
-            terms = (payload.subject, payload.predicate, payload.object)
-            return " ".join(abbreviate_term(term, prefixes) for term in terms)
-        bound = zip(answer.columns, answer.terms(payload), strict=True)
-        return (
-            ", ".join(f"?{name} {abbreviate_term(term, prefixes)}" for name, term in bound if term is not None)
-            or "(nothing)"
-        )
+            terms = [abbreviate_term(term, prefixes) for term in (payload.subject, payload.predicate, payload.object)]
+            subject, name = terms[0], " ".join(terms)
+        else:
+            bound = zip(answer.columns, answer.terms(payload), strict=True)
+            values = {column: abbreviate_term(term, prefixes) for column, term in bound if term is not None}
+            subject = next(iter(values.values()), "")
+            name = ", ".join(f"?{column} {value}" for column, value in values.items()) or "(nothing)"
+        return lanes.setdefault(name, IntervalLane(subject, name, [])).bars
 
     for valid in answer.solutions:
-        lanes.setdefault(row_text(valid.payload), []).append(
-            IntervalBar(valid.start, valid.end, _repeat_label(valid.n))
-        )
+        bars_of(valid.payload).append(IntervalBar(valid.start, valid.end, _repeat_label(valid.n)))
     for triple in answer.triples:
-        lanes.setdefault(row_text(triple.payload), []).append(
-            IntervalBar(triple.start, triple.end, _repeat_label(triple.n))
-        )
+        bars_of(triple.payload).append(IntervalBar(triple.start, triple.end, _repeat_label(triple.n)))
     for sequence in answer.sequences:
         for position, solution in enumerate(sequence.solutions, 1):
-            bars, label = lanes.setdefault(row_text(solution), []), f"{position}."
+            bars, label = bars_of(solution), f"{position}."
             if bars and (bars[-1].end, bars[-1].label) == (sequence.start, label):
                 bars[-1] = IntervalBar(bars[-1].start, sequence.end, label)
             else:
                 bars.append(IntervalBar(sequence.start, sequence.end, label))
     for truth in answer.truth:
         bar = IntervalBar(truth.start, truth.end, str(truth.value).lower(), not truth.value)
-        lanes.setdefault("ASK", []).append(bar)
-    return lanes
+        lanes.setdefault("ASK", IntervalLane("ASK", "ASK", [])).bars.append(bar)
+    return list(lanes.values())
 
 
 def _repeat_label(count: int) -> str:
@@ -116,25 +134,26 @@ def _repeat_label(count: int) -> str:
     return f"{count} times" if count > 1 else ""
 
 
-def _draw_interval_lane(name: str, bars: list[IntervalBar], y: float, scale: Scale, colour: str) -> str:
+def _draw_interval_lane(lane: IntervalLane, y: float, scale: Scale, clock: Clock, colour: str) -> str:
     """Draw a lane of an RDF answer: the text of its solution or triple above the bars of its intervals."""
     level = y + 20
     inner = [
         line(LEFT - 12, level + BAR + 2, RIGHT + 12, level + BAR + 2, stroke=FAINT),
-        *(_draw_interval_bar(bar, level, scale, colour) for bar in bars),
-        label(LEFT - 6, y + 14, shorten(name, 130), size=12, font_family=MONO, fill=INK, **TEXT_HALO),
+        *(_draw_interval_bar(bar, level, scale, clock, colour) for bar in lane.bars),
+        label(LEFT - 6, y + 14, shorten(lane.name, 108), size=12.5, font_family=MONO, fill=INK, **TEXT_HALO),
     ]
-    return tag("g", *inner, class_="lane", data_name=name, data_bars=len(bars))
+    return tag("g", *inner, class_="lane", data_name=lane.name, data_subject=lane.subject, data_bars=len(lane.bars))
 
 
-def _draw_interval_bar(bar: IntervalBar, y: float, scale: Scale, colour: str) -> str:
+def _draw_interval_bar(bar: IntervalBar, y: float, scale: Scale, clock: Clock, colour: str) -> str:
     """Draw the bar of a validity interval; it fades out if the interval ends right of the picture or never."""
     edge = RIGHT + 12
     begin = max(scale.at(bar.start), LEFT - 12)
     open_ended = bar.end is None or scale.at(bar.end) > edge
     end = edge if bar.end is None or open_ended else scale.at(bar.end)
-    until_text = "for ever" if bar.end is None else f"up to {bar.end}"
-    parts = [tooltip(f"valid from {bar.start} {until_text}" + (f": {bar.label}" if bar.label else ""))]
+    span = f"from {clock.text(bar.start)}" if bar.end is None else f"{clock.text(bar.start)} – {clock.text(bar.end)}"
+    ticks = f"from tick {bar.start} " + ("for ever" if bar.end is None else f"up to {bar.end}")
+    parts = [tooltip(f"{span}, {ticks}" + (f": {bar.label}" if bar.label else ""))]
     width = max(end - begin, 2.0)
     fading = 24.0 if open_ended and width > 60 else 0.0
     rounded = tag(
@@ -149,9 +168,9 @@ def _draw_interval_bar(bar: IntervalBar, y: float, scale: Scale, colour: str) ->
         parts.append(
             tag("rect", x=end - fading + strip * step, y=y, width=step, height=BAR, fill=colour, opacity=opacity)
         )
-    for text in (f"{bar.start} {until_text}" + (f", {bar.label}" if bar.label else ""), bar.label):
-        if text and width - fading > text_width(text, 10.5) + 8:
+    for text in (span + (f", {bar.label}" if bar.label else ""), span if not bar.label else "", bar.label):
+        if text and width - fading > text_width(text, 11.5) + 8:
             fill = colour if bar.hollow else "white"
-            parts.append(label(begin + 5, y + 13, text, size=10.5, font_weight="bold", fill=fill))
+            parts.append(label(begin + 5, y + 13, text, size=11.5, font_weight="bold", fill=fill))
             break
     return tag("g", *parts, class_="valid", data_start=bar.start, data_end="" if bar.end is None else bar.end)

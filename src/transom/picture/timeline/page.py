@@ -50,9 +50,9 @@ def draw_windows(lanes: Sequence[Lane], span: DrawnSpan, calendar: Calendar, tit
         grounds += draw_guides(block, boxes[block.lanes[0]].base, bottom, scale)
     parts += grounds + contents
     numbered = any(box.dots.numbered for box in boxes.values())
-    page = DrawnPage(parts, y, gcd(*(tick for block in blocks for tick in block.created)))
-    legend = _legend(lanes, blocks, numbered)
-    return finish_document(page, scale, span, calendar, legend, _description(lanes, span, calendar), title)
+    rhythm = gcd(*(tick for block in blocks for tick in block.created))
+    page = DrawnPage(parts, *draw_axis(y + 2, scale, span, calendar, rhythm))
+    return finish_document(page, _legend(lanes, blocks, numbered), _description(lanes, span, calendar), title)
 
 
 def _page_scale(lanes: Sequence[Lane], span: DrawnSpan) -> Scale:
@@ -67,7 +67,7 @@ def draw_header(title: str, text: str) -> tuple[list[str], float]:
     y = float(EDGE)
     if title:
         y += 18
-        parts.append(label(LEFT - 14, y, shorten(title, 100), size=17, font_weight="bold", fill=INK))
+        parts.append(label(LEFT - 14, y, shorten(title, 80), size=17, font_weight="bold", fill=INK))
         y += 8
     lines = [piece for line in text.strip("\n").splitlines() for piece in _wrap_line(line) or [""]]
     if len(lines) > MAX_QUERY_LINES:
@@ -80,30 +80,21 @@ def draw_header(title: str, text: str) -> tuple[list[str], float]:
 
 def _wrap_line(text: str) -> list[str]:
     """Split a line of the query's text into lines that fit the page."""
-    return wrap(text, 118, drop_whitespace=False, replace_whitespace=False)
+    return wrap(text, 104, drop_whitespace=False, replace_whitespace=False)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPage:
-    """The drawn elements, the y below them, and the greatest common divisor of the windows' creation ticks."""
+    """The drawn elements above the axis, the axis, and the y below it."""
 
     parts: Sequence[str]
+    axis: str
     bottom: float
-    rhythm: int = 0
 
 
-def finish_document(
-    page: DrawnPage,
-    scale: Scale,
-    span: DrawnSpan,
-    calendar: Calendar,
-    legend: Sequence[tuple[str, str]],
-    description: str,
-    title: str,
-) -> str:
-    """Complete the SVG document of a drawn page with axis, legend, `title` and `description` (for blind readers)."""
-    axis, y = draw_axis(page.bottom + 2, scale, span, calendar, page.rhythm)
-    y += 26
+def finish_document(page: DrawnPage, legend: Sequence[tuple[str, str]], description: str, title: str) -> str:
+    """Complete the SVG document of a drawn page with a legend, `title` and `description` (for blind readers)."""
+    y = page.bottom + 24
     symbols, lines = draw_legend(y, legend)
     height = ceil(y + lines * LEGEND_LINE_HEIGHT if legend else y)
     name = title or "windows of a query"
@@ -113,7 +104,7 @@ def finish_document(
         tag("desc", escape(description)),
         tag("rect", width=WIDTH, height=height, fill="white"),
         *page.parts,
-        axis,
+        page.axis,
         tag("g", *symbols, class_="legend"),
         xmlns="http://www.w3.org/2000/svg",
         width=WIDTH,

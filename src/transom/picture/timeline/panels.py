@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transom.model.time import Calendar
-from transom.picture.style import BAR, BEFORE, EDGE, FADED, FAINT, GREY, INK, LEFT, MONO, PANEL, RIGHT, WIDTH
+from transom.picture.style import BAR, BEFORE, EDGE, FADED, FAINT, GREY, INK, LEFT, MONO, PANEL, RIGHT, TEXT_HALO, WIDTH
 from transom.picture.svg import Attribute, escape, label, line, shorten, tag, text_width
 from transom.picture.timeline.bars import bar_bounds, draw_bounds, draw_scans, draw_window
 from transom.picture.timeline.boxes import LaneBox, lane_meaning
@@ -25,13 +25,16 @@ def draw_panel(top: float, bottom: float, zone: float, scale: Scale) -> list[str
 
 def draw_heading(lane: Lane, top: float, calendar: Calendar, example: ExampleWindows | None) -> list[str]:
     """Draw a lane's heading: its input, its window as syntax and in a sentence, and the example's caption if any."""
-    syntax = shorten(window_syntax(lane.op, calendar), 70)
-    parts = [lane_heading(top, shorten(lane.name, 40), syntax, font_family=MONO, font_size=12.5)]
+    name = shorten(lane.name, 40)
+    caption = f"● {example.caption}" if example is not None else ""
+    room = WIDTH - 2 * EDGE - 50 - text_width(name, 14) - text_width(caption)
+    syntax = shorten(window_syntax(lane.op, calendar), max(20, int(room / 7.6)))
+    parts = [lane_heading(top, name, syntax, font_family=MONO, font_size=12.5)]
     if meaning := lane_meaning(lane, calendar):
         parts.append(label(LEFT - 6, top + 34, meaning, size=11.5, fill=FADED, **TEXT_HALO))
     if example is not None and any(lane.windows[number].members for number in example.windows):
         end = WIDTH - EDGE - 10
-        parts.append(label(end, top + 18, f"● {example.caption}", text_anchor="end", fill=example.colour, **TEXT_HALO))
+        parts.append(label(end, top + 18, caption, text_anchor="end", fill=example.colour, **TEXT_HALO))
     return parts
 
 
@@ -42,15 +45,6 @@ def lane_heading(top: float, name: str, description: str, **attributes: Attribut
         tag("tspan", escape(description), dx=12, **{"font_size": 11.5, **attributes}),
     ]
     return tag("text", *content, x=LEFT - 6, y=top + 18, font_size=14, fill=INK, **TEXT_HALO)
-
-
-TEXT_HALO: dict[str, Attribute] = {
-    "paint_order": "stroke",
-    "stroke": PANEL,
-    "stroke_width": 3,
-    "stroke_linejoin": "round",
-}
-"""Attributes that keep text readable where lines cross it."""
 
 
 def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWindows | None, calendar: Calendar) -> str:
@@ -70,6 +64,10 @@ def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWind
     else:
         parts += draw_dots(box.dots, box.base, scale, lane.op.input.schema, chosen, colour)
         parts += _draw_lane_windows(box, scale, pairing)
+    if box.dots.unseen and not lane.is_scan:
+        note = f"+{box.dots.unseen} more tuples"
+        end = WIDTH - EDGE - 10
+        parts.append(label(end, box.top + 34, note, text_anchor="end", fill=FADED, font_style="italic", **TEXT_HALO))
     parts += [label(x, y, note, fill=FADED, font_style="italic") for x, y, note in _lane_notes(box)]
     return tag("g", *parts, class_="lane", data_name=lane.name, data_windows=len(lane.windows))
 
@@ -106,14 +104,11 @@ def _lane_notes(box: LaneBox) -> list[tuple[float, float, str]]:
     """The notes on a lane, as (x, y, text): that it has no tuples or windows, or how many are not drawn."""
     lane = box.lane
     notes: list[tuple[float, float, str]] = []
-    note_x = RIGHT + 22
     if lane.is_scan:
         if not lane.versions:
             notes.append((LEFT, box.base - 4, "the table is empty"))
     elif not lane.elements:
         notes.append((LEFT, box.base - 4, "no tuples in this span"))
-    elif box.dots.unseen:
-        notes.append((note_x, box.base - 4, f"+{box.dots.unseen} more tuples"))
     if not lane.windows:
         notes.append((LEFT + 150, box.base - 4, "no windows in this span"))
     if lane.unseen:

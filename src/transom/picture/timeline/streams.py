@@ -11,6 +11,7 @@ from transom.algebra.tree import walk, with_inputs
 from transom.model.time import Calendar
 from transom.picture.style import FADED, FAINT, LEFT, RIGHT
 from transom.picture.svg import label, line, tag
+from transom.picture.timeline.axis import draw_axis
 from transom.picture.timeline.boxes import HEADING_HEIGHT, LANE_GAP
 from transom.picture.timeline.dots import draw_dots, layout_dots
 from transom.picture.timeline.page import DrawnPage, draw_header, finish_document
@@ -58,7 +59,8 @@ def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text
         if not drawn:
             inner.append(label(LEFT, base - 4, "no tuples in this span", fill=FADED, font_style="italic"))
         if dots.unseen:
-            inner.append(label(RIGHT + 22, base - 4, f"+{dots.unseen} more tuples", fill=FADED, font_style="italic"))
+            note = f"+{dots.unseen} more tuples"
+            inner.append(label(RIGHT + 14, y + 18, note, text_anchor="end", fill=FADED, font_style="italic"))
         parts.append(tag("g", *inner, class_="lane", data_name=op.extent))
         y = bottom + LANE_GAP
     selects = any(isinstance(op, StreamSelect) for op in walk(plan))
@@ -66,7 +68,8 @@ def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text
     if not selects:
         legend = [("passes", "every tuple is in the answer")]
     description = f"Time runs to the right, from tick {span.first} to tick {span.last}. {' '.join(sentences)}"
-    return finish_document(DrawnPage(parts, y), scale, span, calendar, legend, description, title)
+    page = DrawnPage(parts, *draw_axis(y + 2, scale, span, calendar))
+    return finish_document(page, legend, description, title)
 
 
 def _without_renumbering(plan: Plan) -> Stream:
