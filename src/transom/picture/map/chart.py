@@ -151,7 +151,7 @@ def _name_tracks(
         text = shorten(track.name, 24)
         fill = colours.of_object(index) if colours.mode == "object" else INK
         style = {"fill": fill, "font_weight": "600", "class_": "track-name", "data_track": index}
-        if name := board.place(text, beside(points[-1], text, 12, 8), size=12, most=0.35, **style):
+        if name := board.place(text, beside(points[-1], text, 13, 9), size=12, most=0.35, **style):
             yield name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from transom.model.geometry.geodesy import geodesic
@@ -17,6 +17,9 @@ LEFT, PLOT_WIDTH, MAX_HEIGHT, MIN_HEIGHT, LINE_HEIGHT = 66, WIDTH - 66 - 16, 720
 MARGIN = 0.06
 ROOM_FOR_REGIONS = 1.6
 """How much wider or higher a map may get, so that it shows a whole region that the query does not name."""
+
+ROOM_FOR_REJECTED_ROWS = 1.15
+"""The same for rows that are beyond the speed limit; the legend counts those that lie outside the map."""
 
 HALO: dict[str, Attribute] = {
     "paint_order": "stroke",
@@ -113,14 +116,12 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
     first = content.tracks[0].points[0].x if content.tracks else named[0][0] if named else 0.0
     centre_longitude = first if content.geodesic else None
     points = [xy for track in content.tracks for xy in _unwrapped_line(track.points, centre_longitude)]
-    points += [xy for track in content.tracks for xy in _unwrapped_line(track.rejected, centre_longitude)]
     shapes = {region: _region_points(region, centre_longitude) for region in content.regions}
     points += [xy for region, border in shapes.items() if region.in_query for xy in border]
     points = points or [xy for border in shapes.values() for xy in border] or [(0.0, 0.0), (1.0, 1.0)]
-    for border in shapes.values():
-        wider = [*_extremes(points), *_extremes(border)]
-        if all(new <= old * ROOM_FOR_REGIONS for new, old in zip(_spans(wider), _spans(points))):
-            points = wider
+    points = _with_neighbours(points, shapes.values(), ROOM_FOR_REGIONS)
+    rejected = [[xy] for track in content.tracks for xy in _unwrapped_line(track.rejected, centre_longitude)]
+    points = _with_neighbours(points, rejected, ROOM_FOR_REJECTED_ROWS)
     (low_x, low_y), (high_x, high_y) = _extremes(points)
     width, span = (high_x - low_x) or 1.0, (high_y - low_y) or 1.0
     left, top = low_x - width * MARGIN, high_y + span * MARGIN
@@ -135,6 +136,18 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
     return MapFrame(
         left - spare_x / 2, top + spare_y / 2, scale * longitude_factor, scale, height, centre_longitude, plot_top
     )
+
+
+def _with_neighbours(
+    points: Sequence[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
+) -> Sequence[tuple[float, float]]:
+    """Points that span a box, with those of the `shapes` that make it at most `room` times as wide and as high."""
+    widest = [span * room for span in _spans(points)]
+    for shape in shapes:
+        wider = [*_extremes(points), *_extremes(shape)]
+        if all(new <= most for new, most in zip(_spans(wider), widest)):
+            points = wider
+    return points
 
 
 def _corners(region: RegionShape) -> list[tuple[float, float]]:

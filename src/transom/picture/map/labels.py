@@ -16,6 +16,7 @@ Pixel = tuple[float, float]
 
 CELL = 5.0
 HEIGHT = 14.0
+MARGIN = 8.0
 
 
 class LabelBoard:
@@ -45,10 +46,10 @@ class LabelBoard:
         self._boxes.append((x - radius, y - radius, x + radius, y + radius))
 
     def crossed(self, box: Box) -> float:
-        """The share of a box that tracks or symbols cover."""
-        left, top, right, bottom = box
+        """The share of a box, and of a margin around it, that tracks or symbols cover."""
+        left, top, right, bottom = box[0] - MARGIN, box[1] - MARGIN, box[2] + MARGIN, box[3] + MARGIN
         covered = any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
-        return self._crossed(box) + covered
+        return self._crossed((left, top, right, bottom)) + covered
 
     def place(
         self, text: str, anchors: Iterable[Pixel], *, size: float, most: float = 1.0, **attributes: Attribute
