@@ -44,7 +44,16 @@ PICTURES = {
     },
 }
 
-MAPS = ("time", "region", "region_time", "space", "space_time", "time_space", "keys")
+MAPS = {
+    **{
+        name: ("docs/space.md", f"examples/space/{name}.cql", "--at", "74 min")
+        for name in ("time", "region", "region_time", "space", "space_time", "time_space", "keys")
+    },
+    "leaving": ("docs/space.md", "examples/fleet/leaving.cql"),
+    "speed": ("docs/space.md", "examples/fleet/q3.cql", "--parameter", "mycar=mycar", "--colour", "speed"),
+    "sea": ("examples/sea/README.md", "examples/sea/hundred.cql"),
+}
+"""The maps of the pages, by the names of their files, each with its page and the arguments of the command."""
 
 
 def command_names() -> Iterator[tuple[str, str]]:
@@ -216,13 +225,14 @@ def test_pictures_are_what_the_command_draws(picture: str, tmp_path: Path, rewri
 
 @pytest.mark.parametrize("name", MAPS)
 def test_maps_are_what_the_command_draws(name: str, tmp_path: Path, rewrite: bool) -> None:
+    page, *arguments = MAPS[name]
     session = Session.begin(tmp_path)
-    session.transom("map", f"examples/space/{name}.cql", "--at", "74 min", "--output", "drawn.svg")
+    session.transom("map", *arguments, "--output", "drawn.svg")
     drawn, kept = (tmp_path / "drawn.svg").read_text("utf-8"), ROOT / f"docs/pictures/map_{name}.svg"
     if rewrite:
         kept.write_text(drawn, "utf-8")
     assert kept.read_text("utf-8") == drawn
-    assert f"pictures/map_{name}.svg" in text_of("docs/space.md")
+    assert f"pictures/map_{name}.svg" in text_of(page)
 
 
 def test_site_builds_without_the_network(tmp_path: Path) -> None:
