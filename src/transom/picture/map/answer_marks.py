@@ -24,9 +24,9 @@ def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Labe
 
     The rings are noted on `board`, so that labels leave them visible.
     """
-    places = _rows_by_pixel(frame, content)
+    rings_by_pixel = _rows_by_pixel(frame, content)
     parts = [_pair_line(frame, row) for row in content.answers if len(row.positions) > 1]
-    rings = [(any(row.is_current for row in rows), point, rows) for point, rows in places.items()]
+    rings = [(any(row.is_current for row in rows), point, rows) for point, rows in rings_by_pixel.items()]
     for is_current, point, rows in sorted(rings, key=lambda ring: ring[0]):
         parts.append(_ring(point, rows, clock, is_current=is_current))
         board.add_symbol(point, RADIUS if is_current else EARLIER_RADIUS)
@@ -35,12 +35,12 @@ def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Labe
 
 def _rows_by_pixel(frame: MapFrame, content: MapContent) -> dict[Pixel, list[AnswerRow]]:
     """The answer rows at each pixel that is to be marked."""
-    places: dict[Pixel, list[AnswerRow]] = {}
+    rings_by_pixel: dict[Pixel, list[AnswerRow]] = {}
     for row in content.answers:
         for x, y in row.positions:
             px, py = frame.pixel(x, y)
-            places.setdefault((round(px, 1), round(py, 1)), []).append(row)
-    return places
+            rings_by_pixel.setdefault((round(px, 1), round(py, 1)), []).append(row)
+    return rings_by_pixel
 
 
 def _pair_line(frame: MapFrame, row: AnswerRow) -> str:
@@ -91,18 +91,18 @@ def answer_text(row: AnswerRow, clock: Clock) -> str:
 def label_answers(frame: MapFrame, content: MapContent, clock: Clock, board: LabelBoard) -> Iterator[str]:
     """Write the time beside the rings of the latest answer, once for each object and time, if there is room."""
     labelled: set[tuple[tuple[str, ...], int]] = set()
-    places = [
+    rings_by_pixel = [
         (point, [row for row in rows if row.is_current])
         for point, rows in reversed(_rows_by_pixel(frame, content).items())
     ]
-    for point, rows in places:
+    for point, rows in rings_by_pixel:
         if not rows or (rows[-1].names, rows[-1].ticks[-1]) in labelled:
             continue
         labelled.add((rows[-1].names, rows[-1].ticks[-1]))
         ticks = sorted({row.ticks[-1] for row in rows})
         text = clock.text(ticks[0]) if clock.has_instants else f"tick {ticks[0]}"
         text += f" +{len(ticks) - 1}" if len(ticks) > 1 else ""
-        time = board.place(
+        time = board.write(
             text, beside(point, text, 11.5, RADIUS + 3), size=11.5, most=0.5, fill=INK, class_="answer-time",
             data_tick=ticks[0],
         )  # fmt: skip

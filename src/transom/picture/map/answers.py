@@ -28,7 +28,7 @@ from transom.picture.map.content import AnswerRow, Track, stop_ranges
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SourceColumn:
     """The column of an extent from which a column of an answer is copied; `alias` is the extent's name in the query."""
 
     extent: str
@@ -36,13 +36,15 @@ class Origin:
     alias: str | None
 
 
-def find_origin(op: Operator, attribute: Attribute) -> Origin | None:
+def find_source_column(op: Operator, attribute: Attribute) -> SourceColumn | None:
     """The column of a stream that an operator's output column is a copy of; None if it is computed or from a table."""
     if isinstance(op, StreamAcquire | StreamReceive):
-        return Origin(op.extent, attribute.name, attribute.qualifier) if attribute in op.schema.attributes else None
+        return (
+            SourceColumn(op.extent, attribute.name, attribute.qualifier) if attribute in op.schema.attributes else None
+        )
     if isinstance(op, RelationUnion | RelationExcept | RelationIntersect):
         number = op.schema.attributes.index(attribute)
-        return find_origin(op.left, op.left.schema.attributes[number])
+        return find_source_column(op.left, op.left.schema.attributes[number])
     computed = {item.attribute: item.expression for item in _named_expressions(op)}
     if attribute in computed:
         expression = computed[attribute]
@@ -53,7 +55,7 @@ def find_origin(op: Operator, attribute: Attribute) -> Origin | None:
         return None
     for operand in input_operators(op):
         if attribute in operand.schema.attributes:
-            return find_origin(operand, attribute)
+            return find_source_column(operand, attribute)
     return None
 
 
@@ -106,19 +108,19 @@ def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Tra
 
     `held` are the names of the objects whose rows the windows of the query read.
     """
-    origins = [find_origin(plan, attribute) for attribute in plan.schema]
+    source_columns = [find_source_column(plan, attribute) for attribute in plan.schema]
     objects: dict[int, str] = {}
     axes: dict[tuple[str, str | None], dict[str, int]] = {}
-    for number, origin in enumerate(origins):
-        extent = None if origin is None else extents.get(origin.extent)
-        if origin is None or extent is None or extent.position is None:
+    for number, source in enumerate(source_columns):
+        extent = None if source is None else extents.get(source.extent)
+        if source is None or extent is None or extent.position is None:
             continue
-        columns = axes.setdefault((origin.extent, origin.alias), {})
-        if origin.name == extent.object:
-            objects[number] = origin.extent
+        columns = axes.setdefault((source.extent, source.alias), {})
+        if source.name == extent.object:
+            objects[number] = source.extent
             columns.setdefault("object", number)
         for axis, name in (("x", extent.position.x), ("y", extent.position.y)):
-            if origin.name == name:
+            if source.name == name:
                 columns.setdefault(axis, number)
     coordinates = [(at["x"], at["y"], at.get("object")) for at in axes.values() if "x" in at and "y" in at]
     only = [track for track in tracks if track.name in held]

@@ -139,7 +139,7 @@ def _name_regions(frame: MapFrame, content: MapContent, board: LabelBoard) -> It
         weight = "600" if region.in_query else "400"
         style = {"fill": REGION_TEXT, "font_style": "italic", "font_weight": weight}
         text = shorten(region.name, 40)
-        if name := board.place(text, inside(outline, text, 12.5), size=12.5, **style):
+        if name := board.write(text, inside(outline, text, 12.5), size=12.5, **style):
             yield name
 
 
@@ -151,7 +151,7 @@ def _name_tracks(
         text = shorten(track.name, 24)
         fill = colours.of_object(index) if colours.mode == "object" else INK
         style = {"fill": fill, "font_weight": "600", "class_": "track-name", "data_track": index}
-        if name := board.place(text, beside(points[-1], text, 13, 9), size=12, most=0.35, **style):
+        if name := board.write(text, beside(points[-1], text, 13, 9), size=12, most=0.35, **style):
             yield name
 
 

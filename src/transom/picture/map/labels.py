@@ -51,7 +51,7 @@ class LabelBoard:
         covered = any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
         return self._crossed((left, top, right, bottom)) + covered
 
-    def place(
+    def write(
         self, text: str, anchors: Iterable[Pixel], *, size: float, most: float = 1.0, **attributes: Attribute
     ) -> str | None:
         """Draw text in the best of the boxes whose left ends are `anchors`; None if it would cover too much.

@@ -20,7 +20,7 @@ from transom.model.geometry.regions import Region
 from transom.model.geometry.space import Position, step_length
 from transom.model.time import Calendar
 from transom.model.types import Value
-from transom.picture.map.answers import find_origin, locate_answer, make_locator
+from transom.picture.map.answers import find_source_column, locate_answer, make_locator
 from transom.picture.map.content import (
     AnswerRow,
     MapContent,
@@ -175,8 +175,8 @@ def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int)
         return {extent.name}
     for op in walk(stream):
         for number, attribute in enumerate(op.schema):
-            origin = find_origin(op, attribute)
-            if isinstance(op, Stream) and origin is not None and origin.name == extent.object:
+            source = find_source_column(op, attribute)
+            if isinstance(op, Stream) and source is not None and source.name == extent.object:
                 return {str(element.row[number]) for element in evaluate_stream(op, inputs) if element.tick <= now}
     return set()
 
