@@ -115,3 +115,12 @@ def test_rows_without_a_position_are_counted() -> None:
 def test_relations_and_their_streams_mark_the_latest_answer(text: str) -> None:
     latest = [(row["name"], row["at"]) for row in answers(text) if row["latest"]]
     assert latest[-1] == ("a", [9.0, 20.0])
+
+
+def test_many_rows_have_small_rings() -> None:
+    many = [(tick, "a", tick * 1.0, 0.0, 1) for tick in range(80)]
+    text = "SELECT RStream(Stamps(*)) FROM cars [RANGE '100 seconds', SLIDE '79 seconds']"
+    svg = transom.compile(text, CATALOG, language="cql").map({"cars": many}).svg
+    assert svg.count('class="answer crowded"') == 79 + 1
+    assert "latest answer about each object" not in svg
+    assert "latest answer" not in transom.compile(ARRIVALS, CATALOG, language="cql").map({"cars": ROWS}).svg

@@ -12,7 +12,9 @@ from transom.picture.quantities import Clock
 from transom.picture.style import FADED, INK
 from transom.picture.svg import number, shorten, tag, tooltip
 
-RADIUS, EARLIER_RADIUS = 8.0, 5.5
+RADIUS, EARLIER_RADIUS, CROWDED_RADIUS = 8.0, 5.5, 4.0
+MAX_LARGE_RINGS = 60
+"""The most rings of the latest answer that are large; more of them are small, so that the track stays visible."""
 MAX_LABELS = 40
 MAX_TOOLTIP_ROWS = 6
 
@@ -27,8 +29,9 @@ def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Labe
     rings_by_pixel = _rows_by_pixel(frame, content)
     parts = [_pair_line(frame, row) for row in content.answers if len(row.positions) > 1]
     rings = [(any(row.is_current for row in rows), point, rows) for point, rows in rings_by_pixel.items()]
+    is_crowded = sum(is_current for is_current, _, _ in rings) > MAX_LARGE_RINGS
     for is_current, point, rows in sorted(rings, key=lambda ring: ring[0]):
-        parts.append(_ring(point, rows, clock, is_current=is_current))
+        parts.append(_ring(point, rows, clock, is_current=is_current, is_crowded=is_crowded))
         board.add_symbol(point, RADIUS if is_current else EARLIER_RADIUS)
     return parts
 
@@ -52,23 +55,24 @@ def _pair_line(frame: MapFrame, row: AnswerRow) -> str:
     return tag("g", ground, dashes, class_="answer pair", data_tick=row.ticks[0])
 
 
-def _ring(point: Pixel, rows: list[AnswerRow], clock: Clock, *, is_current: bool) -> str:
-    """Draw the ring of the answer rows at one position, with their values as tooltip."""
+def _ring(point: Pixel, rows: list[AnswerRow], clock: Clock, *, is_current: bool, is_crowded: bool) -> str:
+    """Draw the ring of the answer rows at one position, with their values as tooltip; small if a map `is_crowded`."""
     x, y = point
-    radius = RADIUS if is_current else EARLIER_RADIUS
+    is_large = is_current and not is_crowded
+    radius = RADIUS if is_large else CROWDED_RADIUS if is_crowded else EARLIER_RADIUS
     lines = [answer_text(row, clock) for row in rows[:MAX_TOOLTIP_ROWS]]
     if len(rows) > MAX_TOOLTIP_ROWS:
         lines.append(f"and {len(rows) - MAX_TOOLTIP_ROWS} more")
     shapes = [tag("circle", cx=x, cy=y, r=radius, fill="#ffffff", fill_opacity=0.01, stroke="#ffffff",
-                  stroke_width=4.6 if is_current else 2.6, opacity=0.85, class_="halo")]  # fmt: skip
+                  stroke_width=4.6 if is_large else 2.6, opacity=0.85, class_="halo")]  # fmt: skip
     shapes.append(tag("circle", cx=x, cy=y, r=radius, fill="none", stroke=INK if is_current else FADED,
-                      stroke_width=2.2 if is_current else 1.2, class_="ring"))  # fmt: skip
+                      stroke_width=2.2 if is_large else 1.2, class_="ring"))  # fmt: skip
     stops = sorted({stop for row in rows for stop in row.current})
     return tag(
         "g",
         tooltip("\n".join(lines)),
         *shapes,
-        class_="answer" if is_current else "answer earlier",
+        class_=f"answer{' crowded' if is_crowded else ''}{'' if is_current else ' earlier'}",
         data_tick=min(row.ticks[0] for row in rows),
         data_current=_range_text(tuple(stops)) or None,
     )

@@ -94,8 +94,9 @@ def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
     placed = [row for row in content.answers if row.positions]
     current, earlier = sum(row.is_current for row in placed), sum(not row.is_current for row in placed)
     if current:
-        text = f"latest answer: {plural(current, 'row')}" if earlier else f"answer, with time: {plural(current, 'row')}"
-        yield _ring_symbol(7.0, INK, 2.2), text
+        about = " about each object" if any(row.names for row in placed) else ""
+        text = f"latest answer{about}" if earlier else "answer, with time"
+        yield _ring_symbol(7.0, INK, 2.2), f"{text}: {plural(current, 'row')}"
     if earlier:
         yield _ring_symbol(5.5, FADED, 1.2), f"earlier answers: {plural(earlier, 'row')}"
     if any(len(row.positions) > 1 for row in placed):
