@@ -29,10 +29,10 @@ def draw_picture(
     if not operators:
         return draw_stream(plan, inputs, calendar, title=title, text=text)
     for op, _ in operators:
-        if part := undrawable_part(op):
+        if refused_part := undrawable_part(op):
             hint = "`transom map` draws the objects, the window and the answer"
             raise UsageError(
-                f"a picture shows windows by time or by rows, and cannot show {part}",
+                f"a picture shows windows by time or by rows, and cannot show {refused_part}",
                 hint=hint if has_positions else "`transom simulate` prints the answer",
             )
     span = choose_span(operators, inputs)

@@ -10,7 +10,7 @@ from transom.picture.map.frame import MapFrame
 from transom.picture.map.labels import LabelBoard, beside
 from transom.picture.quantities import Clock
 from transom.picture.style import FADED, INK
-from transom.picture.svg import number, shorten, tag, tooltip
+from transom.picture.svg import Attribute, number, shorten, tag, tooltip
 
 RADIUS, EARLIER_RADIUS, CROWDED_RADIUS = 8.0, 5.5, 4.0
 MAX_LARGE_RINGS = 60
@@ -106,10 +106,8 @@ def label_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Lab
         ticks = sorted({row.ticks[-1] for row in rows})
         text = clock.text(ticks[0]) if clock.has_instants else f"tick {ticks[0]}"
         text += f" +{len(ticks) - 1}" if len(ticks) > 1 else ""
-        time = board.write(
-            text, beside(point, text, 11.5, RADIUS + 3), size=11.5, most=0.5, fill=INK, class_="answer-time",
-            data_tick=ticks[0],
-        )  # fmt: skip
+        style: dict[str, Attribute] = {"fill": INK, "class_": "answer-time", "data_tick": ticks[0]}
+        time = board.write(text, beside(point, text, 11.5, RADIUS + 3), style, size=11.5, most=0.5)
         if time is not None:
             yield time
         if len(labelled) >= MAX_LABELS:

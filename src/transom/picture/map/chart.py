@@ -15,7 +15,7 @@ from transom.picture.map.labels import LabelBoard, beside, inside
 from transom.picture.map.legend import cross, diamond, draw_legend
 from transom.picture.quantities import Clock
 from transom.picture.style import EDGE, FADED, INK, SANS, WIDTH
-from transom.picture.svg import escape, label, number, shorten, tag, tooltip
+from transom.picture.svg import Attribute, escape, label, number, shorten, tag, tooltip
 from transom.picture.timeline.window_text import plural
 
 REGION_FILL, REGION_EDGE, REGION_TEXT = "#dcebe4", "#5f9d86", "#2f6b55"
@@ -137,9 +137,9 @@ def _name_regions(frame: MapFrame, content: MapContent, board: LabelBoard) -> It
     for region in content.regions:
         outline = max((frame.outline(polygon[0]) for polygon in region.polygons), key=len)
         weight = "600" if region.in_query else "400"
-        style = {"fill": REGION_TEXT, "font_style": "italic", "font_weight": weight}
+        style: dict[str, Attribute] = {"fill": REGION_TEXT, "font_style": "italic", "font_weight": weight}
         text = shorten(region.name, 40)
-        if name := board.write(text, inside(outline, text, 12.5), size=12.5, **style):
+        if name := board.write(text, inside(outline, text, 12.5), style, size=12.5):
             yield name
 
 
@@ -150,8 +150,8 @@ def _name_tracks(
     for index, (track, points) in enumerate(zip(content.tracks[:MAX_NAMES], pixels)):
         text = shorten(track.name, 24)
         fill = colours.of_object(index) if colours.mode == "object" else INK
-        style = {"fill": fill, "font_weight": "600", "class_": "track-name", "data_track": index}
-        if name := board.write(text, beside(points[-1], text, 13, 9), size=12, most=0.35, **style):
+        style: dict[str, Attribute] = {"fill": fill, "font_weight": "600", "class_": "track-name", "data_track": index}
+        if name := board.write(text, beside(points[-1], text, 13, 9), style, size=12, most=0.35):
             yield name
 
 

@@ -139,8 +139,8 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
 
 
 def _with_neighbours(
-    points: Sequence[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
-) -> Sequence[tuple[float, float]]:
+    points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
+) -> list[tuple[float, float]]:
     """Points that span a box, with those of the `shapes` that make it at most `room` times as wide and as high."""
     widest = [span * room for span in _spans(points)]
     for shape in shapes:

@@ -75,7 +75,7 @@ def _answer_features(content: MapContent, calendar: Calendar) -> Iterator[dict[s
     """
     for row in content.answers:
         points = [[x, y] for x, y in row.positions]
-        geometry = {"type": "MultiPoint", "coordinates": points} if len(points) > 1 else None
+        geometry: dict[str, object] | None = {"type": "MultiPoint", "coordinates": points} if len(points) > 1 else None
         if len(points) == 1:
             geometry = {"type": "Point", "coordinates": points[0]}
         tick = row.ticks[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from transom.picture.map.frame import HALO, LEFT, PLOT_WIDTH, MapFrame
@@ -52,11 +52,17 @@ class LabelBoard:
         return self._crossed((left, top, right, bottom)) + covered
 
     def write(
-        self, text: str, anchors: Iterable[Pixel], *, size: float, most: float = 1.0, **attributes: Attribute
+        self,
+        text: str,
+        anchors: Iterable[Pixel],
+        style: Mapping[str, Attribute],
+        *,
+        size: float,
+        most: float = 1.0,
     ) -> str | None:
         """Draw text in the best of the boxes whose left ends are `anchors`; None if it would cover too much.
 
-        `most` is the greatest share of the box that tracks may cross.
+        `style` are attributes of the text, and `most` is the greatest share of the box that tracks may cross.
         """
         width = text_width(text, size)
         best: tuple[float, Pixel, Box] | None = None
@@ -73,7 +79,7 @@ class LabelBoard:
             return None
         _, (x, y), box = best
         self._boxes.append(box)
-        return label(x, y + size * 0.36, text, size=size, **HALO, **attributes)
+        return label(x, y + size * 0.36, text, size=size, **HALO, **style)
 
     def _is_free(self, box: Box) -> bool:
         """Whether a box lies on the map and covers no label or symbol."""

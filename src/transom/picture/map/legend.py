@@ -100,7 +100,7 @@ def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
     if earlier:
         yield _ring_symbol(5.5, FADED, 1.2), f"earlier answers: {plural(earlier, 'row')}"
     if any(len(row.positions) > 1 for row in placed):
-        dashes = {"stroke": INK, "stroke_width": 1.4, "stroke_dasharray": "4 3"}
+        dashes: dict[str, Attribute] = {"stroke": INK, "stroke_width": 1.4, "stroke_dasharray": "4 3"}
         yield lambda x, y: [line(x, y, x + SYMBOL_WIDTH, y, **dashes)], "objects of the same answer row"
     if len(placed) < len(content.answers):
         yield None, f"{plural(len(content.answers) - len(placed), 'answer row')} without a position"
