@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from xml.etree import ElementTree
 
@@ -266,3 +267,24 @@ def test_a_long_caption_ends_with_an_ellipsis() -> None:
     assert len(lines[1]) <= 125
     assert lines[1].endswith(" …")
     assert lines[3] == "and 4 more windows"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_any_positions_make_a_map(seed: int) -> None:
+    """Poles, equal and huge coordinates, no rows or a single row: each map is well formed and has no NaN."""
+    draw = random.Random(seed)
+    extent = draw.choice(["cars", "ships"])
+    text = {
+        "cars": BY_DISTANCE,
+        "ships": "SELECT IStream(lon, lat) FROM ships [RANGE '3 seconds', SLIDE '2 seconds']",
+    }[extent]
+    plane = [0.0, -0.0, 1e-9, 5.0, 1e15, -1e9, None]
+    earth = [0.0, 90.0, -90.0, 89.99, 45.0, None]
+    rows = []
+    for tick in range(draw.choice([0, 1, 2, 6])):
+        numbers = [draw.choice(plane if extent == "cars" else earth) for _ in range(2)]
+        rows.append((tick, *(["a"] if extent == "cars" else []), *numbers))
+    found = query(text).map({extent: rows}, until=9, colour=draw.choice(["object", "speed"]))
+    ElementTree.fromstring(found.svg)  # noqa: S314 - our own
+    assert "nan" not in found.svg
+    assert json.loads(found.geojson)["type"] == "FeatureCollection"

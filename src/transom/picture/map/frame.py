@@ -241,7 +241,7 @@ class ScaleBar:
 def scale_bar(frame: MapFrame, content: MapContent) -> ScaleBar:
     """The scale bar of a map: a round length of about a sixth of its width, for a globe at its middle latitude."""
     if content.geodesic:
-        middle = frame.top - frame.height / frame.y_scale / 2
+        middle = max(-80.0, min(80.0, frame.top - frame.height / frame.y_scale / 2))
         metres_per_pixel = geodesic(0.0, middle, 1.0, middle) / frame.x_scale
         note = f" at {_degrees(round(middle), 'N', 'S')}"
     else:
