@@ -28,7 +28,7 @@ def refuse_long_decimals(plan: Operator) -> None:
 
 
 def _constants(value: object) -> Iterator[Constant]:
-    """All constants inside a plan, an expression or a tuple of these, found by visiting all dataclass fields."""
+    """Yield all constants inside a plan, an expression or a tuple of these, by visiting all dataclass fields."""
     if isinstance(value, Constant):
         yield value
     elif isinstance(value, tuple):

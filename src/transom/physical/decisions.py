@@ -34,17 +34,20 @@ class EventTimeSlack:
     ticks: int
 
     def max_rows(self, op: Stream, span: int) -> Formula:
-        """Bound on the rows that a stream delivers within `span` ticks plus the ticks that may be open at once."""
+        """Return an upper bound on the rows that a stream delivers in `span` ticks and in ticks not yet closed."""
         return bounds.arrivals(op, span + self.ticks)
 
 
 def read_stream(extent: str) -> Decision:
-    """Decision for reading the stream `extent`: by Spark's own operators, without state."""
+    """Return the decision to read the stream `extent` with Spark's own operators, without state."""
     return Decision(Executor.NATIVE, "read", f"rows of {extent} with their tick as event time", ZERO)
 
 
 def read_table(extent: str) -> Decision:
-    """Decision for reading the table `extent`, whose versions are all known in advance: native, without state."""
+    """Return the decision to read the table `extent` with Spark's own operators, without state.
+
+    All versions of the table are known in advance.
+    """
     return Decision(
         Executor.NATIVE,
         "table intervals",
@@ -54,36 +57,49 @@ def read_table(extent: str) -> Decision:
 
 
 def read_scans(extent: str) -> Decision:
-    """Decision for reading a table by following its log: native, one insertion or deletion per changed row and scan."""
+    """Return the decision to read a table from its changelog, scan by scan, with Spark's own operators and no state.
+
+    A scan delivers one insertion or deletion per changed row.
+    """
     why = f"the log of {extent} is followed: a row is inserted or deleted at the first scan that sees it"
     return Decision(Executor.NATIVE, "scans", why, ZERO)
 
 
 def read_clock(why: str) -> Decision:
-    """Decision for the clock, a source with one row per scheduled tick; `why` is the reason shown by `explain`."""
+    """Return the decision for a clock, which emits a row per scheduled tick; `explain` prints the reason `why`."""
     return Decision(Executor.MACHINE, "clock", why, ZERO)
 
 
 def row_number(op: Stream, slack: EventTimeSlack, why: str) -> Decision:
-    """Decision for numbering a stream's rows in order: a machine; state bound for `slack` open ticks; text: `why`."""
+    """Return the decision to number a stream's rows in order, in a stateful machine.
+
+    `why` is the reason that `explain` prints. The state bound includes the ticks that may be open at once (`slack`).
+    """
     return Decision(Executor.MACHINE, "number", why, slack.max_rows(op, 1))
 
 
 def time_window() -> Decision:
-    """Decision for a time window: native, without state, as a row's tick alone tells which windows hold it."""
+    """Return the decision for time windows, which Spark's own operators compute without state from a row's tick."""
     return Decision(
         Executor.NATIVE, "time window", "a row's tick gives its first and last window: one row per tuple", ZERO
     )
 
 
 def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Decision for a row window, counted in order: a machine with `held` rows and those of `slack` open ticks."""
+    """Return the decision to form windows of a number of rows, in a stateful machine that reads the rows in order.
+
+    `held` bounds the rows of the current window. The state bound adds the rows of the ticks that may be open at once
+    (`slack`).
+    """
     state = plus(held, slack.max_rows(op, 1))
     return Decision(Executor.MACHINE, "row window", "the tick that closes a row window is known only in order", state)
 
 
 def expand_windows(form: Form) -> Decision:
-    """Decision for repeating each tuple of a relation of any form in every window that holds it: native, no state."""
+    """Return the decision to repeat each row in every window that contains it, with Spark's own operators.
+
+    It needs no state. The reason depends on the `form` of the relation.
+    """
     if form is Form.TABLE:
         return Decision(Executor.NATIVE, "table at each scan", "the content of the table at every scan tick", ZERO)
     return Decision(Executor.NATIVE, "expand windows", "the answer has one row per window and tuple", ZERO)
@@ -92,7 +108,11 @@ def expand_windows(form: Form) -> Decision:
 def window_aggregate(
     op: WindowAggregation, form: Form, copies: int, schedule: Schedule | None, slack: EventTimeSlack
 ) -> tuple[bool, Decision]:
-    """Decision for aggregates; True with it: panes first, as intervals (`form`) are in several (`copies`) windows."""
+    """Decide whether Spark aggregates each window directly, or aggregates panes (slices of windows) and combines them.
+
+    Returns True with the decision if panes are first. They are if rows are validity intervals (`form`) and in several
+    windows (`copies`).
+    """
     size = bounds.window_size(op) if schedule else times(bounds.windows_per_tick(op.input), bounds.window_size(op))
     if form is not Form.INTERVALS or copies <= 1:
         ticks = 1 + (schedule.max_ticks_in(slack.ticks) if schedule else slack.ticks)
@@ -106,7 +126,10 @@ def window_aggregate(
 
 
 def sliding_aggregate(copies: int, state: Formula) -> Decision:
-    """Decision for sliding aggregates per group in the kernel; rows are in `copies` windows, `state` is their bound."""
+    """Return the decision to compute grouped aggregates over sliding windows in the Java kernel.
+
+    Each row is in `copies` windows; `state` bounds the rows in state.
+    """
     why = (
         f"one state value per group: each row is added once and removed after {copies} windows"
         if copies > 1
@@ -116,18 +139,24 @@ def sliding_aggregate(copies: int, state: Formula) -> Decision:
 
 
 def move_to_kernel(decision: Decision) -> Decision:
-    """Replace a Python machine as the executor of a decision by the kernel; other decisions are unchanged."""
+    """Move a decision from Python state machines to the Java kernel; return decisions without a machine unchanged."""
     return replace(decision, executor=Executor.KERNEL) if decision.executor is Executor.MACHINE else decision
 
 
 def _pane_groups(op: WindowAggregation, schedule: Schedule, slack: EventTimeSlack) -> Formula:
-    """Bound on the groups in panes of `slack` open ticks: two panes per slide; one group each or, grouped, per row."""
+    """Return an upper bound on the groups in the panes (slices of windows) that wait in state for their ticks to close.
+
+    Each slide has two panes. A pane has one group or, with GROUP BY, at most one group per row.
+    """
     per_slide = Rows(2 * (schedule.max_ticks_in(slack.ticks) + 2))
     return per_slide if not op.groups else times(per_slide, bounds.window_size(op))
 
 
 def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: bool) -> tuple[JoinStrategy, Decision]:
-    """Decision, with strategy, for Spark's join of intervals: `static`, `by_ranges` of time, or by buckets of time.
+    """Decide how Spark joins rows with validity intervals: with a static table, by time ranges or by time buckets.
+
+    Returns the strategy with the decision. `static` means that one side is known in advance; `by_ranges` prefers time
+    ranges to buckets of `bucket_length` ticks.
 
     Ranges need an equality on keys and no stateful operator downstream. Spark refuses a join of two streams without an
     equality: a shared time bucket is one, a range of event time is not.
@@ -147,33 +176,46 @@ def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: b
 
 
 def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
-    """Decision for joining intervals with a table at each scan: a machine, `state` rows, by key if `has_equalities`."""
+    """Return the decision to join rows with each scan of a changing table, in a stateful machine.
+
+    `state` bounds its rows. The join is by key if `has_equalities`, otherwise in buckets of the table.
+    """
     how = "by key" if has_equalities else "in buckets of the table"
     why = f"a row may leave the table at any scan: intervals are split and each part is joined with one scan, {how}"
     return Decision(Executor.MACHINE, "join with scans", why, state)
 
 
 def expand_scans(state: Formula) -> Decision:
-    """Decision for emitting the rows of a table, followed through its log, again at every scan: a machine."""
+    """Return the decision to emit all rows of a changing table again at every scan, from a stateful machine."""
     why = "a row may leave the table at any scan: rows are kept in buckets and emitted again at every scan"
     return Decision(Executor.MACHINE, "join with scans", why, state)
 
 
 def keyed_interval_join(state: Formula) -> Decision:
-    """Decision for joining overlapping validity intervals key by key, in the order of their ticks: the kernel."""
+    """Return the decision to join overlapping validity intervals key by key, in the Java kernel.
+
+    Rows are joined in the order of their ticks.
+    """
     why = "rows of one key are joined in order as their ticks close: each is stored once, while its interval lasts"
     return Decision(Executor.KERNEL, "join by key", why, state)
 
 
 def window_product(state: Formula, has_equalities: bool) -> Decision:
-    """Decision for pairing windows in order: a machine, by join key if `has_equalities`; `state` bounds its rows."""
+    """Return the decision to pair the rows of two inputs' windows in order, in a stateful machine.
+
+    `state` bounds its rows. Rows are paired by key if `has_equalities`, otherwise in one task.
+    """
     how = "in buckets by key" if has_equalities else "in one task, because there is no join key"
     why = f"row windows end at unknown ticks, and several may share a tick: rows are paired in order, {how}"
     return Decision(Executor.MACHINE, "product of windows", why, state)
 
 
 def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longest: int) -> Decision:
-    """Decision for ISTREAM or DSTREAM, one window per tick: native; bound covers `longest` row life and `slack`."""
+    """Return the decision for ISTREAM or DSTREAM over validity intervals: Spark sums insertions and deletions per tick.
+
+    There is one window per tick. The state bound covers the longest validity of a row (`longest`) and the ticks that
+    may be open at once (`slack`).
+    """
     ticks = schedule.max_ticks_in(longest + slack.ticks) + 2
     state = (
         times(Rows(2 * ticks), bounds.window_size(op))
@@ -189,7 +231,10 @@ def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longes
 
 
 def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: EventTimeSlack) -> Decision:
-    """Decision for ISTREAM or DSTREAM by a machine that compares windows; reasons: `ordered`, `several_per_tick`."""
+    """Return the decision for ISTREAM or DSTREAM in a stateful machine that compares each window with the next.
+
+    The reasons can be that the query needs the order of changes (`ordered`), or that a tick may have several windows.
+    """
     reasons = []
     if several_per_tick:
         reasons.append("several windows may share a tick and are compared in order")
@@ -200,13 +245,20 @@ def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: Event
 
 
 def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for collecting each window's rows until its tick closes: native; state bound for `slack` open ticks."""
+    """Return the decision to collect the rows of each window until its tick closes, with Spark's own operators.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op))
     return Decision(Executor.NATIVE, "collect windows", "only a closed tick shows whether its window is empty", state)
 
 
 def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Decision for windows per key from rows in order: a machine with `held` rows and those of `slack` open ticks."""
+    """Return the decision to build the windows of each key from rows in order, in a stateful machine.
+
+    `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
+    (`slack`).
+    """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
     scope = "of each key" if op.key else "of the stream"
     why = f"rows {scope} are processed in order, because a window depends on earlier rows"
@@ -214,26 +266,39 @@ def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
 
 
 def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Decision for aggregates in the machine of keyed windows, with `held` rows and those of `slack` open ticks."""
+    """Return the decision to aggregate in the same stateful machine that builds the windows of each key.
+
+    `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
+    (`slack`).
+    """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
     why = "the machine that builds the windows also aggregates them, so their rows never leave it"
     return Decision(Executor.MACHINE, "aggregates by key", why, plus(held, slack.max_rows(op.input, 1)))
 
 
 def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
-    """Decision for rejecting rows above a speed limit, per key: a machine; state bound for `slack` open ticks."""
+    """Return the decision to reject rows above a speed limit, in a stateful machine for each key.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     why = "whether a row is rejected depends on the last accepted row"
     return Decision(Executor.MACHINE, "speed limit", why, plus(bounds.operator_state(op), slack.max_rows(op.input, 1)))
 
 
 def windows_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for comparing each window with the previous one: a machine; state bound for `slack` open ticks."""
+    """Return the decision to derive changes by comparing each window with the previous one, in a stateful machine.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = plus(bounds.window_size(op), times(bounds.windows_within(op, 1 + slack.ticks), bounds.window_size(op)))
     return Decision(Executor.MACHINE, "windows as changes", "each window is compared with the one before it", state)
 
 
 def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision:
-    """Decision for dropping windows to which no row was added: a machine; state bound for `slack` open ticks."""
+    """Return the decision to drop windows that gained no row since the previous window, in a stateful machine.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = plus(bounds.window_size(op), times(bounds.windows_within(op, 1 + slack.ticks), bounds.window_size(op)))
     return Decision(
         Executor.MACHINE, "suppress unchanged", "a window is emitted again only if a row was added to it", state
@@ -241,7 +306,11 @@ def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision
 
 
 def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool) -> Decision:
-    """Decision for an incremental `how` join, by key if `keyed`; `sides`: input bounds; `checks`: counting matches."""
+    """Return the decision for an incremental join of changes in a stateful machine; `how` names the kind of join.
+
+    `sides` bound the rows of the inputs. The join is by key if `keyed`. With `checks`, a second machine counts the
+    matches of each left row that satisfy the condition.
+    """
     where = "by key" if keyed else "in one task, because there is no join key"
     second_machine = (
         "; a second machine counts the matches of each left row that satisfy the condition" if checks else ""
@@ -254,14 +323,20 @@ def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool
 
 
 def combine_relations(how: str, state: Formula, bucketed: bool) -> Decision:
-    """Decision for the operation `how` on two relations: a machine with `state` rows, by equal rows if `bucketed`."""
+    """Return the decision for a join or set operation (`how`) on two relations, in a stateful machine.
+
+    `state` bounds its rows. If `bucketed`, equal rows share a bucket; otherwise one task processes all rows.
+    """
     where = "in buckets of equal rows" if bucketed else "in one task, because there is no join key"
     why = f"a relation changes at unknown ticks: the {how} is built in order, {where}"
     return Decision(Executor.MACHINE, "relations", why, state)
 
 
 def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for an operator, such as DISTINCT, on each window: native; state bound for `slack` open ticks."""
+    """Return the decision to process each window by itself with Spark's own operators, for example for DISTINCT.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op))
     return Decision(
         Executor.NATIVE, "within a window", "rows of one window are processed together when its tick is closed", state
@@ -269,7 +344,10 @@ def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for changes from a table's log, one window per tick: native; state bound for `slack` open ticks."""
+    """Return the decision to derive insertions and deletions from a table's changelog, with Spark's own operators.
+
+    There is one window per tick with a change. The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = plus(bounds.windows_within(op, 2 + slack.ticks), times(Rows(2), bounds.window_size(op)))
     return Decision(
         Executor.NATIVE, "changes of a table", "a table has one window per tick at which its log has a change", state
@@ -277,7 +355,10 @@ def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def changes_to_stream(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Decision for ISTREAM or DSTREAM by adding up changes per row: native; state bound for `slack` open ticks."""
+    """Return the decision for ISTREAM or DSTREAM over changes: Spark sums the changes of equal rows per tick.
+
+    The state bound includes the ticks that may be open at once (`slack`).
+    """
     state = times(Rows(2), times(bounds.windows_within(op, 2 + slack.ticks), bounds.window_size(op)))
     return Decision(
         Executor.NATIVE, "net changes", "insertions and retractions of equal rows are summed per tick", state

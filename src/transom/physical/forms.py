@@ -24,7 +24,7 @@ class Form(Enum):
     CHANGES = "changes"
 
     def __str__(self) -> str:
-        """The relation's form, such as `stream` or `changes`, as `explain` names it."""
+        """Return the name of the relation's form, such as `stream` or `changes`, as `explain` prints it."""
         return self.value
 
 
@@ -36,7 +36,7 @@ class Executor(Enum):
     KERNEL = "kernel"
 
     def __str__(self) -> str:
-        """The name of the executor in `explain`."""
+        """Return the name of the executor, such as `native` or `kernel`, as `explain` prints it."""
         return self.value
 
 
@@ -50,7 +50,7 @@ class JoinStrategy(Enum):
     PAIRS = "pairs"
 
     def __str__(self) -> str:
-        """The name of the strategy in `explain`."""
+        """Return the name of the join strategy, such as `time buckets`, as `explain` prints it."""
         return self.value
 
 

@@ -25,7 +25,10 @@ class Gap:
     hint: str = SIMULATE_HINT
 
     def refusal(self, operator: str | None = None, *, detail: str = "") -> Unsupported:
-        """The error for a query with this construct; `operator` replaces the one named, `detail` adds a reason."""
+        """Build the error for a query that contains this construct, which Spark does not run.
+
+        `operator` replaces the operator that the gap names, `detail` is added to the reason.
+        """
         why = f"{self.reason}: {detail}" if detail else self.reason
         return Unsupported(operator or self.operator, why, self.kind, hint=self.hint, construct=self.construct)
 

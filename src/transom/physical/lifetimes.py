@@ -32,7 +32,7 @@ def max_lifetime(node: PhysicalNode) -> int:
 
 
 def fixed_lifetime(node: PhysicalNode) -> int | None:
-    """The time, in ticks, that every row of a plan node is valid; None if rows differ or it is unknown."""
+    """The number of ticks for which every row of a plan node is valid; None if it varies between rows or is unknown."""
     match node:
         case TimeWindow(past=past, until=until, slide=slide, longest=ticks):
             return ticks if (past - until + 1) % slide == 0 else None
@@ -54,7 +54,10 @@ def is_time_window(node: PhysicalNode) -> bool:
 
 
 def joins_streams(node: PhysicalNode) -> bool:
-    """Whether a node's rows are joined pairs of two streams; few share a validity interval, so panes save little."""
+    """Whether the rows of a node are pairs from a join of two streams.
+
+    Few of these pairs share a validity interval, so aggregating panes saves little.
+    """
     match node:
         case IntervalJoin(left=left, right=right):
             return left.form is right.form is Form.INTERVALS or joins_streams(left) or joins_streams(right)
@@ -65,7 +68,7 @@ def joins_streams(node: PhysicalNode) -> bool:
 
 
 def max_copies(plan: PhysicalNode) -> int:
-    """The most windows that hold one row, and so the most copies to which a plan expands it; 1 without expansion."""
+    """The largest number of copies of one row that a plan makes, one for each window; 1 if it makes no copies."""
     copies = [1]
     for node in walk(plan):
         expands = isinstance(node, ExpandWindows) and node.clock is None

@@ -21,7 +21,7 @@ class Schedule:
         return Schedule((period,), -(-start // period) * period)
 
     def merge(self, other: Schedule) -> Schedule:
-        """The ticks at which a product of two relations has windows: those of either, once both began (S8, S9)."""
+        """Combine two schedules for a product: the ticks of either, from the tick where both have begun (S8, S9)."""
         periods = sorted({*self.periods, *other.periods})
         minimal_periods = tuple(
             period for period in periods if not any(period % divisor == 0 for divisor in periods if divisor < period)
@@ -29,7 +29,7 @@ class Schedule:
         return Schedule(minimal_periods, max(self.first, other.first))
 
     def next_after(self, tick: int) -> int | None:
-        """The first multiple of one of the periods after `tick`; None for a schedule of a single tick."""
+        """The next multiple of one of the periods after `tick`; None if the schedule has a single tick."""
         return min(((tick // p + 1) * p for p in self.periods), default=None)
 
     def max_ticks_in(self, span: int) -> int:
@@ -37,7 +37,7 @@ class Schedule:
         return min(span, sum(-(-span // p) for p in self.periods)) if self.periods else 1
 
     def __str__(self) -> str:
-        """The schedule as `explain` prints it, such as "every 10 and 15 from 0"."""
+        """Describe the schedule as `explain` prints it, such as "every 10 and 15 from 0"."""
         if not self.periods:
             return f"once at {self.first}"
         return f"every {' and '.join(map(str, self.periods))} from {self.first}"

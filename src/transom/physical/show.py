@@ -15,12 +15,12 @@ _HIDDEN_FIELDS = ("decision", "form", "ordered", "spec")
 
 
 def plan_tree(plan: PhysicalNode, describe: Callable[[Formula], Mapping[str, str]]) -> TreeNode:
-    """The plan as the tree that `explain` prints; `describe` converts a state bound to named texts."""
+    """Convert a plan to the tree that `explain` prints; `describe` converts a state bound to named texts."""
     return _drop_hidden_fields(build_tree(plan, is_node, lambda node: _describe_node(node, describe)))
 
 
 def _describe_node(node: PhysicalNode, describe: Callable[[Formula], Mapping[str, str]]) -> dict[str, Any]:
-    """The details of a node that `explain` prints: columns, form, executor, rule, reason, and state bound if not 0."""
+    """Describe a node as `explain` prints it: columns, form, executor, rule, reason, and the state bound unless 0."""
     decision = node.decision
     details: dict[str, Any] = {
         "columns": [str(attribute) for attribute in node.schema],

@@ -24,11 +24,14 @@ class Compatibility:
     condition: Expression = TRUE
 
     def __bool__(self) -> bool:
-        """Whether joined solutions must be checked: a shared variable may be unbound, or there is a condition."""
+        """Whether joined solutions must be checked beyond equal keys.
+
+        They must if a shared variable may be unbound, or if there is a condition.
+        """
         return bool(self.variables) or self.condition != TRUE
 
     def __str__(self) -> str:
-        """The check on joined solutions (residual) as `explain` prints it."""
+        """Describe the check on joined solutions, as `explain` prints it."""
         parts = [f"?{name} may be unbound" for name in self.variables]
         parts += ["both sides bind one of them"] if self.overlap else []
         return ", ".join([*parts, *([] if self.condition == TRUE else [str(self.condition)])])
@@ -59,14 +62,14 @@ class ChangeJoin(PhysicalNode):
 
     @property
     def sides(self) -> tuple[Schema, ...]:
-        """The schemas of the joined inputs: two, or one per triple pattern if one stream feeds all patterns."""
+        """The schemas of the joined inputs: two, or one per triple pattern if all patterns read one stream."""
         if self.right is not None:
             return (self.left.schema, self.right.schema)
         return tuple(branch.schema for branch in getattr(self.left, "branches", ()))
 
     @property
     def operator_inputs(self) -> tuple[PhysicalNode, ...]:
-        """The inputs of the stateful operator of this join: its own, and instead of a fused join those of that join."""
+        """The inputs of the join's stateful operator; a fused join among them is replaced by its own inputs."""
         inputs = (self.left,) if self.right is None else (self.left, self.right)
         return tuple(leaf for node in inputs for leaf in (node.operator_inputs if is_fused(node) else (node,)))
 

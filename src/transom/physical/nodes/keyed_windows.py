@@ -29,7 +29,7 @@ class CombineKind(Enum):
     MERGE = "merge"
 
     def __str__(self) -> str:
-        """The name of the operation in `explain`."""
+        """Return the name of the operation as `explain` prints it."""
         return self.value
 
 

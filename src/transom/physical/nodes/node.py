@@ -27,7 +27,7 @@ class PhysicalNode(Record):
 
 
 def is_node(value: object) -> TypeGuard[PhysicalNode]:
-    """Whether a value, such as a field of a node, is a node of a plan."""
+    """Whether a value, such as a field of a plan node, is a plan node itself."""
     return isinstance(value, PhysicalNode)
 
 

@@ -26,12 +26,15 @@ MESSAGE_SCHEMA = Schema((Attribute("statements", Type.STRING),))
 
 
 def message_extent(extent: str) -> str:
-    """Name of the source with the unparsed messages of the RDF stream `extent`, which itself yields statements."""
+    """Return the name of the source that delivers the unparsed messages of the RDF stream `extent`.
+
+    The source called `extent` delivers the statements.
+    """
     return f"{extent}_messages"
 
 
 def solution_schema(names: tuple[str, ...]) -> Schema:
-    """Schema of SPARQL solutions: one column of RDF terms for each of these variables."""
+    """Build the schema of SPARQL solutions: one column of RDF terms for each variable in `names`."""
     return Schema(tuple(Attribute(name, Type.TERM) for name in names))
 
 

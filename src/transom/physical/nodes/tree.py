@@ -17,7 +17,7 @@ AnyNode: TypeAlias = RowNode | ChangeJoin | ChangeAggregate | RelationNode | Rdf
 
 
 def as_any_node(node: PhysicalNode) -> AnyNode:
-    """The node itself, statically typed as one of all node classes; TypeError if its class is not one of them."""
+    """Return the node itself, typed as the union of all node classes; raise TypeError for an unknown class."""
     if not isinstance(node, AnyNode):
         raise TypeError(f"{type(node).__name__} is not in the union of nodes")
     return node

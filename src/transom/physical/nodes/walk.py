@@ -16,14 +16,14 @@ def inputs(node: PhysicalNode) -> tuple[PhysicalNode, ...]:
 
 
 def walk(node: PhysicalNode) -> Iterator[PhysicalNode]:
-    """The node and all nodes below it in the plan, each one before its inputs."""
+    """Yield the node and all nodes below it in the plan, each one before its inputs."""
     yield node
     for input_node in inputs(node):
         yield from walk(input_node)
 
 
 def rewrite(node: PhysicalNode, change: Callable[[PhysicalNode], PhysicalNode]) -> PhysicalNode:
-    """Rebuild a plan by applying `change` to each node, inputs first; returns the new top node."""
+    """Rebuild a plan by applying `change` to each node, after its inputs; return the new top node."""
     rewritten: dict[str, Any] = {
         f.name: rewrite(v, change) for f in fields(node) if is_node(v := getattr(node, f.name))
     }

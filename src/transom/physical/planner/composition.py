@@ -47,9 +47,9 @@ class Composer:
     local: frozenset[str] = frozenset()
 
     def inline(self, plan: PhysicalNode) -> PhysicalNode:
-        """Replace each source that reads another query's answer by that query's plan, except those in `provided`.
+        """Replace each source that reads the answer of another query by the plan of that query.
 
-        The caller passes the rows of these itself.
+        Sources in `provided` are not replaced: the caller passes their rows.
         """
         return rewrite(plan, self._inline_source)
 
@@ -71,7 +71,7 @@ class Composer:
         )
 
     def _plan_inner(self, op: ComposedSource, node: ReadStream) -> PhysicalNode:
-        """Plan the query `op` that the source `node` reads: its answers become the rows or statements of the source."""
+        """Plan the inner query `op`, whose answers become the rows or statements of the source `node`."""
         if isinstance(op, RowStatements):
             return self._statements(op)
         if isinstance(op, ConstructedStream):
@@ -83,7 +83,10 @@ class Composer:
         )
 
     def _plan_beginnings(self, inner_query: Windows | Construct | Describe, solved: Windows) -> PhysicalNode:
-        """Plan a query's results that become valid at each tick, net of retractions; `solved` gives the state bound."""
+        """Plan a query so that it emits, at each tick, the results that become valid then.
+
+        Retractions of equal results are subtracted. The state bound is derived from the solutions `solved`.
+        """
         if calls := volatile_calls(inner_query):
             raise gaps.VOLATILE_FUNCTION.refusal(calls[0].function.name)
         planner = replace(self._planner, streams=reads_streams(inner_query))
@@ -99,11 +102,11 @@ class Composer:
 
     @property
     def _planner(self) -> Planner:
-        """A planner for inner queries with the settings of this composer."""
+        """A planner for inner queries that has the settings of this composer."""
         return Planner(self.start, EventTimeSlack(self.slack), self.kernel, self.keys, self.growing, self.local)
 
     def _statements(self, op: RowStatements) -> PhysicalNode:
-        """Plan an RDF stream that is made from the columns of a stream of rows: a statement for each mapped column."""
+        """Plan an RDF stream that is made from rows: each mapped column of a row becomes one statement."""
         rows = self.inline(self._planner.unordered(op.rows))
         names = tuple(attribute.name for attribute in op.rows.schema)
         terms = ValuesToTerms(rows, solution_schema(names), _VALUES_TO_TERMS)

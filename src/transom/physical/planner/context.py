@@ -19,15 +19,18 @@ class Planning(Protocol):
 
     @property
     def slack(self) -> EventTimeSlack:
-        """How many ticks may be open at once (lateness plus one micro-batch); every state bound covers these ticks."""
+        """The event time, in ticks, that the watermark may leave open: the lateness plus the span of a micro-batch.
+
+        Every state bound covers these ticks.
+        """
 
     @property
     def kernel(self) -> bool:
-        """Whether machines run in the Java kernel instead of Python."""
+        """Whether stateful machines run in the Java kernel instead of in Python."""
 
     @property
     def growing(self) -> frozenset[str]:
-        """Names of the tables that change while the query runs, which therefore follows their logs."""
+        """Names of the tables that change while the query runs; the query reads their changelogs."""
 
     @property
     def local(self) -> frozenset[str]:
@@ -38,22 +41,28 @@ class Planning(Protocol):
         """Whether the query reads streams, so that its answer changes with time."""
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan a relation; `ordered`: rows carry their order; `stateless_above`: no operator above it keeps state."""
+        """Plan a relation, that is an operator whose result is windows, with everything below it.
+
+        With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
+        """
 
     def expand(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Expand the planned `rows` of the relation `op` to one row per tuple and window that holds it."""
+        """Repeat each row of the relation `op`, planned as `rows`, in every window that contains it."""
 
     def with_markers(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Expand the planned `rows` of the relation `op` to its windows, each with a marker row, even when empty."""
+        """Repeat each row of the relation `op` in its windows, and add a marker row for each window, even if empty.
+
+        `rows` is the plan of the relation.
+        """
 
     def clock(self, op: Windows, why: str) -> ReadClock:
-        """A clock source with the ticks at which the relation `op` has windows; `explain` shows the reason `why`."""
+        """Plan a clock that emits the ticks at which the relation `op` has windows; `explain` prints `why`."""
 
     def unordered(self, op: Stream) -> PhysicalNode:
-        """Plan a stream whose rows carry their tick, but not their order within it."""
+        """Plan a stream whose rows carry their tick, but not their order within the tick."""
 
     def in_order(self, op: Stream, *, index: bool) -> PhysicalNode:
-        """Plan a stream whose rows carry their order and, if `index` is true, their number in the stream, from 1."""
+        """Plan a stream whose rows carry their order and, with `index`, also their number in the stream, from 1."""
 
     def schedule(self, op: Windows) -> Schedule | None:
         """The ticks at which a relation has windows; None if they depend on the data."""

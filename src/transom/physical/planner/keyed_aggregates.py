@@ -35,7 +35,10 @@ PATH_LENGTH = SlidingAggregateSpec("path", "integer", None)
 
 
 def plan_aggregates(planner: Planning, op: Windows, ordered: bool) -> PhysicalNode | None:
-    """Plan aggregates of keyed windows in their machine, None if it cannot; `ordered`: rows carry their order."""
+    """Plan aggregates that the state machine of keyed windows computes itself; None if it cannot compute them.
+
+    With `ordered`, the result rows carry their order.
+    """
     match op:
         case WindowSelect(input=input, predicate=predicate) if below := plan_aggregates(planner, input, ordered):
             return Filter(below, predicate, op.schema, below.form, below.ordered, STATELESS)
@@ -52,7 +55,10 @@ def plan_aggregates(planner: Planning, op: Windows, ordered: bool) -> PhysicalNo
 
 
 def is_supported(op: Aggregation, window: Window, *, kernel: bool) -> bool:
-    """Whether `op` groups by the window's key and the keyed-window machine can compute it; float sums need `kernel`."""
+    """Whether the state machine of keyed windows can compute the aggregation `op` over `window`.
+
+    `op` must group by the window's key, and sums of floats need the kernel.
+    """
     if isinstance(window.input, StoredTable) or not window.key or not routes.needs_keyed_window(window):
         return False
     groups = [item.expression for item in op.groups]
@@ -64,7 +70,7 @@ def is_supported(op: Aggregation, window: Window, *, kernel: bool) -> bool:
 
 
 def _is_computable(aggregate: Aggregate | TrackAggregate, window: Window) -> bool:
-    """Whether the keyed-window machine can compute an aggregate over `window`; the caller checks sums of floats."""
+    """Whether the state machine of keyed windows can compute an aggregate; the caller checks sums of floats."""
     if not isinstance(aggregate, TrackAggregate):
         return aggregate.argument is None or aggregate.argument.type not in (Type.POINT, Type.LINE)
     if aggregate.function not in (TrackFunction.AVGSPD, TrackFunction.PATHLENGTH):
@@ -78,7 +84,7 @@ def _is_computable(aggregate: Aggregate | TrackAggregate, window: Window) -> boo
 
 
 def _sums_floats(aggregate: Aggregate | TrackAggregate) -> bool:
-    """Whether an aggregate is SUM or AVG of floats, which only the kernel adds up in the window machine."""
+    """Whether an aggregate is SUM or AVG of floats, which for keyed windows only the Java kernel computes."""
     if isinstance(aggregate, TrackAggregate) or aggregate.argument is None:
         return False
     summed = aggregate.function in (AggregateFunction.SUM, AggregateFunction.AVG)
@@ -86,7 +92,10 @@ def _sums_floats(aggregate: Aggregate | TrackAggregate) -> bool:
 
 
 def _plan_aggregate(planner: Planning, op: Aggregation, window: Window, ordered: bool) -> KeyedWindowAggregate:
-    """Plan aggregates `op` of the keyed window `window` in its machine; `ordered`: result rows carry their order."""
+    """Plan the aggregation `op`, which the state machine of the keyed window `window` computes.
+
+    With `ordered`, the result rows carry their order.
+    """
     windows = relations.plan_keyed_window(planner, window, Form.WINDOWS, ordered=True)
     assert isinstance(windows, KeyedWindow)  # noqa: S101 - keyed windows are always this node
     inputs = _MachineInputs([Column(attribute) for attribute in window.position_columns])
@@ -110,7 +119,7 @@ class _MachineInputs:
     cells: list[Expression] = field(default_factory=list)
 
     def of(self, aggregate: Aggregate | TrackAggregate) -> tuple[SlidingAggregateSpec, ...]:
-        """The machine's aggregates that together yield one aggregate of the query; adds the columns that they read."""
+        """Return the state machine's aggregates that yield one aggregate of the query; add columns that they read."""
         if not isinstance(aggregate, TrackAggregate):
             argument = aggregate.argument
             kind = Type.INTEGER if argument is None or argument.type is Type.TIME else argument.type
@@ -126,12 +135,12 @@ class _MachineInputs:
         )
 
     def _column_index(self, expression: Expression) -> int:
-        """The number, from 0, of the machine's input column that holds `expression`; adds a missing column."""
+        """Return the index of the state machine's input column for `expression`; add the column if it is missing."""
         if expression not in self.cells:
             self.cells.append(expression)
         return self.cells.index(expression)
 
 
 def aggregate_positions(node: KeyedWindowAggregate, aggregate: Aggregate | TrackAggregate) -> list[int]:
-    """The numbers (from 0) of those of the machine's aggregates from which one aggregate of the query is computed."""
+    """Return the indexes of the state machine's aggregates from which one aggregate of the query is computed."""
     return [node.spec.aggregates.index(part) for part in _MachineInputs(list(node.cells)).of(aggregate)]

@@ -28,7 +28,10 @@ def plan_join(
     ordered: bool,
     stateless_above: bool,
 ) -> PhysicalNode:
-    """Plan a join of `sides`; `ordered`: rows carry their order; `stateless_above`: no operator above keeps state."""
+    """Plan a product or join of the windows of two relations (`sides`).
+
+    With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
+    """
     left, right = sides
     left_node, right_node = scans.expand_one_side(
         planner, sides, (planner.plan_windows(left, ordered), planner.plan_windows(right, ordered))
@@ -104,7 +107,10 @@ def _join_with_scans(
     nodes: tuple[PhysicalNode, PhysicalNode],
     predicate: list[Expression],
 ) -> PhysicalNode:
-    """Plan a join of validity intervals with a table at each scan; `nodes` are the planned `sides`, one is a table."""
+    """Plan a join of rows that have validity intervals with a changing table, at each scan of the table.
+
+    `nodes` are the planned `sides`; one of them is the table.
+    """
     equal, rest = split_equalities(predicate, sides[0].schema, sides[1].schema)
     if not _has_typed_keys(equal):
         equal, rest = (), conjunction(predicate)
@@ -126,14 +132,20 @@ def _join_with_scans(
 
 
 def _held_rows(planner: Planning, op: Windows, node: PhysicalNode, bucket_length: int) -> Formula:
-    """State bound of a side (`op`, planned as `node`) of Spark's join: rows twice per open time bucket; table: 0."""
+    """Return an upper bound on the rows that Spark's own join keeps in state for one of its inputs; 0 for a table.
+
+    The input is `op`, planned as `node`. Each row is stored twice per open time bucket.
+    """
     if node.form is Form.TABLE:
         return ZERO
     return times(Rows(2), max_rows(planner, op, 2 * bucket_length))
 
 
 def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
-    """Bound on insertions and retractions of `op`, planned as `node`, that wait in state for their tick to close."""
+    """Return an upper bound on the insertions and retractions of a relation that wait for their tick to close.
+
+    `node` is the plan of the relation `op`.
+    """
     longest = lifetimes.max_lifetime(node)
     if node.form is Form.INTERVALS:
         return times(Rows(2), max_rows(planner, op, longest))
@@ -141,7 +153,7 @@ def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
 
 
 def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
-    """A bound on the rows of a relation that become valid in `span` ticks and in the ticks that may be open at once."""
+    """Return an upper bound on the rows of a relation that become valid in `span` ticks and in ticks not yet closed."""
     match op:
         case Window(input=StoredTable()):
             return bounds.window_size(op)
@@ -156,14 +168,14 @@ def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
 
 
 def _has_typed_keys(equal: tuple[tuple[Expression, Expression], ...]) -> bool:
-    """Whether a join has equalities, and both expressions of each have the same type, so that they can be its key."""
+    """Whether a join has equalities that can be its key: in each one, both sides have the same type."""
     return bool(equal) and all(left.type is right.type for left, right in equal)
 
 
 def split_equalities(
     predicate: list[Expression], left: Schema, right: Schema
 ) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
-    """Split join conjuncts into equalities (left expression, right expression) and one condition from all others."""
+    """Split the conjuncts of a join into equalities between left and right, and one condition of all the others."""
     equal: list[tuple[Expression, Expression]] = []
     residual_parts: list[Expression] = []
     left_columns, right_columns = set(left), set(right)

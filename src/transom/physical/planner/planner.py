@@ -85,7 +85,7 @@ def plan_query(
     growing: Collection[str] = (),
     local: Collection[str] = (),
 ) -> PhysicalNode:
-    """Plan a query; `index`: number tuples, `slack`: open ticks, `kernel`: use Java, `growing`: tables read by log.
+    """Build the physical plan of a query for Spark, from its optimized algebra plan.
 
     `index` requests the running index of a tagged stream (E4). `slack` is the event time in ticks that may be open at
     once, for the state bounds. With `kernel`, machines run in the JVM, and more operators use one. `keys` is the number
@@ -122,7 +122,7 @@ class Planner:
     # --- streams -----------------------------------------------------------------------------------
 
     def plan_stream(self, op: Stream, required: RequiredProperties) -> PhysicalNode:
-        """Plan a stream operator; `required`: whether rows must carry their order or their number in the stream."""
+        """Plan a stream operator with its inputs; `required` says whether rows must carry their order or number."""
         match op := narrow(op):
             case StreamAcquire(extent=extent, schema=schema) | StreamReceive(extent=extent, schema=schema):
                 node = ReadStream(extent, schema, required.ordered, decisions.read_stream(extent))
@@ -158,13 +158,13 @@ class Planner:
         sides = [self.plan_stream(part, required.without_index()) for part in parts]
 
         def union_all(left: PhysicalNode, right: PhysicalNode) -> PhysicalNode:
-            """Combine two planned parts of the union into one node; the enclosing function folds all parts with it."""
+            """Combine two planned inputs of the union into one node."""
             return UnionAll(left, right, left.schema, Form.STREAM, left.ordered, STATELESS)
 
         return reduce(union_all, sides)
 
     def _with_row_number(self, op: Stream, node: PhysicalNode, required: RequiredProperties) -> PhysicalNode:
-        """Add row numbers to a planned stream if `required` includes the index; otherwise return it unchanged."""
+        """Add row numbers to a planned stream if `required` includes the index; otherwise return the plan unchanged."""
         if not required.index:
             return node
         return RowNumber(
@@ -174,14 +174,14 @@ class Planner:
         )
 
     def plan_rstream(self, op: Windows, ordered: bool, stateless_above: bool) -> PhysicalNode:
-        """Plan RSTREAM, all windows' rows; `ordered`: rows carry their order; `stateless_above`: no state above it."""
+        """Plan RSTREAM, which emits the rows of all windows as a stream."""
         rows = self._keyed_aggregates(op, ordered) or self.plan_windows(op, ordered, stateless_above)
         if rows.form in UNEXPANDED_FORMS:
             rows = self.expand(op, rows)
         return WindowsToStream(rows, rows.schema, ordered, STATELESS)
 
     def _keyed_aggregates(self, op: Windows, ordered: bool) -> PhysicalNode | None:
-        """Plan aggregates that the keyed-window machine computes, else None; `ordered`: rows carry their order."""
+        """Plan aggregates that the state machine of keyed windows computes itself; None for all other relations."""
         if not routes.aggregates_keyed_windows(op):
             return None
         from transom.physical.planner import keyed_aggregates
@@ -189,7 +189,7 @@ class Planner:
         return keyed_aggregates.plan_aggregates(self, op, ordered)
 
     def plan_difference(self, op: Windows, report: str, ordered: bool) -> PhysicalNode:
-        """Plan ISTREAM (`report` "inserted") or DSTREAM ("deleted"); `ordered`: the rows carry their order."""
+        """Plan ISTREAM (`report` is "inserted") or DSTREAM (`report` is "deleted") over a relation."""
         if not ordered and routes.yields_changes(self, op):
             from transom.physical.planner import relations
 
@@ -215,7 +215,7 @@ class Planner:
     # --- windows -----------------------------------------------------------------------------------
 
     def plan_answer(self, op: RdfPlan) -> PhysicalNode:
-        """Plan a query whose answer is windows: rows with window ticks, empty windows flagged; for RDF, changes."""
+        """Plan a query whose answer is windows (empty ones are flagged) or RDF (which consists of changes)."""
         if not isinstance(op, Windows) or holds_terms(op):
             from transom.physical.rdf import relations
 
@@ -231,7 +231,7 @@ class Planner:
         return CollectWindows(rows, clock, rows.schema, decisions.collect_windows(op, self.slack))
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan a relation; `ordered`: rows carry their order; `stateless_above`: no operator above it keeps state."""
+        """Plan a relation, that is an operator whose result is windows, with everything below it."""
         if holds_terms(op):
             from transom.physical.rdf import relations
 
@@ -273,7 +273,7 @@ class Planner:
                 raise PlanError(f"{type(op).__name__} works on RDF terms, not on rows", detail=str(op))
 
     def _plan_relation(self, op: RelationOperator | PerWindowOperator, ordered: bool) -> PhysicalNode:
-        """Plan a join, set or per-window operator; `ordered`: rows carry their order; imported if needed."""
+        """Plan a join, a set operation, or an operator on single windows such as DISTINCT."""
         from transom.physical.planner import relations
 
         if isinstance(op, RelationOperator):
@@ -281,7 +281,7 @@ class Planner:
         return relations.plan_per_window(self, op, ordered)
 
     def plan_window(self, op: Window, ordered: bool) -> PhysicalNode:
-        """Plan a window over a stream, by time natively, others in a machine; `ordered`: rows carry their order."""
+        """Plan a window over a stream: row windows and keyed windows run in a state machine, time windows do not."""
         assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller handles tables
         if routes.needs_keyed_window(op):
             from transom.physical.planner import relations
@@ -305,7 +305,7 @@ class Planner:
                 raise PlanError("a window needs its range and its slide both in ticks, or both in rows", detail=str(op))
 
     def expand(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Expand the planned `rows` of the relation `op` to one row per tuple and window that holds it."""
+        """Repeat each row of the relation `op`, planned as `rows`, in every window that contains it."""
         schedule = self.schedule(op)
         assert schedule is not None  # noqa: S101 - only Form.WINDOWS has no schedule
         if rows.form is Form.SCANS:
@@ -316,24 +316,24 @@ class Planner:
         return ExpandWindows(rows, schedule, clock, rows.schema, rows.ordered, decisions.expand_windows(rows.form))
 
     def with_markers(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Expand the planned `rows` of the relation `op` to its windows, each with a marker row, even when empty."""
+        """Repeat each row of the relation `op` in its windows, and add a marker row for each window, even if empty."""
         if rows.form in UNEXPANDED_FORMS:
             rows = self.expand(op, rows)
         clock = self.clock(op, "empty windows are compared, too")
         return WindowMarkers(rows, clock, rows.schema, rows.ordered, STATELESS)
 
     def clock(self, op: Windows, why: str) -> ReadClock:
-        """A clock source with the ticks at which the relation `op` has windows; `explain` shows the reason `why`."""
+        """Plan a clock that emits the ticks at which the relation `op` has windows; `explain` prints `why`."""
         schedule = self.schedule(op)
         assert schedule is not None  # noqa: S101 - only Form.WINDOWS has no schedule
         return ReadClock(schedule, decisions.read_clock(why))
 
     def unordered(self, op: Stream) -> PhysicalNode:
-        """Plan a stream whose rows carry their tick, but not their order within it."""
+        """Plan a stream whose rows carry their tick, but not their order within the tick."""
         return self.plan_stream(op, RequiredProperties())
 
     def in_order(self, op: Stream, *, index: bool) -> PhysicalNode:
-        """Plan a stream whose rows carry their order and, if `index` is true, their number in the stream, from 1."""
+        """Plan a stream whose rows carry their order and, with `index`, also their number in the stream, from 1."""
         return self.plan_stream(op, RequiredProperties(order=True, index=index))
 
     def schedule(self, op: Windows) -> Schedule | None:
@@ -363,7 +363,7 @@ class Planner:
                 raise PlanError(f"{type(op).__name__} works on RDF terms, not on rows", detail=str(op))
 
     def plan_aggregate(self, op: WindowAggregation, ordered: bool) -> PhysicalNode:
-        """Plan aggregates: in the kernel, in panes, or per window; `ordered`: the result rows carry their order."""
+        """Plan window aggregates: in the Java kernel, in panes that are then combined, or per window."""
         rows = self.plan_windows(op.input, ordered=False)
         schedule = self.schedule(op)
         if rows.form in (Form.TABLE, Form.SCANS) or lifetimes.joins_streams(rows):
@@ -384,7 +384,7 @@ class Planner:
     def plan_sliding_aggregate(
         self, op: WindowAggregation, rows: PhysicalNode, schedule: Schedule | None, copies: int, ordered: bool
     ) -> SlidingWindowAggregate | None:
-        """Plan aggregates in the kernel over rows in `copies` windows, None if it cannot; `ordered`: rows with order.
+        """Plan aggregates over a sliding window in the Java kernel; None if Spark must compute them itself.
 
         Rows must come from one time window with one period, so that they expire in order. Few keys are left to Spark.
         """

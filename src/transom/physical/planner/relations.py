@@ -69,7 +69,10 @@ PerWindowOperator: TypeAlias = WindowDistinct | WindowTopK | SuppressUnchanged |
 
 
 def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: bool) -> PhysicalNode:
-    """Plan windows per key in their machine, as windows or changes (`form`); `ordered`: rows carry their order."""
+    """Plan the windows of each key of a stream; a state machine builds them from the rows in order.
+
+    The result has the `form` of windows or of changes. With `ordered`, its rows carry their order.
+    """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller handles tables
     indexed = any(tag.name == "index" for tag in op.tags)
     below = planner.in_order(op.input, index=indexed)
@@ -95,7 +98,7 @@ def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: boo
 
 
 def _slide_spec(op: Window) -> tuple[str, int, int]:
-    """The slide of a keyed window for its machine: (coordinate or event that it slides on, step, first boundary)."""
+    """Return how a keyed window slides: the coordinate or event that moves it, its step, and its first boundary."""
     match op.slide:
         case Every(coordinate=coordinate, step=step, first=first):
             return str(coordinate), step, first
@@ -110,13 +113,13 @@ def _slide_spec(op: Window) -> tuple[str, int, int]:
 
 
 def _range_spec(part: CoordinateRange) -> RangeSpec:
-    """Convert a range on tick, index or distance from the algebra's form to the specification of the machine."""
+    """Convert a range of ticks, row numbers or distances from the algebra to a specification for the state machine."""
     low, high = part.low, part.high
     return RangeSpec(str(part.coordinate), (low.step, low.offset), (high.step, high.offset))
 
 
 def _region_condition(op: Window) -> Expression | None:
-    """The condition that a row lies in all regions of a window; None if the window has no regions."""
+    """The condition that the position of a row lies in all regions of a window; None if the window has no regions."""
     regions = [part.region for part in range_parts(op.range) if isinstance(part, RegionRange)]
     if not regions or op.position is None:
         return None
@@ -125,14 +128,14 @@ def _region_condition(op: Window) -> Expression | None:
 
 
 def _position_spec(position: Position, op: Window | SpeedLimit, speed: Speed | None = None) -> PositionSpec:
-    """The machine's specification of an operator's position columns and, if `speed` is given, of its speed limit."""
+    """Specify for the state machine which columns hold a position, and the speed limit if `speed` is present."""
     indexes = [op.input.schema.position(attribute) for attribute in op.position_columns]
     limit = None if speed is None else (speed.length, speed.ticks)
     return PositionSpec(indexes[0], indexes[1] if len(indexes) > 1 else None, position.geodesic, position.unit, limit)
 
 
 def plan_changes(planner: Planning, op: Windows) -> PhysicalNode:
-    """Plan a relation as changes: insertions and retractions of rows, and a marker row per window."""
+    """Plan a relation as changes: insertions and retractions of rows, and one marker row per window."""
     match op:
         case Window(input=StoredTable(), slide=OnChange()):
             return _table_changes(planner, op)
@@ -157,7 +160,7 @@ def plan_changes(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def _table_changes(planner: Planning, op: Window) -> PhysicalNode:
-    """Plan a stored table as changes: from its log if it is followed, else from its versions, which are known."""
+    """Plan a stored table as changes: from its changelog if it changes during the query, else from its versions."""
     assert isinstance(op.input, StoredTable)  # noqa: S101 - the caller checked
     every_tick = Schedule.every(1, planner.start)
     if op.input.extent in planner.growing:
@@ -174,7 +177,7 @@ def _table_changes(planner: Planning, op: Window) -> PhysicalNode:
 
 
 def plan_change_join(planner: Planning, op: RelationJoin) -> PhysicalNode:
-    """Plan an incremental join of two relations: changes of one side are joined with the other side's rows in state."""
+    """Plan an incremental join: changes of one relation are joined with the stored rows of the other relation."""
     keys, residual = _join_condition(op)
     left, right = plan_changes(planner, op.left), plan_changes(planner, op.right)
     checks = residual != TRUE and op.join_type is not JoinType.INNER
@@ -184,7 +187,10 @@ def plan_change_join(planner: Planning, op: RelationJoin) -> PhysicalNode:
 
 
 def _join_condition(op: RelationOperator) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
-    """Split the join condition of `op` into key equalities and the rest; no keys if a pair has different types."""
+    """Split the join condition of `op` into the equalities that are its key, and the remaining condition.
+
+    There is no key if the two sides of an equality have different types.
+    """
     predicate: Expression = getattr(op, "predicate", TRUE)
     equal, rest = split_equalities(conjuncts(predicate), op.left.schema, op.right.schema)
     if any(left.type is not right.type for left, right in equal):
@@ -193,7 +199,10 @@ def _join_condition(op: RelationOperator) -> tuple[tuple[tuple[Expression, Expre
 
 
 def plan_relation(planner: Planning, op: RelationOperator, ordered: bool) -> PhysicalNode:
-    """Plan a join or set operation on two relations in one machine; Unsupported if `ordered`, as it keeps no order."""
+    """Plan a join or set operation on two relations in one stateful machine; raise Unsupported if `ordered`.
+
+    The machine does not keep the order of rows.
+    """
     _refuse_order(ordered)
     how = CombineKind(op.join_type.value) if isinstance(op, RelationJoin) else _SET_OPERATIONS[type(op)]
     equal, rest = _join_condition(op)
@@ -205,12 +214,12 @@ def plan_relation(planner: Planning, op: RelationOperator, ordered: bool) -> Phy
 
 
 def _pending_changes(planner: Planning, op: Windows) -> Formula:
-    """Bound on the insertions and retractions of a relation that wait in state for their tick to close."""
+    """Return an upper bound on the insertions and retractions of a relation that wait for their tick to close."""
     return times(bounds.windows_within(op, 1 + planner.slack.ticks), times(Rows(2), bounds.window_size(op)))
 
 
 def _refuse_order(ordered: bool) -> None:
-    """Raise Unsupported if `ordered` is true, for operators whose rows have no order on Spark."""
+    """Raise Unsupported if `ordered` is true; called for operators whose rows have no order on Spark."""
     if ordered:
         raise gaps.ROW_ORDER.refusal()
 
@@ -223,7 +232,10 @@ _SET_OPERATIONS: dict[type, CombineKind] = {
 
 
 def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> PhysicalNode:
-    """Plan an operator on single windows (DISTINCT); `ordered`: rows carry their order, Unsupported if it is lost."""
+    """Plan an operator on the windows of one relation, such as DISTINCT.
+
+    With `ordered`, rows carry their order; raises Unsupported if the operator loses it.
+    """
     span = planner.slack
     match op:
         case WindowMerge(input=input):
@@ -256,7 +268,7 @@ def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> 
 
 
 def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
-    """Plan a relation whose rows carry their order, for aggregates along a path; Unsupported if the order is lost."""
+    """Plan a relation with ordered rows, which aggregates along a path need; raise Unsupported if the order is lost."""
     try:
         rows = expanded_rows(planner, op, ordered=True)
     except Unsupported as gap:
@@ -267,19 +279,28 @@ def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def expanded_rows(planner: Planning, op: Windows, *, ordered: bool = False) -> PhysicalNode:
-    """Plan a relation, expanded to one row per tuple and window that holds it; `ordered`: rows carry their order."""
+    """Plan a relation, and repeat each row in every window that contains it.
+
+    With `ordered`, rows carry their order.
+    """
     rows = planner.plan_windows(op, ordered)
     return planner.expand(op, rows) if rows.form in (Form.INTERVALS, Form.TABLE, Form.SCANS) else rows
 
 
 def plan_changes_to_stream(planner: Planning, op: Windows, report: str) -> PhysicalNode:
-    """Plan ISTREAM (`report` "inserted") or DSTREAM ("deleted") by adding up the changes of equal rows per tick."""
+    """Plan ISTREAM or DSTREAM over changes, by summing the changes of equal rows per tick.
+
+    `report` is "inserted" for ISTREAM and "deleted" for DSTREAM.
+    """
     rows = plan_changes(planner, op)
     return ChangesToStream(rows, report, rows.schema, decisions.changes_to_stream(op, planner.slack))
 
 
 def plan_speed_limit(planner: Planning, op: SpeedLimit, below: PhysicalNode) -> PhysicalNode:
-    """Plan a speed limit on the planned rows `below`: a machine follows each key's path and rejects rows above it."""
+    """Plan a speed limit: a state machine for each key rejects rows whose position is too far from the last one.
+
+    `below` is the plan of the rows.
+    """
     decision = decisions.speed_limit(op, planner.slack)
     return SpeedLimitExec(
         below, _position_spec(op.position, op, op.speed), op.key, op.forget_after, op.schema, True, decision

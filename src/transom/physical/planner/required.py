@@ -28,10 +28,10 @@ class RequiredProperties:
         return self.order or self.index
 
     def with_index_for(self, *expressions: Expression) -> RequiredProperties:
-        """These required properties and, if one of the expressions reads the index of a row, also the index."""
+        """Return these required properties, plus the index if one of the expressions reads the index of a row."""
         reads = any(isinstance(part, Tag) and part.name == "index" for e in expressions for part in subexpressions(e))
         return replace(self, index=self.index or reads)
 
     def without_index(self) -> RequiredProperties:
-        """These properties without the index, for the input of an operator that numbers its rows anew."""
+        """Return these properties without the index, for the input of an operator that numbers its rows anew."""
         return RequiredProperties(self.ordered, stateless_above=self.stateless_above)

@@ -17,7 +17,11 @@ from transom.physical.planner.context import Planning
 
 
 def needs_keyed_window(op: Window) -> bool:
-    """Whether a window needs the keyed-window machine, for keys, space or a mixed slide and range; SNEEql's do not."""
+    """Whether a window must be built by the state machine of keyed windows, not by a simpler operator.
+
+    Windows with a key need it, windows in space, and windows whose slide and range are of different kinds. The windows
+    of SNEEql do not need it.
+    """
     if op.key or op.in_space or isinstance(op.slide, OnArrival | OnChange | OnRowCount):
         return True
     if not isinstance(op.slide, Every) or not isinstance(op.range, CoordinateRange):
@@ -26,7 +30,10 @@ def needs_keyed_window(op: Window) -> bool:
 
 
 def yields_changes(planner: Planning, op: Windows) -> bool:
-    """Whether a relation is planned as changes at once: keyed windows, joins, changing tables, selections of these."""
+    """Whether the planner plans a relation directly as insertions and retractions instead of as windows.
+
+    This holds for keyed windows, joins, tables that change, and selections and projections of these.
+    """
     match op:
         case WindowSelect(input=below) | WindowProject(input=below):
             return yields_changes(planner, below)
@@ -52,7 +59,10 @@ def aggregates_keyed_windows(op: Windows) -> bool:
 
 
 def joins_time_windows(planner: Planning, op: RelationJoin) -> bool:
-    """Whether a query from tick 0 joins time windows, which is planned as an interval join instead of as changes."""
+    """Whether a join reads only time windows, so that it is planned as an interval join instead of as changes.
+
+    The query must start at tick 0.
+    """
     return planner.start == 0 and _has_time_windows(op)
 
 

@@ -16,7 +16,7 @@ from transom.physical.schedule import Schedule
 
 
 def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> PhysicalNode:
-    """Plan a source that follows a table's log from scan to scan; Unsupported if `ordered`, as the log has no order.
+    """Plan a source that reads a table's changelog scan by scan; raise Unsupported if `ordered` is true.
 
     The log does not record the position of deleted rows.
     """
@@ -26,7 +26,11 @@ def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -
 
 
 def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form) -> PhysicalNode:
-    """Plan a followed table's `rows` at each scan: `form` TICKS, or INTERVALS, which are valid until the next scan."""
+    """Plan a changing table so that all its rows are emitted at each scan.
+
+    `rows` is the plan of its changes. The result has the `form` TICKS, or INTERVALS if rows are valid until the next
+    scan.
+    """
     schedule = planner.schedule(op)
     assert schedule is not None  # noqa: S101 - tables are scanned by tick
     clock = planner.clock(op, "the clock gives the ticks at which the table is scanned")
@@ -38,7 +42,7 @@ def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form)
 def expand_one_side(
     planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
 ) -> tuple[PhysicalNode, PhysicalNode]:
-    """If one side of a join of tables is read from its log, expand it to its rows at each scan; returns both nodes.
+    """If one side of a join of tables is a changing table, plan its rows at each scan; return both sides.
 
     Raises Unsupported if that table is not scanned periodically.
     """
@@ -53,17 +57,17 @@ def expand_one_side(
 
 
 def scan_schedule(node: PhysicalNode) -> Schedule:
-    """The ticks at which the table that is read below a plan node is scanned."""
+    """The schedule of the scans of the changing table that is read below a plan node."""
     return next(source.schedule for source in walk(node) if isinstance(source, ReadScans))
 
 
 def scan_period(nodes: tuple[PhysicalNode, PhysicalNode]) -> int:
-    """Ticks between two scans of the first side that is a followed table; 0 if it is scanned only once."""
+    """The number of ticks between two scans of the changing table in a join; 0 if it is scanned only once."""
     schedule = scan_schedule(next(node for node in nodes if node.form is Form.SCANS))
     return schedule.periods[0] if schedule.periods else 0
 
 
 def table_state(planner: Planning, op: Windows) -> Formula:
-    """State bound of a table followed through its log: its rows, and its changes at scans that are not closed."""
+    """Return an upper bound on the state of a changing table: its rows, and the changes of scans not yet closed."""
     size = bounds.window_size(op)
     return plus(size, times(bounds.windows_within(op, 1 + planner.slack.ticks), times(Rows(2), size)))

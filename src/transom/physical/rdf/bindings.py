@@ -35,12 +35,12 @@ OUTER_MARKER = " outer "
 
 
 def is_outer_key(name: str) -> bool:
-    """Whether a column's name marks it as a join column with the term of an outer variable of EXISTS."""
+    """Whether a column's name marks it as a key column, which holds the term of an outer variable of EXISTS."""
     return OUTER_MARKER in name
 
 
 def bound_variables(op: Windows) -> frozenset[str]:
-    """The variables that every solution of a relation binds; PlanError for an operator that yields no solutions."""
+    """The variables that every solution of a relation binds; raises PlanError if the operator yields no solutions."""
     match op:
         case TriplePattern() | PathPattern() | BasicGraphPattern():
             return frozenset(op.schema.names)
@@ -82,7 +82,7 @@ def _is_certain(expression: Expression, bound: frozenset[str]) -> bool:
 
 
 def exists_pattern(condition: Expression) -> tuple[Windows, bool] | None:
-    """(pattern, True) for a condition that is just EXISTS, (pattern, False) for just NOT EXISTS, else None."""
+    """Return the pattern of EXISTS with True, the pattern of NOT EXISTS with False; None for other conditions."""
     match condition:
         case Exists():
             return pattern_of_exists(condition), True
@@ -98,7 +98,7 @@ def has_exists(condition: Expression) -> bool:
 
 
 def plain_pattern(op: Windows) -> tuple[Windows, list[Expression]] | None:
-    """Split an EXISTS pattern into a part that can be joined directly and its filters; None if it needs outer terms.
+    """Split an EXISTS pattern into a relation that can be joined directly, and its filters; None if impossible.
 
     The conditions are to be checked on pairs of solutions. Inside EXISTS, variables of the outer solution are replaced
     by their terms. That does not affect patterns and their joins and unions; it does affect operators that test whether

@@ -18,7 +18,10 @@ END_PAIR = solution_schema((START.name, END.name))
 
 
 def plan_closure(planner: Planning, op: PathPattern, path: RepeatedPath) -> PhysicalNode:
-    """Plan a path with `?`, `*` or `+`: the distinct pairs of its ends, followed from a constant end if it has one."""
+    """Plan a property path with `?`, `*` or `+`: its distinct pairs of a start and an end term.
+
+    If one end is constant, the path is followed from there.
+    """
     subject, object = op.items
     backward = isinstance(subject, Column) and not isinstance(object, Column)
     first, last = (object, subject) if backward else (subject, object)

@@ -20,14 +20,14 @@ STATIC_JOIN = Decision(Executor.NATIVE, "static join", "one side is known in adv
 
 
 def multi_pattern_scan(count: int) -> Decision:
-    """Decision for matching `count` triple patterns in one reading of a stream: native, without state."""
+    """Return the decision to match `count` triple patterns in one reading of a stream, without state."""
     return Decision(
         Executor.NATIVE, "one scan", f"{count} patterns read the stream once, each statement on its own", ZERO
     )
 
 
 def message_star_match(count: int) -> Decision:
-    """Decision for matching `count` triple patterns of one subject inside each message: native, without state."""
+    """Return the decision to match `count` triple patterns of one subject inside each message, without state."""
     why = f"all statements about a subject arrive in one message: {count} patterns are matched within it, without state"
     return Decision(Executor.NATIVE, "subjects: local", why, ZERO)
 
@@ -35,7 +35,11 @@ def message_star_match(count: int) -> Decision:
 def change_join(
     how: JoinType, sides: tuple[Windows, ...], keyed: bool, residual: Compatibility, slack: int
 ) -> Decision:
-    """Decision for an incremental `how` join, per key if `keyed`; `residual`: further check; `slack`: open ticks."""
+    """Return the decision for an incremental join of SPARQL solutions in a stateful machine.
+
+    The join is by key if `keyed`. `residual` is the check beyond equal keys. The state bound includes the `slack` ticks
+    that may be open at once.
+    """
     checks_pairs = how is not JoinType.INNER and bool(residual)
     where = "by key" if keyed else "in one task, because there is no join key"
     star = (
@@ -51,7 +55,10 @@ def change_join(
 
 
 def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
-    """Decision for aggregates over changing solutions: a machine per group; state bound for `slack` open ticks."""
+    """Return the decision for aggregates over solutions that change, in a stateful machine for each group.
+
+    The state bound includes the `slack` ticks that may be open at once.
+    """
     where = "by group" if op.groups else "in one task, because there is one group"
     why = f"solutions are retracted in any order: each updates the counts, sums and values of its group, {where}"
     return Decision(
@@ -60,20 +67,30 @@ def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
 
 
 def distinct(op: Windows, slack: int) -> Decision:
-    """Decision for DISTINCT: a machine that counts copies of each solution; state bound for `slack` open ticks."""
+    """Return the decision for DISTINCT in a stateful machine, which counts the copies of each solution.
+
+    The state bound includes the `slack` ticks that may be open at once.
+    """
     state = times(RowCount(3), max_valid_rows(op, slack))
     return Decision(Executor.MACHINE, "distinct", "a solution is valid while one of its copies is", state)
 
 
 def blank_nodes(op: Windows, slack: int) -> Decision:
-    """Decision for naming blank nodes by solution and copy: a machine; state bound for `slack` open ticks."""
+    """Return the decision to label blank nodes by solution and copy number, in a stateful machine.
+
+    The state bound includes the `slack` ticks that may be open at once.
+    """
     state = times(RowCount(3), max_valid_rows(op, slack))
     why = "blank nodes are labelled by solution and copy number, so that a retraction repeats the label"
     return Decision(Executor.MACHINE, "blank nodes", why, state)
 
 
 def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: int) -> Decision:
-    """Decision for paths over `edges`: a machine; keeps terms of `statements` if `has_nodes`; `slack`: open ticks."""
+    """Return the decision to follow property paths of any length along `edges`, in a stateful machine.
+
+    With `has_nodes` the machine also keeps the terms of all `statements`. The state bound includes the `slack` ticks
+    that may be open at once.
+    """
     why = "all edges are followed in one task; after a change, again from every term that reaches the changed edges"
     terms = times(RowCount(4), max_valid_rows(statements, slack)) if has_nodes else ZERO
     return Decision(
@@ -82,7 +99,10 @@ def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: in
 
 
 def sort(op: Windows, slack: int) -> Decision:
-    """Decision for ORDER BY: a machine that sorts again at each change; state bound for `slack` open ticks."""
+    """Return the decision for ORDER BY in a stateful machine, which sorts all solutions again at each change.
+
+    The state bound includes the `slack` ticks that may be open at once.
+    """
     state = times(RowCount(3), max_valid_rows(op, slack))
     return Decision(
         Executor.MACHINE, "sort", "a sorted sequence is built again at every tick at which it changes", state
@@ -90,7 +110,10 @@ def sort(op: Windows, slack: int) -> Decision:
 
 
 def element_window(op: Window, stream: Stream, slack: int) -> Decision:
-    """Decision for a window of the last n elements of an RDF stream, counted in order: a machine."""
+    """Return the decision for a window of the last n elements of an RDF stream, in a stateful machine.
+
+    The machine reads the elements in order.
+    """
     state = plus(bounds.operator_state(op), bounds.arrivals(stream, 1 + slack))
     return Decision(
         Executor.MACHINE,
@@ -101,10 +124,13 @@ def element_window(op: Window, stream: Stream, slack: int) -> Decision:
 
 
 def max_valid_rows(op: Windows, slack: int) -> Formula:
-    """Bound on the rows of a relation that are valid at once, if time windows hold rows for `slack` more ticks."""
+    """Return an upper bound on the rows of a relation that are valid at once, if time windows keep rows longer.
+
+    Time windows keep rows `slack` ticks longer than they say.
+    """
 
     def extend_window(part: Operator) -> Operator:
-        """Make a time window hold rows for `slack` more ticks, for the state bound; other operators are unchanged."""
+        """Make a time window keep its rows `slack` ticks longer; return other operators unchanged."""
         match part:
             case Window(range=CoordinateRange(coordinate=Coordinate.TICK, low=low) as time_range):
                 return replace(part, range=replace(time_range, low=Bound(low.step, low.offset - slack)))

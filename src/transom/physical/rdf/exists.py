@@ -80,7 +80,7 @@ class Decorrelated:
 
 
 def decorrelate(outer: Windows, pattern: Windows) -> Decorrelated:
-    """Rewrite an EXISTS pattern to one relation that is joined with all solutions of `outer` on key columns.
+    """Rewrite an EXISTS pattern to one relation, to be joined with all solutions of `outer` on key columns.
 
     The pattern is rewritten once for each choice of which of the uncertain outer variables are bound.
     """
@@ -117,12 +117,12 @@ def decorrelate(outer: Windows, pattern: Windows) -> Decorrelated:
 
 
 def _assignment(name: str, expression: Expression) -> NamedExpression:
-    """The projection item that assigns an expression to the variable `name`."""
+    """Build the projection item that assigns an expression to the variable `name`."""
     return NamedExpression(expression, variable(name).attribute)
 
 
 def outer_key(name: str, column: str, always_bound: Collection[str]) -> NamedExpression:
-    """Projection item for the key column of an outer variable: its term, or UNBOUND where it is unbound."""
+    """Build the projection item for the key column of an outer variable: its term, or the constant UNBOUND."""
     term = variable(name)
     return _assignment(column, term if name in always_bound else term_call("COALESCE", term, UNBOUND))
 
@@ -133,7 +133,7 @@ def extend_all(op: Windows, items: Iterable[NamedExpression]) -> Windows:
 
 
 def mentioned_variables(value: object) -> frozenset[str]:
-    """The variables that a pattern or an expression reads or binds, except those that an inner SELECT hides."""
+    """The variables that a pattern or an expression reads or binds, except those that a nested SELECT hides."""
     match value:
         case Attribute(name=name):
             return frozenset((name,))
@@ -184,19 +184,22 @@ class OuterScope:
     keys: Mapping[str, str]
 
     def keys_in(self, op: Windows) -> list[str]:
-        """The join columns of a relation, each with the term of an outer variable of EXISTS."""
+        """The key columns in a relation; each one holds the term of an outer variable of EXISTS."""
         columns = set(self.keys.values())
         return [name for name in op.schema.names if name in columns]
 
     def bind_keys(self, op: Windows, needed: Iterable[str]) -> Windows:
-        """Join the pattern's solutions with distinct outer solutions, unless they bind the `needed` columns."""
+        """Join the pattern's solutions with the distinct outer solutions, unless they bind all `needed` keys."""
         if set(needed) <= bound_variables(op):
             return op
         columns = dict.fromkeys((*self.keys_in(op), *needed))
         return join(WindowDistinct(project(self.domain, _variables(columns))), op)
 
     def filter_compatible(self, op: Windows) -> Windows:
-        """Filter the pattern's solutions: a variable that is also bound outside is unbound or has the outer term."""
+        """Keep the solutions of the pattern that agree with the outer solution.
+
+        A variable that is also bound outside must be unbound in the pattern, or have the outer term.
+        """
         for name in op.schema.names:
             if name in self.keys:
                 key = self.keys[name]
@@ -206,12 +209,15 @@ class OuterScope:
         return op
 
     def rewrite_expression(self, expression: Expression, inner_variables: Collection[str]) -> Expression:
-        """Read outer variables from key columns; one of `inner_variables` only in solutions that leave it unbound."""
+        """Rewrite an expression of the pattern so that it reads outer variables from key columns.
+
+        A variable that is also one of `inner_variables` is read from its key only where the pattern leaves it unbound.
+        """
 
         columns = set(self.keys.values())
 
         def substitute(part: Expression) -> Expression:
-            """Rewrite an outer variable, BOUND of an outer term or a nested EXISTS; other expressions are unchanged."""
+            """Replace an outer variable, BOUND of an outer term or a nested EXISTS; return other parts unchanged."""
             match part:
                 case Column(name=name) if name in self.keys:
                     key = variable(self.keys[name])
@@ -230,7 +236,10 @@ class OuterScope:
         return rewrite(expression, substitute)
 
     def _inner_exists(self, pattern: Windows, ambiguous: list[str]) -> Expression:
-        """Rewrite a nested EXISTS; `ambiguous` variables have the pattern's term if bound there, else the outer one."""
+        """Rewrite a nested EXISTS so that it, too, reads outer variables from key columns.
+
+        A variable in `ambiguous` has the term that the pattern binds, otherwise the outer term.
+        """
         if not ambiguous:
             return Exists(rename_variables(pattern, self.keys))
         name, *remaining = ambiguous
@@ -242,12 +251,12 @@ class OuterScope:
         return as_type(condition, Type.BOOLEAN)
 
     def _required_keys(self, *expressions: Expression | None) -> list[str]:
-        """The key columns of outer variables that some expressions read, sorted by name; None is ignored."""
+        """The key columns that some expressions read, sorted by name; expressions that are None are ignored."""
         columns = set(self.keys.values())
         return sorted(mentioned_variables(tuple(e for e in expressions if e is not None)) & columns)
 
     def rewrite_pattern(self, op: Windows) -> Windows:
-        """Rewrite an EXISTS pattern with key columns for outer variables, so that one evaluation serves all of them."""
+        """Rewrite an EXISTS pattern with key columns for outer variables, so that it is evaluated only once."""
         match op:
             case BasicGraphPattern(parts=parts) if any(isinstance(part, PathPattern) for part in parts):
                 joined = reduce(join, map(self.rewrite_pattern, parts))
@@ -300,7 +309,10 @@ class OuterScope:
                 raise PlanError(f"{type(op).__name__} does not give solutions")
 
     def _rewrite_closure(self, op: PathPattern) -> Windows:
-        """Rewrite a `?`, `*` or `+` path; outer terms have a zero-length path to themselves even if in no statement."""
+        """Rewrite a path with `?`, `*` or `+`, so that each outer term also has a path of length 0 to itself.
+
+        This includes outer terms that are in no statement.
+        """
         paths = rename_variables(op, self.keys)
         bound_outside = [isinstance(term, Column) and term.name in self.keys for term in op.items]
         constant = [not isinstance(term, Column) for term in op.items]
@@ -320,7 +332,10 @@ class OuterScope:
         return union(paths, project(zero_length, variables(paths)))
 
     def _rewrite_aggregation(self, op: WindowAggregation) -> Windows:
-        """Add the outer solution to an aggregation's groups; without GROUP BY, each has one group, even if empty."""
+        """Rewrite an aggregation so that it groups by the outer solution, too.
+
+        Without GROUP BY, each outer solution has one group, even if it has no rows.
+        """
         below = self.rewrite_pattern(op.input)
         names = below.schema.names
         keys = tuple(
@@ -346,7 +361,10 @@ class OuterScope:
     def _aggregate_all(
         self, below: Windows, outer: tuple[NamedExpression, ...], aggregates: tuple[Aggregate, ...]
     ) -> Windows:
-        """Aggregate the rows of each outer solution (key columns `outer`) as one group, even if it has no rows."""
+        """Aggregate the rows of each outer solution as one group, even if the solution has no rows.
+
+        `outer` are the key columns of the outer solution.
+        """
         row_count = variable("the members")
         raw_columns = {aggregate.attribute: variable(f"the {aggregate.attribute.name}") for aggregate in aggregates}
         renamed = tuple(

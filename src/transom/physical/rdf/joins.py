@@ -52,7 +52,7 @@ def project_rows(node: PhysicalNode, schema: Schema) -> PhysicalNode:
 
 
 def rename_variable(node: PhysicalNode, name: str, new_name: str) -> PhysicalNode:
-    """Project planned solutions to the variable `name`, renamed to `new_name`; drop those in which it is unbound."""
+    """Project solutions to the variable `name`, renamed to `new_name`; drop solutions that do not bind it."""
     item = NamedExpression(variable(name), variable(new_name).attribute)
     renamed = windows.Project(node, (item,), solution_schema((new_name,)), node.form, False, STATELESS)
     return filter_rows(renamed, term_call("BOUND", variable(new_name)))
@@ -66,7 +66,7 @@ def union_all(planner: Planning, left: PhysicalNode, right: PhysicalNode) -> Phy
 
 
 def as_changes(planner: Planning, node: PhysicalNode) -> PhysicalNode:
-    """Convert a planned table to insertions at the first tick of the query; other forms are unchanged."""
+    """Convert a planned table to insertions at the first tick of the query; return other plans unchanged."""
     if node.form is not Form.TABLE:
         return node
     clock = ReadClock(
@@ -76,7 +76,7 @@ def as_changes(planner: Planning, node: PhysicalNode) -> PhysicalNode:
 
 
 def plan_join(planner: Planning, op: RelationJoin) -> PhysicalNode:
-    """Plan a join of solutions on shared variables; read once if both sides are patterns of one stream."""
+    """Plan a join of solutions on shared variables; two patterns of the same stream read it only once."""
     ops, how = (op.left, op.right), op.join_type
     equal, sometimes_shared = _shared_variables(*ops)
     residual = Compatibility(sometimes_shared, False, op.predicate)
@@ -106,7 +106,10 @@ def plan_minus(planner: Planning, op: RelationJoin) -> PhysicalNode:
 def join_exists(
     planner: Planning, left: tuple[Windows, PhysicalNode], pattern: Windows, how: JoinType, *mark: Attribute
 ) -> PhysicalNode:
-    """Join `left` with an EXISTS pattern: semi for EXISTS, anti for NOT EXISTS, or a mark join that adds a flag."""
+    """Join solutions with an EXISTS pattern, as a semi join, anti join or mark join (`how`).
+
+    A semi join is EXISTS, an anti join NOT EXISTS. A mark join adds the result as a flag column, `mark`.
+    """
     schema = left[1].schema + Schema(mark)
     plain = plain_pattern(pattern)
     if plain is not None:
@@ -160,7 +163,11 @@ def join_nodes(
     residual: Compatibility,
     schema: Schema,
 ) -> PhysicalNode:
-    """Join planned `nodes` of `ops` on variables `equal`; `residual`: further condition; `schema`: result columns."""
+    """Join two planned relations of solutions on the variables `equal`.
+
+    `ops` are the relations that `nodes` plan, `residual` is the condition beyond equal keys, `schema` the result's
+    columns.
+    """
     left, right = nodes
     forms = (left.form, right.form)
     if forms == (Form.TABLE, Form.TABLE):
@@ -178,14 +185,17 @@ def join_nodes(
 
 
 def _is_fusible(node: ChangeJoin, keys: tuple[JoinKey, ...]) -> bool:
-    """Whether a join can run in one stateful operator with a join by `keys`: it has the same keys and no residual."""
+    """Whether a join can share one stateful operator with the join above it, whose key is `keys`.
+
+    It must have the same key and no further condition.
+    """
     same_keys = bool(keys) and set(node.keys) == set(keys)
     is_machine = node.form is Form.CHANGES and node.decision.executor is Executor.MACHINE
     return same_keys and is_machine and node.join_type is not JoinType.MARK and node.residual == Compatibility()
 
 
 def _fuse(node: PhysicalNode, keys: tuple[JoinKey, ...]) -> PhysicalNode:
-    """Let a join run in the stateful operator of the join above it, if the keys allow it; return other nodes as is."""
+    """Let a join run in the stateful operator of the join above it, if possible; return other nodes unchanged."""
     if not isinstance(node, ChangeJoin) or not _is_fusible(node, keys):
         return node
     reason = f"{node.decision.reason}, in the operator of the join above, which has the same key"
@@ -193,14 +203,14 @@ def _fuse(node: PhysicalNode, keys: tuple[JoinKey, ...]) -> PhysicalNode:
 
 
 def _shared_variables(left: Windows, right: Windows) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Shared variables of two sides: those that both sides bind in every solution, and those that may be unbound."""
+    """Split the shared variables of two sides: those that are always bound on both, and those that may be unbound."""
     common = [name for name in left.schema.names if name in right.schema.names]
     always_bound = bound_variables(left) & bound_variables(right)
     return tuple(n for n in common if n in always_bound), tuple(n for n in common if n not in always_bound)
 
 
 def plan_graph_pattern(planner: Planning, op: BasicGraphPattern) -> PhysicalNode:
-    """Plan a basic graph pattern: patterns of a stream with a shared variable read it once; then joins with others."""
+    """Plan a basic graph pattern: triple patterns of one stream read it once, and are joined to the rest."""
     if not op.parts:
         return ValuesExec(((),), solution_schema(()), rdf_decisions.STORED)
     remaining = list(op.parts)
@@ -222,7 +232,7 @@ def plan_graph_pattern(planner: Planning, op: BasicGraphPattern) -> PhysicalNode
 
 
 def _find_star(parts: list[Windows]) -> list[TriplePattern]:
-    """The largest set of triple patterns (a star) that share a variable and read one stream; empty if below two."""
+    """Find the largest set of triple patterns that read one stream and share a variable; empty below two patterns."""
     best: list[TriplePattern] = []
     patterns = [part for part in parts if isinstance(part, TriplePattern) and _reads_stream(part)]
     for pattern in patterns:
@@ -241,7 +251,7 @@ def _reads_stream(part: TriplePattern) -> bool:
 def _join_star(
     planner: Planning, star: list[TriplePattern]
 ) -> tuple[frozenset[str], PhysicalNode, tuple[Windows, ...]]:
-    """Join a star of triple patterns in one reading of its stream; returns its variables, its node and the patterns."""
+    """Join triple patterns in one reading of their stream; return their variables, their plan and the patterns."""
     variable_sets = [frozenset(part.schema.names) for part in star]
     keys = frozenset.intersection(*variable_sets)
     equal = tuple(name for name in star[0].schema.names if name in keys)
@@ -270,23 +280,26 @@ def _join_star(
 
 
 def _multi_pattern_scan(below: PhysicalNode, branches: tuple[PatternBranch, ...]) -> MultiPatternScan:
-    """The node that matches several triple patterns (branches) in one reading of the statements from `below`."""
+    """Build the node that matches several triple patterns in one reading of the statements from `below`."""
     widest = max((branch.schema for branch in branches), key=len)
     return MultiPatternScan(below, branches, widest, rdf_decisions.multi_pattern_scan(len(branches)))
 
 
 def _read_stream(extent: str) -> ReadStream:
-    """The source node for the statements of the RDF stream `extent`; its rows do not carry their order."""
+    """Build the source node of the RDF stream `extent`; its rows do not carry their order."""
     return ReadStream(extent, STATEMENT, False, decisions.read_stream(extent))
 
 
 def _share_subject(star: list[TriplePattern]) -> bool:
-    """Whether all triple patterns of a star have the same subject, so that one message may hold their statements."""
+    """Whether all triple patterns have the same subject, so that one message may hold all their statements."""
     return len({part.items[0] for part in star}) == 1
 
 
 def _shared_scan(sides: tuple[Windows, Windows]) -> MultiPatternScan | None:
-    """A node to read a stream once for both inputs of a join; None unless they are patterns in its time windows."""
+    """Build the node that reads a stream once for both inputs of a join; None unless both are patterns of one stream.
+
+    The inputs must be patterns over time windows of the stream.
+    """
     branches: list[PatternBranch] = []
     extents: set[str] = set()
     for side in sides:
@@ -303,7 +316,7 @@ def _shared_scan(sides: tuple[Windows, Windows]) -> MultiPatternScan | None:
 
 
 def _single_pattern(op: Windows) -> tuple[TriplePattern, list[Expression]] | None:
-    """The triple pattern and the filter conditions of a relation with just one pattern; None for other relations."""
+    """The triple pattern and the filter conditions of a relation with a single pattern; None for other relations."""
     match op:
         case TriplePattern():
             return op, []
@@ -317,7 +330,7 @@ def _single_pattern(op: Windows) -> tuple[TriplePattern, list[Expression]] | Non
 
 
 def _windowed_stream(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
-    """The stream and the time window (range, slide) that a triple pattern reads; (None, None) for other inputs."""
+    """The stream and the time window (range, slide) that a triple pattern reads; a pair of None for other inputs."""
     match part.input:
         case Window(input=StreamReceive(extent=extent)) if window := range_and_slide(part.input):
             return extent, window
@@ -328,7 +341,7 @@ def _windowed_stream(part: TriplePattern) -> tuple[str | None, tuple[int, int] |
 def _pattern_branch(
     part: TriplePattern, window: tuple[int, int] | None, condition: Expression, names: tuple[str, ...]
 ) -> PatternBranch:
-    """One pattern of a shared reading of a stream: with its time window, condition, and variables `names` to keep."""
+    """Build one pattern of a shared stream scan: its time window, its condition, and the variables to keep."""
     if not set(names) <= set(part.schema.names):
         raise PlanError("a branch keeps a variable that its pattern does not have")
     return PatternBranch(part.items, window, condition, solution_schema(names))

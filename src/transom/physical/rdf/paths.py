@@ -48,7 +48,7 @@ def has_repetition(path: PropertyPath) -> bool:
 
 
 def count_zero_length_matches(path: PropertyPath, start: bool, end: bool) -> int:
-    """How often a path leads from a term that is in no statement to itself; `start`, `end`: whether that end is fixed.
+    """Count how many times a path connects a term to itself if no statement contains the term.
 
     `start` and `end` say whether that end of the path is fixed.
     """
@@ -70,7 +70,7 @@ def count_zero_length_matches(path: PropertyPath, start: bool, end: bool) -> int
 
 
 def expand_path(op: PathPattern) -> Windows:
-    """Rewrite a path to triple patterns with the same solutions and duplicates; `?`, `*` and `+` remain paths."""
+    """Rewrite a path to triple patterns that have the same solutions and duplicates; keep `?`, `*` and `+` as paths."""
     subject, object = op.items
     return project(_expand(op.input, op.path, subject, object, count()), variables(op))
 
@@ -113,14 +113,17 @@ def _expand(
 
 
 def _project_ends(op: Windows, subject: TermPattern, object: TermPattern) -> Windows:
-    """Project a rewritten path to those of its two ends that are variables."""
+    """Project the solutions of a rewritten path to those of its two ends that are variables."""
     return project(op, pattern_variables((subject, object)))
 
 
 def _negated_property_set(
     statements: Windows, names: tuple[IRI, ...], subject: TermPattern, object: TermPattern, numbers: count[int]
 ) -> Windows:
-    """Match statements whose predicate is none of `names`, as `!(a|b)` does; `numbers` name the new variable."""
+    """Match the statements whose predicate is none of `names`, as the path `!(a|b)` does.
+
+    `numbers` makes the name of the new variable unique.
+    """
     predicate = variable(f"_:link {next(numbers)}")
     all_statements = TriplePattern(statements, subject, predicate, object)
     return (

@@ -75,7 +75,7 @@ from transom.physical.rdf.paths import RepeatedPath, expand_path
 
 
 def plan_rdf_query(planner: Planning, op: RdfPlan) -> PhysicalNode:
-    """Plan an RDF query: SELECT, ASK, CONSTRUCT or DESCRIBE; Unsupported if it calls a function such as NOW or RAND."""
+    """Plan an RDF query (SELECT, ASK, CONSTRUCT, DESCRIBE); raise Unsupported if it calls, for example, NOW."""
     if calls := volatile_calls(op):
         raise gaps.VOLATILE_FUNCTION.refusal(calls[0].function.name)
     match op:
@@ -166,7 +166,7 @@ def plan_relation(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def plan_window(planner: Planning, op: Window) -> PhysicalNode:
-    """Plan a window over RDF streams: by time, without order, or of the last n statements, which need order (R5)."""
+    """Plan a window over RDF streams: a time window, or the last n statements, which are counted in order (R5)."""
     if isinstance(op.input, StreamUnion) and range_and_slide(op):
         return reduce(
             partial(union_all, planner), (plan_window(planner, replace(op, input=part)) for part in op.input.parts)
@@ -184,7 +184,10 @@ def plan_window(planner: Planning, op: Window) -> PhysicalNode:
 
 
 def plan_extend(planner: Planning, op: WindowProject) -> PhysicalNode:
-    """Plan BIND; BNODE() gives one label per solution as it was before the first of consecutive BINDs."""
+    """Plan BIND of an expression, which may contain EXISTS or create blank nodes with BNODE().
+
+    BNODE() gives one label per solution as it was before the first of consecutive BINDs.
+    """
     below, (expression,) = add_exists_columns(
         planner, op.input, planner.plan_windows(op.input), [op.items[-1].expression]
     )
@@ -238,11 +241,11 @@ def plan_filter(planner: Planning, input: Windows, condition: Expression) -> Phy
 def add_exists_columns(
     planner: Planning, op: Windows, node: PhysicalNode, expressions: SequenceOf[Expression]
 ) -> tuple[PhysicalNode, list[Expression]]:
-    """Add a flag column for each EXISTS in some expressions; returns the node, and expressions that read the flags."""
+    """Add a flag column for each EXISTS in `expressions`; return the new plan, and expressions that read the flags."""
     flags: dict[Exists, Column] = {}
 
     def replace_exists(part: Expression) -> Expression:
-        """Replace EXISTS by a column that will hold its result; other expressions are unchanged."""
+        """Replace EXISTS by a column that will hold its result; return other expressions unchanged."""
         if not isinstance(part, Exists):
             return part
         return flags.setdefault(part, Column(Attribute(f"exists {len(flags)}", Type.BOOLEAN)))
@@ -280,12 +283,12 @@ def plan_sort(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def _distinct_decision(planner: Planning, op: Windows, form: Form) -> Decision:
-    """Decision for DISTINCT over a relation: no state if its form is a table, else a machine that counts copies."""
+    """Return the decision for DISTINCT: a stateful machine that counts copies, or no state for a stored table."""
     return decisions.STORED if form is Form.TABLE else decisions.distinct(op, planner.slack.ticks)
 
 
 def _is_sliced(op: Windows) -> bool:
-    """Whether a relation is a slice (LIMIT or OFFSET), or a projection or DISTINCT that keeps the order of a slice."""
+    """Whether a relation is a LIMIT or OFFSET, possibly below projections or DISTINCT that keep its order."""
     while isinstance(op, WindowProject | WindowDistinct) and is_ordered(op):
         op = op.input
     return isinstance(op, Slice)
