@@ -10,7 +10,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def drop_trivial(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove selections by TRUE, and projections that return exactly the columns they read."""
+    """Remove selections whose condition is TRUE, and projections that return exactly the columns they read."""
     match op:
         case StreamSelect(input=stream, predicate=predicate) if predicate == TRUE:
             return stream

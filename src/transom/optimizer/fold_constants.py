@@ -32,7 +32,7 @@ def fold_constants(op: Operator, context: RuleContext) -> Operator | None:
     """Replace constant subexpressions by their values: 1 + 1, TRUE AND p, branches of CASE that are never taken."""
 
     def fold(expression: Expression) -> Expression:
-        """Fold the constants in one expression of the operator that is rewritten."""
+        """Replace the constant subexpressions of one expression by their values."""
         return rewrite(expression, lambda part: fold_node(part, context))
 
     match op:
@@ -55,7 +55,7 @@ def fold_constants(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def fold_node(part: Expression, context: RuleContext) -> Expression:
-    """Fold one node of an expression whose operands are already folded; the node itself if nothing can be folded."""
+    """Simplify one node of an expression whose operands are simplified already; return it unchanged if impossible."""
     below = operands(part)
     if below and all(isinstance(operand, Constant) for operand in below):
         return Constant(context.evaluate_constant(part), part.type)
@@ -77,7 +77,10 @@ def fold_node(part: Expression, context: RuleContext) -> Expression:
 
 
 def simplify_connective(arguments: tuple[Expression, ...], *, neutral: bool, part: Call) -> Expression:
-    """`part` without TRUE in AND (`neutral` True) or FALSE in OR (False), or the constant that decides its result."""
+    """Simplify AND or OR: drop operands that have no effect, or return the constant that decides the result.
+
+    `neutral` is the operand to drop: True for AND, False for OR.
+    """
     if any(isinstance(a, Constant) and a.value is (not neutral) for a in arguments):
         return Constant(not neutral, Type.BOOLEAN)
     rest = [a for a in arguments if not (isinstance(a, Constant) and a.value is neutral)]

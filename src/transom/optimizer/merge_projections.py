@@ -21,10 +21,10 @@ def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def are_plain(items: tuple[NamedExpression, ...]) -> bool:
-    """Whether all items of a projection are columns, tags or constants, so that inlining computes nothing twice."""
+    """Whether all items of a projection are columns, tags or constants, which cost nothing if they are repeated."""
     return all(isinstance(item.expression, Column | Tag | Constant) for item in items)
 
 
 def inline_items(outer: tuple[NamedExpression, ...], inner: tuple[NamedExpression, ...]) -> tuple[NamedExpression, ...]:
-    """The items of the outer projection, with the columns of the inner one replaced by their expressions."""
+    """Replace the columns in the items of an outer projection by their expressions in the inner projection."""
     return tuple(NamedExpression(substitute(item.expression, inner), item.attribute) for item in outer)

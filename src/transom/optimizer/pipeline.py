@@ -67,7 +67,9 @@ def optimize(
     without: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> list[RewriteStep]:
-    """Rewrite a plan until no rule matches; returns each step. `without` skips rules, `evaluate_constant` folds.
+    """Rewrite a plan until no rule matches; return the plan after each step.
+
+    Rules that `without` names are skipped; `evaluate_constant` computes constant expressions.
 
     Raises UsageError if `without` names an unknown rule, PlanError if a rule breaks the plan or rules loop.
     """
@@ -87,7 +89,7 @@ def optimize(
 
 
 def check_names(without: Collection[str], rules: Sequence[Rule] = RULES) -> None:
-    """Raise UsageError if `without`, the optimizer rules that a user switched off, contains an unknown name."""
+    """Raise UsageError if `without`, a list of rules that a user switched off, contains an unknown name."""
     names = [rule.name for rule in rules]
     unknown = sorted(set(without) - set(names))
     if unknown:
@@ -97,7 +99,10 @@ def check_names(without: Collection[str], rules: Sequence[Rule] = RULES) -> None
 def next_step(
     plan: Plan, rules: Sequence[Rule], evaluate_constant: Callable[[Expression], Value]
 ) -> RewriteStep | None:
-    """Apply the first of `rules` that matches a node, or return None; `evaluate_constant` serves rules that fold."""
+    """Apply the first of `rules` that matches a node of the plan; return None if no rule matches.
+
+    `evaluate_constant` computes the values of constant expressions for the rules.
+    """
     for rule in rules:
         rewritten = apply_to_first_match(plan, rule, (), evaluate_constant)
         if rewritten is not None:
@@ -108,7 +113,10 @@ def next_step(
 def apply_to_first_match(
     op: Operator, rule: Rule, ancestors: tuple[Operator, ...], evaluate_constant: Callable[[Expression], Value]
 ) -> Operator | None:
-    """`op` with a rule applied to the first match at or below it, top down; `ancestors`: nodes above; None if none."""
+    """Apply a rule to the first node that it matches, top down; return the new plan, or None without a match.
+
+    `ancestors` are the nodes above `op`.
+    """
     changed = rule.rewrite(op, RuleContext(ancestors, evaluate_constant))
     if changed is not None:
         return changed

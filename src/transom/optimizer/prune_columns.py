@@ -27,7 +27,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove the columns below a projection or an aggregation that neither it nor the operators between read.
+    """Remove columns that neither a projection or aggregation nor an operator below it reads.
 
     The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
     windows.
@@ -59,9 +59,9 @@ def expressions_read_by(aggregate: Aggregate | TrackAggregate) -> list[Expressio
 
 
 def narrow_windows(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
-    """Remove columns that are not in `needed`; from tables and projections only `in_product`, below a product or join.
+    """Remove the columns of a relation that are not in `needed`, where possible.
 
-    A table is narrowed only below a product or join, which would repeat its columns.
+    A table or projection is narrowed only with `in_product`: below a product or join, which would repeat its columns.
     """
     match windows:
         case WindowSelect(input=below, predicate=predicate):
@@ -123,5 +123,5 @@ def narrow_stream(stream: Stream, needed: Set[Attribute]) -> Stream:
 
 
 def needed_attributes(attributes: tuple[Attribute, ...], needed: Set[Attribute]) -> tuple[Attribute, ...]:
-    """The attributes that are needed, or the first one if none is: a tuple has at least one attribute."""
+    """Return the attributes that are needed; if none is, the first one, since a tuple has at least one attribute."""
     return tuple(a for a in attributes if a in needed) or attributes[:1]

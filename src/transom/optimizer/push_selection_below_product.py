@@ -18,7 +18,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def push_selection_below_product(op: Operator, context: RuleContext) -> Operator | None:
-    """Move the parts of a condition that read only one input of a product or join below it, to that input.
+    """Move the parts of a condition that read only one input of a product or join to that input.
 
     A window that becomes empty still exists. Above a left, semi or anti join only conditions on the left side move,
     because the join does not change left tuples.
@@ -60,5 +60,5 @@ def split_by_side(
 
 
 def select_if_any(windows: Windows, parts: list[Expression]) -> Windows:
-    """The windows filtered by all of some conditions; unchanged if there are none."""
+    """Filter windows by all conditions in `parts`; return the windows unchanged if there are none."""
     return WindowSelect(windows, conjunction(parts)) if parts else windows

@@ -13,7 +13,7 @@ MAX_CONDITION_SIZE = 200
 
 
 def push_selection_below_projection(op: Operator, context: RuleContext) -> Operator | None:
-    """Select before projecting, with columns replaced by their expressions, unless the condition grows too large."""
+    """Move a selection below a projection, unless its condition grows too large when columns become expressions."""
     match op:
         case StreamSelect(input=StreamProject(input=stream, items=items), predicate=predicate):
             inner = substituted_condition(predicate, items)
@@ -26,6 +26,6 @@ def push_selection_below_projection(op: Operator, context: RuleContext) -> Opera
 
 
 def substituted_condition(predicate: Expression, items: tuple[NamedExpression, ...]) -> Expression | None:
-    """The condition with projected columns replaced by their expressions; None if it grows too large."""
+    """Replace projected columns in a condition by their expressions; None if the condition grows too large."""
     inner = substitute(predicate, items)
     return inner if size(inner) <= max(MAX_CONDITION_SIZE, size(predicate)) else None

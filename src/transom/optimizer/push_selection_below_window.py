@@ -56,7 +56,7 @@ def push_selection_below_window(op: Operator, context: RuleContext) -> Operator 
 
 
 def is_per_tuple(window_range: Range) -> bool:
-    """Whether a window's range includes each row independently of others: a range of ticks, a region or UNBOUNDED."""
+    """Whether a window's range includes each row independently of other rows, as ranges of ticks and regions do."""
     match window_range:
         case CoordinateRange(coordinate=coordinate):
             return coordinate is Coordinate.TICK
@@ -67,7 +67,7 @@ def is_per_tuple(window_range: Range) -> bool:
 
 
 def only_changes_matter(context: RuleContext) -> bool:
-    """Whether the operators above depend only on the relation over time, not on how often it is emitted."""
+    """Whether the operators above depend only on how the relation changes, not on how often it is emitted."""
     for operator in reversed(context.ancestors):
         if isinstance(operator, IStream | DStream):
             return True
@@ -79,14 +79,14 @@ def only_changes_matter(context: RuleContext) -> bool:
 
 
 def with_filtered_input(window: Window, predicate: Expression) -> Window:
-    """The window with a filter below it, on its input stream; the condition may read tags that the window adds."""
+    """Filter the input stream of a window instead of its output; the condition may read tags that the window adds."""
     assert not isinstance(window.input, StoredTable)  # noqa: S101 - a table has no such slide
     stream = StreamSelect(window.input, rewrite(predicate, lambda part: column_to_tag(part, window)))
     return replace(window, input=stream)
 
 
 def column_to_tag(part: Expression, window: Window) -> Expression:
-    """Replace a column that the window made from a tag (tick or index) by that tag; other expressions are unchanged."""
+    """Replace a column that a window made from a tag (tick or index) by the tag; return other expressions unchanged."""
     if isinstance(part, Column) and part.attribute in window.tags:
         return Tag("tick" if part.attribute.name == "tick" else "index")
     return part

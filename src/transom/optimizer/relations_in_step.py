@@ -32,7 +32,7 @@ def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def tick_schedule(windows: Windows) -> tuple[int, int] | None:
-    """(step, first tick) of windows that are created exactly once every `step` ticks; None for other windows."""
+    """Return the step and the first tick of windows created exactly once every `step` ticks; None for other windows."""
     match windows:
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step, first=first), key=()):
             return step, first

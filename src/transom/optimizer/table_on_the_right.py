@@ -33,7 +33,7 @@ def table_on_the_right(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def scans_table(windows: Windows) -> bool:
-    """Whether windows are those of a stored table, with only selections and projections above it."""
+    """Whether a relation is a stored table, possibly below selections and projections."""
     while isinstance(windows, WindowSelect | WindowProject):
         windows = windows.input
     return isinstance(windows, Window) and isinstance(windows.input, StoredTable)
