@@ -53,7 +53,7 @@ _PRODUCT_MODES = {
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Insertions and retractions of rows with validity intervals, plus a marker at each tick that has a window."""
+    """Convert rows with validity intervals to insertions and retractions, and add a marker row for each window."""
     cells = value_names(node.schema)
     if node.input.form is Form.SCANS:
         return scans.intervals_to_changes(node, frame, clock, run)
@@ -66,7 +66,10 @@ def intervals_to_changes(
 
 
 def _version_changes(node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """Convert versions of a stored table to changes at `clock` ticks; one equal to the previous gives none."""
+    """Convert the versions of a stored table to insertions and retractions at the ticks of `clock`.
+
+    A version that equals the previous one gives no changes.
+    """
     cells = value_names(node.schema)
     row = F.struct(*value_columns(node.schema), F.lit(0).alias("_"))
     contents = frame.groupBy(VALID_FROM).agg(F.sort_array(F.collect_list(row)).alias("rows"))
@@ -96,18 +99,21 @@ def _version_changes(node: IntervalsToChanges, frame: DataFrame, clock: DataFram
 
 
 def _row_type(frame: DataFrame) -> str:
-    """The Spark SQL type, as text, of the elements of the array column `rows` of a frame."""
+    """Return the Spark SQL type of the elements in the array column `rows` of a frame, as text."""
     kind = frame.schema["rows"].dataType
     return str(kind.elementType.simpleString())
 
 
 def _change_event(sign: int, row: Column) -> Column:
-    """A change of +1 or -1 (`sign`) as a struct: `count`, `is_row` (true: not a window marker), and the row `row`."""
+    """Build a change as a struct: its count `sign` (+1 or -1), the flag `is_row`, which is true, and its row."""
     return F.struct(F.lit(sign).alias(COUNT), F.lit(True).alias(IS_ROW), row.alias("row"))
 
 
 def windows_to_changes(node: WindowsToChanges, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Insertions and retractions from each window to the next, with window markers; by the `change` machine."""
+    """Derive insertions and retractions by comparing each window with the previous one, in a stateful machine.
+
+    Window markers are kept.
+    """
     rows = _compare_windows(frame, "both", node.schema, run)
     return rows.select(
         *carried_columns(rows, IS_ROW), F.col(COUNT).cast("int").alias(COUNT), *value_columns(node.schema)
@@ -115,14 +121,17 @@ def windows_to_changes(node: WindowsToChanges, frame: DataFrame, run: LoweringCo
 
 
 def suppress_unchanged(node: SuppressUnchangedExec, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Keep only the windows with a row that the previous window lacks; the stateful `change` machine compares them."""
+    """Keep only the windows that gained a row since the previous window; a stateful machine compares them."""
     rows = _compare_windows(frame, "extended", node.schema, run)
     order = [F.col(COUNT).alias(ORDER)] if node.ordered else []
     return rows.select(*carried_columns(rows, WINDOW, IS_ROW), *order, *value_columns(node.schema))
 
 
 def _compare_windows(frame: DataFrame, report: str, schema: Schema, run: LoweringContext) -> DataFrame:
-    """Run the `change` machine on windows; `report`: `both` for all changes, `extended` for windows that gain rows."""
+    """Compare each window with the previous one in the stateful `change` machine.
+
+    `report` is `both` for all changes, or `extended` for the windows that gained a row.
+    """
     order = F.col(ORDER) if ORDER in frame.columns else None
     input_rows = machine_input(frame, run, values=machine_columns(frame, value_names(schema)), order=order)
     specification = json.dumps({"machine": "change", "report": report})
@@ -132,7 +141,10 @@ def _compare_windows(frame: DataFrame, report: str, schema: Schema, run: Lowerin
 def combine_relations(
     node: CombineRelations, left: DataFrame, right: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Windows of a join or set operation of two relations of changes; `right` None: merge the window keys of `left`."""
+    """Compute the windows of a join or set operation of two relations, whose frames hold changes.
+
+    If `right` is None, the windows of all keys of `left` are merged.
+    """
     inputs = [node.left] if node.right is None else [node.left, node.right]
     frames = [left] if right is None else [left, right]
     machine_inputs = [
@@ -156,7 +168,10 @@ def combine_relations(
 def _relation_result(
     node: CombineRelations, rows: DataFrame, out: Schema, width: int, run: LoweringContext
 ) -> DataFrame:
-    """Final rows of a combination from the `product` machine's `rows` of schema `out`: first `width` left values."""
+    """Compute the result of a join or set operation from the rows that its stateful machine emits.
+
+    `out` is the schema of `rows`; their first `width` values are those of the left relation.
+    """
     residual = F.lit(True) if node.residual == TRUE else holds(node.residual, out, run)
     cells = value_names(out)
     is_marker = ~F.col(IS_ROW)
@@ -196,7 +211,10 @@ def _relation_result(
 def _relation_input(
     node: CombineRelations, side: int, relation: PhysicalNode, frame: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """The left (0) or right (1) relation as `product` machine input, without rows whose NULL key cannot match."""
+    """Build the input of the stateful `product` machine for the left (0) or right (1) relation.
+
+    Rows whose NULL key cannot match are left out.
+    """
     keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
     frame = frame.drop(WINDOW_KEY)
     if side == 1 or node.how in (CombineKind.JOIN, CombineKind.SEMI):
@@ -215,7 +233,10 @@ def _relation_input(
 
 
 def changes_to_stream(node: ChangesToStream, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Stream of rows inserted, or retracted (`node.report`), per tick and key: counts are summed, one row per copy."""
+    """Sum the changes of equal rows per tick, and emit the rows that were inserted or retracted (`node.report`).
+
+    Each copy of a row is a row of its own.
+    """
     rows = without_markers(frame)
     sums = rows.groupBy(*carried_columns(rows), *value_names(node.schema)).agg(F.sum(COUNT).alias(COUNT))
     count = F.col(COUNT) if node.report == "inserted" else -F.col(COUNT)
@@ -233,7 +254,10 @@ def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFram
 
 
 def top_n(node: TopN, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The `node.count` rows with the smallest `node.by` per window (and group `node.per`), without NULLs in `by`."""
+    """Keep, in each window and group, the `node.count` rows with the smallest values of `node.by`.
+
+    Rows in which this value is NULL are left out. Groups have equal values of `node.per`.
+    """
     schema = node.input.schema
     by, cells = lower_expression(node.by, schema, run), value_names(schema)
     per = [lower_expression(e, schema, run).alias(f"k{n}") for n, e in enumerate(node.per)]

@@ -59,17 +59,17 @@ BUCKET = "bucket"
 
 
 def reserved(name: str) -> str:
-    """A column name that users cannot write: the name with the prefix `$`."""
+    """Prefix a name with `$`, which makes it a column name that users cannot write."""
     return f"${name}"
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a column name begins with `$`, the mark of names for internal use."""
+    """Whether a column name begins with `$`, which marks names for internal use."""
     return name.startswith("$")
 
 
 def quoted(name: str) -> str:
-    """Quote a name with backticks for `F.col`."""
+    """Quote a column name with backticks, for `F.col`."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -43,15 +43,18 @@ class TickTime:
         return (self.calendar.epoch - EPOCH) // timedelta(microseconds=1) + self.calendar.length
 
     def end_of_tick(self, tick: Column) -> Column:
-        """The timestamp at which the tick with this number ends."""
+        """The timestamp at which a tick, given by its number, ends."""
         return F.timestamp_micros(F.lit(self.origin_micros) + tick * F.lit(self.calendar.length))
 
     def as_event_time(self, tick: Column) -> Column:
-        """Column `tick`: the end of a tick, marked as event time (R1); never below the input's event time (R2)."""
+        """Build the column `tick`: the end of a tick, marked as Spark's event time (R1).
+
+        It is never below the input's event time (R2).
+        """
         return self.end_of_tick(tick).alias(TICK, metadata=EVENT_TIME_METADATA)
 
     def tick_number(self, instant: Column | None = None) -> Column:
-        """The number of the tick that ends at a timestamp; without `instant`, of the event-time column `tick`."""
+        """The number of the tick that ends at `instant`, by default at the event time of the row (column `tick`)."""
         moment = F.col(TICK) if instant is None else instant
         return div(F.unix_micros(moment) - F.lit(self.origin_micros), self.calendar.length)
 
@@ -60,7 +63,7 @@ class TickTime:
         return -(-(self.origin_micros + tick * self.calendar.length) // 1000)
 
     def last_closed_tick(self, watermark: int) -> int:
-        """The last tick that a watermark, in milliseconds, closes."""
+        """The last tick that is closed by a watermark, in milliseconds."""
         return (watermark * 1000 - self.origin_micros) // self.calendar.length
 
 
@@ -80,12 +83,12 @@ def ceil_to(value: Column, step: int) -> Column:
 
 
 def with_watermark(frame: DataFrame, delay_ms: int, name: str) -> DataFrame:
-    """Set a source's watermark, `delay_ms` late, and observe metric `name`: filters cannot move below it (R4, R5)."""
+    """Set a source's watermark, and observe a metric above it, so that Spark moves no filter below it (R4, R5)."""
     return frame.withWatermark(TICK, watermark_delay(delay_ms)).observe(name, F.max(TICK).alias("latest"))
 
 
 def watermark_delay(delay_ms: int) -> str:
-    """The delay argument for `withWatermark` (R4): a millisecond more than `delay_ms`, to keep rows exactly that late.
+    """Return the delay for `withWatermark`: a millisecond more than `delay_ms`, to keep rows that are exactly so late.
 
     Spark drops a row whose event time equals the watermark. The extra millisecond keeps a row that is delayed by
     exactly `delay_ms`.
@@ -95,7 +98,7 @@ def watermark_delay(delay_ms: int) -> str:
 
 
 def join_table(stream: DataFrame, table: DataFrame, condition: Column, never_null: str, name: str) -> DataFrame:
-    """Inner join on `condition`, reading `stream` even if `table` is empty; `never_null`: table column; `name`: metric.
+    """Join a stream with a table (inner join) so that the stream is read even if the table is empty.
 
     `never_null` names a column of the table that is never NULL. With Spark's inner join, an empty table means that the
     stream is not read at all. The outer join reads every row, and the barrier above it, the metric `name`, keeps the
@@ -106,5 +109,5 @@ def join_table(stream: DataFrame, table: DataFrame, condition: Column, never_nul
 
 
 def without_event_time(name: str) -> Column:
-    """The column `name` without its event-time metadata; a frame may have only one event-time column (R3)."""
+    """Return the column `name` without event-time metadata, since a frame may have only one event-time column (R3)."""
     return F.col(name).alias(name, metadata={})

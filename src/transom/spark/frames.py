@@ -62,16 +62,16 @@ class LoweringContext:
     rows_until: int | None = None
 
     def until_last_row(self) -> LoweringContext:
-        """This context for typed rows that become RDF statements: `rows_until` replaces `until` if None."""
+        """Return this context with `rows_until` as its last tick if it has none, for rows that become statements."""
         return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
     def time(self) -> TickTime:
-        """Conversions between ticks and timestamp columns."""
+        """The converter between ticks and timestamp columns, which uses this run's calendar."""
         return TickTime(self.calendar)
 
     def end_within_run(self, end: Column) -> Column:
-        """The tick `end` of a row, limited to `until + 1`: the run has no later windows."""
+        """Limit the end tick of a row to `until + 1`, since the run has no later windows."""
         return end if self.until is None else F.least(end, F.lit(self.until + 1))
 
     def within_run(self, frame: DataFrame) -> DataFrame:
@@ -101,12 +101,12 @@ def columns_by_name(schema: Schema) -> dict[str, Column]:
 
 
 def column_reader(schema: Schema, prefix: str = "c") -> Callable[[Attribute], Column]:
-    """A function from an attribute to its value column: `prefix` and its column number in the schema, such as `c0`."""
+    """Return a function from an attribute to its value column: `prefix` and the column's number, such as `c0`."""
     return lambda attribute: F.col(f"{prefix}{schema.position(attribute)}")
 
 
 def lower_expression(expression: Expression, schema: Schema, run: LoweringContext) -> Column:
-    """A Spark column for an expression over a frame's attributes; RDF terms use the SPARQL term functions."""
+    """Translate an expression over a frame's attributes to a Spark column; RDF terms use the SPARQL functions."""
     if _reads_terms(expression):
         return terms.lower_to_column(expression, columns_by_name(schema))
     return lower.lower(expression, column_reader(schema), lambda tag: _tag_column(tag, run))
@@ -120,12 +120,12 @@ def holds(predicate: Expression, schema: Schema, run: LoweringContext) -> Column
 
 
 def _reads_terms(expression: Expression) -> bool:
-    """Whether an expression, or a part of one, has an RDF term as its value and needs the SPARQL term functions."""
+    """Whether an expression, or a part of it, is an RDF term, so that the SPARQL functions must evaluate it."""
     return any(part.type is Type.TERM for part in subexpressions(expression))
 
 
 def _tag_column(tag: str, run: LoweringContext) -> Column:
-    """The column for a tag of a row, `tick` or `index`."""
+    """Return the column of a row's tag: `tick` or `index`."""
     return run.time.tick_number() if tag == "tick" else F.col(INDEX)
 
 
@@ -136,12 +136,12 @@ def carried_columns(frame: DataFrame, *more: str) -> list[Column]:
 
 
 def without_markers(frame: DataFrame) -> DataFrame:
-    """Drop window markers (`is_row` is false) and the column `is_row`, if the frame has it."""
+    """Drop the marker rows of windows (`is_row` is false) and the column `is_row`, if the frame has it."""
     return frame.where(IS_ROW).drop(IS_ROW) if IS_ROW in frame.columns else frame
 
 
 def select_computed(frame: DataFrame, carried: Sequence[Column], computed: Mapping[str, Column]) -> DataFrame:
-    """Select `carried` columns and named `computed` ones; a computed column may have the name of one of its inputs.
+    """Select the columns `carried` and the `computed` ones by name; these may have the names of their inputs.
 
     The new columns get their names in a second projection. In one projection Spark would resolve a column in the body
     of a lambda to an earlier alias of that name, before it looks for it in the input (lateral column aliases).

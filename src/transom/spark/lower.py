@@ -75,7 +75,10 @@ from transom.spark.stateful.path_closure import path_closure
 
 
 def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Lower a node of a physical plan, with its inputs, to a Spark DataFrame; `spark.frames` describes the columns."""
+    """Translate a node of a physical plan, with its inputs, to a Spark DataFrame.
+
+    `spark.frames` describes the columns.
+    """
     match node := as_any_node(node):
         case ReadStream():
             return sources.read_stream(node, run)
@@ -194,10 +197,10 @@ def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
 
 
 def _lower_rows(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Lower a node to a DataFrame without its window markers, for operators that need rows only."""
+    """Translate a node to a DataFrame without window markers, for operators that need only rows."""
     return without_markers(lower(node, run))
 
 
 def _lower_clock(clock: ReadClock | None, run: LoweringContext) -> DataFrame | None:
-    """Lower a node's clock, which supplies ticks without rows, to a DataFrame; None if the node has no clock."""
+    """Translate a node's clock, which supplies ticks without rows, to a DataFrame; None if it has no clock."""
     return None if clock is None else lower(clock, run)

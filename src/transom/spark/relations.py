@@ -69,7 +69,10 @@ def project(node: Project, frame: DataFrame, run: LoweringContext) -> DataFrame:
 def window_aggregate(
     node: WindowAggregate, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregates per window and group, directly or merged from panes; ticks of `clock` add empty windows."""
+    """Aggregate rows per window and group, directly or in panes that are then merged.
+
+    Ticks of `clock` add empty windows.
+    """
     keys = [f"k{n}" for n in range(len(node.groups))]
     schema = node.input.schema
     window = [WINDOW, *([IS_ROW] if node.groups else [])] if node.form is Form.WINDOWS else []
@@ -113,13 +116,16 @@ def window_aggregate(
 
 
 def markers_and_rows(sums: DataFrame, cells: list[Column]) -> DataFrame:
-    """For aggregates without groups: a marker and a row of columns `cells` per window; window 0 (key ended): no row."""
+    """Emit a marker and a result row (columns `cells`) for each window of an aggregation without groups.
+
+    Window 0, which means that the key has ended, has only a marker.
+    """
     is_row = F.explode(F.when(F.col(WINDOW) > 0, F.array(F.lit(False), F.lit(True))).otherwise(F.array(F.lit(False))))
     return sums.select(*carried_columns(sums, WINDOW), is_row.alias(IS_ROW), *cells)
 
 
 def sliding_window_aggregate(node: SlidingWindowAggregate, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Aggregates per sliding window and group, by the kernel, which reads each row once, not per window."""
+    """Aggregate sliding windows per group in the Java kernel, which reads each row once instead of once per window."""
     schema = node.input.schema
     keys = [f"k{n}" for n in range(len(node.groups))]
     arguments = _aggregate_arguments(node)
@@ -160,7 +166,10 @@ def sliding_window_aggregate(node: SlidingWindowAggregate, frame: DataFrame, run
 
 
 def sliding_window_specification(node: SlidingWindowAggregate, *, ends: bool = False) -> str:
-    """JSON for the kernel's `slide` machine; `ends` if each row carries the tick at which it ends."""
+    """Write the JSON specification of a sliding aggregation in the Java kernel.
+
+    `ends` is True if each row carries the tick at which it ends.
+    """
     arguments = _aggregate_arguments(node)
     entries = [
         {
@@ -175,17 +184,20 @@ def sliding_window_specification(node: SlidingWindowAggregate, *, ends: bool = F
 
 
 def _aggregate_arguments(node: SlidingWindowAggregate) -> list[Expression]:
-    """The argument expressions of the aggregates of a sliding window, without duplicates."""
+    """Return the argument expressions of the aggregates of a sliding window, without duplicates."""
     return list(dict.fromkeys(a.argument for a in node.aggregates if a.argument))
 
 
 def _argument_type(kind: Type) -> str:
-    """The name of an argument's type in the specification of the `slide` machine."""
+    """Return the name of an argument's type in the specification of a sliding aggregation."""
     return "integer" if kind is Type.TIME else kind.value
 
 
 def _partials(node: WindowAggregate, present: Column | None, approximate: bool) -> list[Column]:
-    """Partial aggregates of `a0`, ... where `present` (None: all); `approximate`: float sums vary with row order."""
+    """Build the partial aggregates of the columns `a0`, `a1`, ..., which can be merged later.
+
+    Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
+    """
     columns = [
         column
         for n, a in enumerate(node.aggregates)
@@ -195,7 +207,10 @@ def _partials(node: WindowAggregate, present: Column | None, approximate: bool) 
 
 
 def _merges(node: WindowAggregate, approximate: bool) -> list[Column]:
-    """Aggregations that merge panes' partial aggregates; `approximate`: float sums vary with row order."""
+    """Build the aggregations that merge the partial aggregates of panes.
+
+    With `approximate`, float sums vary with row order.
+    """
     columns = [c for n, a in enumerate(node.aggregates) for c in aggregates.merge(a, f"s{n}", approximate)]
     return columns or [F.count(F.lit(1)).alias("s_rows")]
 
@@ -206,7 +221,7 @@ def _up_to_until(frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Inner join of rows with validity intervals: pairs whose intervals overlap and that satisfy the join condition.
+    """Join rows with validity intervals (inner join): pairs that overlap in time and satisfy the join condition.
 
     With TIME_BUCKETS both sides are split into cells of `cell` ticks, which makes the join an equality on event time:
     Spark drops the state of a cell when it is over, and no row waits. A pair belongs to the cell in which the later of
@@ -248,20 +263,26 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """One input of a join: all columns get the prefix `side` (left_ or right_), the start becomes a tick number."""
+    """Prepare one input of a join: prefix all columns with `side`, and convert the start to a tick number."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
     return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))
 
 
 def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
-    """Condition on event times for a join, from which Spark derives when to drop state; overlap alone is not enough."""
+    """Build a condition on the event times of a join, from which Spark derives when it can drop state.
+
+    That the intervals overlap is not enough for Spark.
+    """
     longest = f"interval {node.cell * run.calendar.length} microseconds"
     return F.expr(f"right_{TICK} < left_{TICK} + {longest} and left_{TICK} < right_{TICK} + {longest}")
 
 
 def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
-    """Copy rows to all spans of `cell` ticks in which they are valid; event time: the span's end; `side`: prefix."""
+    """Copy each row to all spans of `cell` ticks in which it is valid; the end of the span becomes its event time.
+
+    `side` is the prefix of the columns.
+    """
     start, row_end = F.col(f"{side}{VALID_FROM}"), run.end_within_run(F.col(f"{side}{VALID_TO}"))
     spans = F.when(start < row_end, F.sequence(div(start, cell), div(row_end - F.lit(1), cell)))
     names = [n for n in frame.columns if n != f"{side}{TICK}"]
@@ -271,7 +292,10 @@ def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: s
 
 
 def _key_condition(equal: tuple[tuple[Expression, Expression], ...], left: PhysicalNode, right: PhysicalNode) -> Column:
-    """Whether a pair of rows has equal join keys: `equal` pairs a left and a right expression; NULL equals nothing."""
+    """Whether a pair of rows has equal join keys; NULL equals nothing.
+
+    `equal` has pairs of a left and a right expression.
+    """
     condition = F.lit(True)
     for left_key, right_key in equal:
         left_column = lower.lower(left_key, column_reader(left.schema, "left_c"), _no_tag)
@@ -287,7 +311,7 @@ def _residual_condition(predicate: Expression, left: Schema, right: Schema) -> C
 
 
 def _no_tag(tag: str) -> Column:
-    """Fail with AssertionError: expressions over relations never read a tag (tick or index of a stream element)."""
+    """Raise AssertionError: expressions over relations never read a tag, such as the tick of a stream element."""
     raise AssertionError(f"a relation has no {tag}")
 
 
@@ -303,7 +327,10 @@ def window_product(
     clocks: tuple[DataFrame | None, DataFrame | None],
     run: LoweringContext,
 ) -> DataFrame:
-    """Row pairs of two inputs' current windows, by the `product` machine; ticks of `clocks` add empty windows."""
+    """Pair the rows of two inputs' current windows, in the stateful `product` machine.
+
+    Ticks of `clocks` add empty windows.
+    """
     inputs = (node.left, node.right)
     machine_inputs = [_product_input(node, side, inputs[side], sides[side], clocks[side], run) for side in (0, 1)]
     specification = json.dumps({"machine": "product", "left": _side_kind(node.left), "right": _side_kind(node.right)})
@@ -323,7 +350,7 @@ def window_product(
 
 
 def _side_kind(side: PhysicalNode) -> str:
-    """The kind of an input of the `product` machine: `intervals` if rows have validity intervals, else `windows`."""
+    """Return the kind of an input for the `product` machine: `intervals` for validity intervals, else `windows`."""
     return "intervals" if side.form is Form.INTERVALS else "windows"
 
 
@@ -335,7 +362,10 @@ def _product_input(
     clock: DataFrame | None,
     run: LoweringContext,
 ) -> DataFrame:
-    """Left (0) or right (1) input of the `product` machine: windows or changes; `clock` ticks add empty windows."""
+    """Build the left (0) or right (1) input of the stateful `product` machine, from windows or intervals.
+
+    Ticks of `clock` add empty windows.
+    """
     count = F.col(COUNT) if relation.form is Form.INTERVALS else None
     if relation.form is Form.INTERVALS:
         frame = inserts_and_deletes(

@@ -18,7 +18,7 @@ RESULT_COLUMNS = ("tick", "seq", "empty", "index")
 
 
 def column_names(schema: Schema, taken: Sequence[str] = RESULT_COLUMNS) -> list[str]:
-    """Column names of a result: as declared, prefixed with the extent if ambiguous or in `taken`."""
+    """Choose the column names of a result: as declared, prefixed with the source if ambiguous or in `taken`."""
     plain = [attribute.name.lower() for attribute in schema]
     names = [
         f"{attribute.qualifier}_{attribute.name}"
@@ -30,7 +30,7 @@ def column_names(schema: Schema, taken: Sequence[str] = RESULT_COLUMNS) -> list[
 
 
 def result(node: PhysicalNode, frame: DataFrame) -> DataFrame:
-    """The DataFrame that the user gets from a plan's root: values by name; `tick` stays marked as event time (E14)."""
+    """Build the DataFrame that the user gets, with values by name; `tick` remains marked as event time (E14)."""
     columns = [F.col("tick")]
     if isinstance(node, CollectWindows):
         columns += [F.col(WINDOW).alias("seq"), F.col("empty")]
@@ -42,5 +42,5 @@ def result(node: PhysicalNode, frame: DataFrame) -> DataFrame:
 
 
 def _user_value(column: Column, kind: Type) -> Column:
-    """A value as users see it: points and lines become well-known text (WKT)."""
+    """Convert a value to what users see: points and lines become well-known text (WKT)."""
     return wkt(column, kind) if kind in (Type.POINT, Type.LINE) else column

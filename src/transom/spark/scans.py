@@ -40,12 +40,12 @@ class _JoinSide(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of values in a machine row of this input: its columns, and `valid_to` if its rows have an end."""
+        """The number of values in a machine's input row: its columns, plus `valid_to` if its rows have an end."""
         return len(self.schema) + (1 if self.ends else 0)
 
 
 def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join validity intervals with a table at each scan of it; a pair ends at the next scan at the latest."""
+    """Join rows with validity intervals and a changing table at each scan; pairs end at the next scan or earlier."""
     sides = []
     for side, (relation, frame) in enumerate(((node.left, left), (node.right, right))):
         keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
@@ -61,7 +61,10 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """All rows of a scanned table at every tick of the clock; as intervals they end at the schedule's next tick."""
+    """Emit all rows of a changing table at every tick of the clock.
+
+    As intervals, they end at the schedule's next tick.
+    """
     end = next_tick(run.time.tick_number(), node.schedule)
     ticks = clock.select(TICK, (F.lit(FOREVER) if end is None else end).alias(VALID_TO))
     rows = _join_sides(
@@ -75,7 +78,7 @@ def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run:
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Changes of a scanned table, with a window marker at the schedule's first tick and at every changed tick."""
+    """Add window markers to the changes of a changing table: at the first tick and at every tick with changes."""
     cells = value_names(node.schema)
     first = clock.where(run.time.tick_number() == F.lit(node.schedule.first)).select(TICK)
     ticks = frame.select(TICK).unionByName(first).dropDuplicates([TICK])
@@ -88,7 +91,10 @@ def intervals_to_changes(
 
 
 def _split_at_scans(frame: DataFrame, schedule: Schedule, run: LoweringContext) -> DataFrame:
-    """Split validity intervals at the ticks of table scans, as changes; time before the first scan is dropped."""
+    """Split validity intervals at the scans of a table, and return the pieces as insertions and retractions.
+
+    Time before the first scan is dropped.
+    """
     first, end = F.greatest(run.time.tick_number(), F.lit(schedule.first)), F.col(VALID_TO)
     names = [n for n in frame.columns if n not in (TICK, VALID_TO)]
     if not schedule.periods:
@@ -112,7 +118,10 @@ def _split_at_scans(frame: DataFrame, schedule: Schedule, run: LoweringContext) 
 
 
 def _interval_changes(frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Validity intervals as changes that keep `valid_to`; no retraction after the run or at FOREVER."""
+    """Convert validity intervals to insertions and retractions that keep the column `valid_to`.
+
+    There is no retraction after the end of the run, or at FOREVER.
+    """
     names = [n for n in frame.columns if n != TICK]
     last = F.lit(FOREVER - 1 if run.until is None else run.until)
     insertion = F.struct(run.time.tick_number().alias(TICK_NUMBER), F.lit(1).alias(COUNT))
@@ -125,7 +134,7 @@ def _interval_changes(frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext) -> DataFrame:
-    """Inner join of two inputs of changes by the `join` machine; returns the inserted pairs, each with `valid_to`."""
+    """Join two inputs of changes in the stateful `join` machine; emit the new pairs, each with `valid_to`."""
     buckets = 1 if sides[0].keys else BUCKETS
     out: list[tuple[str, Type]] = []
     cells = iter(zip(value_names(schema), (a.type for a in schema)))
@@ -144,7 +153,10 @@ def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext
 
 
 def _side_input(side: int, join_side: _JoinSide, buckets: int, run: LoweringContext) -> DataFrame:
-    """One input of the `join` machine; without keys, table rows are hashed to `buckets` machines, others go to all."""
+    """Build one input of the stateful `join` machine.
+
+    Without keys, the rows of the table are spread over `buckets` machines by hash, and other rows go to all of them.
+    """
     cells = machine_columns(join_side.frame, value_names(join_side.schema))
     return machine_input(
         join_side.frame,

@@ -28,18 +28,18 @@ exhaust its default limit of 100."""
 
 
 def allow_deep_expressions(spark: SparkSession) -> None:
-    """Raise the analyzer's iteration limit to 1000, for nested expressions; a higher limit is kept."""
+    """Raise the iteration limit of Spark's analyzer to 1000, for nested expressions; keep a higher limit."""
     if int(spark.conf.get(MAX_ITERATIONS, "100") or 100) < ENOUGH_ITERATIONS:
         spark.conf.set(MAX_ITERATIONS, str(ENOUGH_ITERATIONS))
 
 
 def has_rocksdb(spark: SparkSession) -> bool:
-    """Whether the state store of a session is RocksDB, which machines need."""
+    """Whether a session keeps its state in RocksDB, which stateful machines need."""
     return str(spark.conf.get(PROVIDER, "")).endswith("RocksDBStateStoreProvider")
 
 
 def check_session(spark: SparkSession, plan: PhysicalNode, calendar: Calendar, live: bool) -> None:
-    """Raise UsageError if a live query would lose results or could not run its machines in this session."""
+    """Raise UsageError if a live query would lose results in this session, or could not run its stateful machines."""
     if not live:
         return
     if calendar.epoch < EPOCH:

@@ -37,7 +37,7 @@ ROW_COUNT = "rows"
 def read_stream(
     node: ReadStream, run: LoweringContext, prepare: Callable[[DataFrame], DataFrame] = lambda frame: frame
 ) -> DataFrame:
-    """A stream's rows in the run, after `prepare` of the scan; if live, late and rejected rows are counted and dropped.
+    """Read the rows of a stream that are within the run; a live run also counts and drops late and rejected rows.
 
     A live frame drops rejected and late rows, and counts the rows that it drops and passes on. `prepare` transforms the
     values directly above the scan.
@@ -74,7 +74,7 @@ def read_stream(
 
 
 def _counted_watermark(frame: DataFrame, delay_ms: int, metric: Metric, run: LoweringContext) -> DataFrame:
-    """Set a source's watermark; a metric above it counts the rows that are late or outside the run."""
+    """Set a source's watermark, and count in a metric the rows that are late or outside the run."""
     is_row = ~F.col(IS_HEARTBEAT)
     counts = {"late": is_row & F.col("late"), "outside": is_row & ~F.col("late") & ~run.is_within_run()}
     sums = [F.sum(F.when(counted, F.col(ROW_COUNT))).alias(name) for name, counted in counts.items()]
@@ -83,7 +83,7 @@ def _counted_watermark(frame: DataFrame, delay_ms: int, metric: Metric, run: Low
 
 
 def _shared_scan(extent: str, run: LoweringContext) -> DataFrame:
-    """The one scan of a source that several plan nodes read: Spark runs the exchange once and reuses it.
+    """Return the single scan of a source that several plan nodes read; Spark runs it once and reuses the result.
 
     Spark reuses it only if no column enters two branches unchanged, and if nothing can be pushed below the exchange.
     Each branch sets its watermark above the exchange: Spark finds no watermark below a reused exchange, and a machine
@@ -104,13 +104,16 @@ def _shared_scan(extent: str, run: LoweringContext) -> DataFrame:
 
 
 def _without_rejected(frame: DataFrame, metric: Metric, run: LoweringContext) -> DataFrame:
-    """Drop a live source's rejected rows, which have a reason, and count them by reason in a Spark metric."""
+    """Drop the rejected rows of a live source, and count them by reason in a Spark metric."""
     counts = [F.count_if(F.col(REJECT_REASON) == F.lit(reason.value)).alias(reason.name) for reason in RejectReason]
     return run.counts.observe(frame, metric, *counts).where(F.col(REJECT_REASON).isNull())
 
 
 def read_table(node: ReadTable, run: LoweringContext) -> DataFrame:
-    """Table rows with their validity interval: from the first scan that sees a version to the first that does not."""
+    """Read the rows of a table with their validity intervals.
+
+    A row is valid from the first scan that sees its version to the first scan that does not.
+    """
     frame = run.tables[node.extent]
     if "gone" in frame.columns:
         return _validity_intervals(node, frame)
@@ -128,7 +131,7 @@ def read_table(node: ReadTable, run: LoweringContext) -> DataFrame:
 
 
 def _validity_intervals(node: ReadTable, frame: DataFrame) -> DataFrame:
-    """Validity intervals of a table that records when each row appeared and left (`gone`): one per row."""
+    """Read the rows of a table that records when each one appeared and left (`gone`), with their validity intervals."""
     begin, end = _first_scan_at(F.col(VERSION), node), F.coalesce(_first_scan_at(F.col("gone"), node), F.lit(FOREVER))
     names = [ORDER] if node.ordered else []
     rows = frame.where(~F.col(IS_VERSION)).select(
@@ -138,10 +141,12 @@ def _validity_intervals(node: ReadTable, frame: DataFrame) -> DataFrame:
 
 
 def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
-    """Changes (`count` is 1 or -1) of table rows, each at the first scan that sees it, while the log of scans grows.
+    """Read the insertions and deletions of a changing table, each at the first scan that sees it.
 
-    The log is a source with its own watermark. It holds each scan whole, and the next scan is later. So a heartbeat,
-    or the state of the log at the start, means that its own tick is complete.
+    `count` is 1 or -1.
+
+    The log is a source with its own watermark. It holds each scan whole, and the next scan is later. So a heartbeat, or
+    the state of the log at the start, means that its own tick is complete.
     """
     reader = run.counts.reader()
     frame = _without_rejected(run.tables[node.extent], Metric(node.extent, CountingPoint.DECODED, reader), run)
@@ -169,7 +174,7 @@ def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
 
 
 def _first_scan_at(version: Column, node: ReadTable | ReadScans) -> Column:
-    """The tick of the first scan, by the node's schedule, at or after a version; FOREVER if none, NULL for NULL."""
+    """The tick of the first scan at or after a version; FOREVER if there is none, NULL if the version is NULL."""
     if not node.schedule.periods:
         return F.when(version <= F.lit(node.schedule.first), F.lit(node.schedule.first)).when(
             version.isNotNull(), F.lit(FOREVER)
@@ -179,7 +184,7 @@ def _first_scan_at(version: Column, node: ReadTable | ReadScans) -> Column:
 
 
 def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
-    """The ticks of a schedule within the run; a live clock has a watermark."""
+    """Read the ticks of a schedule that are within the run; a live clock has a watermark."""
     schedule = node.schedule
     frame = clock_source.ticks(
         run.spark,
@@ -197,7 +202,9 @@ def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
 
 
 def _last_tick(node: ReadClock, run: LoweringContext) -> int | None:
-    """The last tick of a clock, None without end; a live single-tick clock beside streams goes to the far future.
+    """The last tick of a clock; None if it has no end.
+
+    A live clock of a single tick goes to the far future if the query also reads streams.
 
     The streams then determine the watermark. If the clock followed the wall clock, there would always be another
     micro-batch, and the query would never be idle.

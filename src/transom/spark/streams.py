@@ -26,7 +26,10 @@ def row_number(node: RowNumber, frame: DataFrame, run: LoweringContext) -> DataF
 
 
 def windows_to_stream(node: WindowsToStream, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The rows of all windows as a stream; if ordered, `row_order` sorts windows of one tick one after the other."""
+    """Emit the rows of all windows as a stream; if ordered, `row_order` keeps the windows of a tick apart.
+
+    Windows of one tick follow one another.
+    """
     if node.input.form is not Form.WINDOWS:
         return frame
     key = [F.col(WINDOW_KEY)] if WINDOW_KEY in frame.columns else []
@@ -35,7 +38,10 @@ def windows_to_stream(node: WindowsToStream, frame: DataFrame, run: LoweringCont
 
 
 def interval_diff(node: IntervalDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Stream of rows inserted, or retracted (`node.report`), at each tick, from validity intervals; one per copy."""
+    """Emit the rows that validity intervals insert, or retract (`node.report`), at each tick.
+
+    Each copy of a row is a row of its own.
+    """
     cells = value_names(node.schema)
     end = F.col(VALID_TO) if node.input.form is Form.INTERVALS else next_tick(run.time.tick_number(), node.schedule)
     rows = inserts_and_deletes(frame, end, run, cells)
@@ -46,7 +52,10 @@ def interval_diff(node: IntervalDiff, frame: DataFrame, run: LoweringContext) ->
 
 
 def window_diff(node: WindowDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Stream of rows inserted, or retracted (`node.report`), between successive windows; by the `change` machine."""
+    """Emit the rows that are inserted, or retracted (`node.report`), from each window to the next.
+
+    The stateful `change` machine compares the windows.
+    """
     order = F.col(ORDER) if node.ordered else None
     specification = json.dumps({"machine": "change", "report": node.report})
     cells = machine_columns(frame, value_names(node.schema))

@@ -17,7 +17,7 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Stream rows with validity interval: `tick` of the first time window that holds the row, and its end `valid_to`.
+    """Give stream rows their validity interval: from the first time window that contains a row (`tick`) to `valid_to`.
 
     `FROM NOW-a TO NOW-b SLIDE s` holds a tuple of tick c from ceil((c+b)/s)*s until (floor((c+a)/s)+1)*s.
     """
@@ -42,7 +42,10 @@ def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> Dat
 
 
 def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """One row per tuple and window that holds it; `clock` gives a table's window ticks (None: a stream's schedule)."""
+    """Repeat each row in every window that contains it, so that each copy belongs to one window.
+
+    `clock` gives the ticks of a table's windows; without it, they follow from the schedule of a stream.
+    """
     names = [*([ORDER] if node.ordered else []), *value_names(node.schema)]
     if clock is not None:
         tick = run.time.tick_number(F.col("at.tick"))
@@ -57,7 +60,7 @@ def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame | Non
 
 
 def ticks_in_range(first: Column, end: Column, schedule: Schedule) -> Column:
-    """An array of the ticks of a schedule from `first` to before `end`."""
+    """Build an array of the ticks of a schedule from `first` to before `end`."""
     lists = []
     for period in schedule.periods:
         low = ceil_to(first, period)
@@ -68,7 +71,7 @@ def ticks_in_range(first: Column, end: Column, schedule: Schedule) -> Column:
 
 
 def _no_ticks() -> Column:
-    """An empty array of ticks."""
+    """Build an empty array of ticks."""
     return F.array().cast("array<bigint>")
 
 
@@ -81,7 +84,10 @@ def next_tick(tick: Column, schedule: Schedule) -> Column | None:
 
 
 def inserts_and_deletes(frame: DataFrame, end: Column | None, run: LoweringContext, names: list[str]) -> DataFrame:
-    """Rows as changes (E7): `count` 1 at their tick, -1 at tick `end` (None: never); keeps columns `names`."""
+    """Convert rows to insertions at their tick and retractions at the tick `end`, with `count` 1 and -1 (E7).
+
+    If `end` is None, rows are never retracted. The result keeps the columns `names`.
+    """
     first = run.time.tick_number()
     events = [F.struct(first.alias(TICK_NUMBER), F.lit(1).alias(COUNT))]
     if end is not None:
@@ -96,14 +102,17 @@ def inserts_and_deletes(frame: DataFrame, end: Column | None, run: LoweringConte
 
 
 def window_markers(frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """Add a window marker (`is_row` false) at every tick of the clock to rows that have one window per tick."""
+    """Add a window marker (`is_row` is false) at every tick of the clock, to rows with one window per tick."""
     rows = frame.select("*", F.lit(1).alias(WINDOW), F.lit(True).alias(IS_ROW))
     markers = clock.select(*carried_columns(clock), F.lit(1).alias(WINDOW), F.lit(False).alias(IS_ROW))
     return rows.unionByName(markers, allowMissingColumns=True)
 
 
 def row_window(node: RowWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Rows of row-based windows, with their window's number in the tick, and markers; by the `window` machine."""
+    """Build windows of a number of rows in the stateful `window` machine, with a marker row per window.
+
+    `window` is the number of the window in its tick.
+    """
     order = INDEX if INDEX in frame.columns else ORDER
     width = len(node.schema) - len(node.spec.tags)
     specification = json.dumps({"machine": "window", "window": asdict(node.spec)})
@@ -114,7 +123,10 @@ def row_window(node: RowWindow, frame: DataFrame, run: LoweringContext) -> DataF
 
 
 def collect_windows(node: CollectWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Result windows: rows with the window's number in `window`; one row, `empty` true, if empty, as by `clock`."""
+    """Collect the rows of each result window; an empty window is one row with `empty` true.
+
+    `window` is the number of the window in its tick; `clock` adds windows without rows.
+    """
     if clock is not None:
         frame = window_markers(frame, clock, run)
     row = F.struct(F.lit(0).alias("_"), *value_columns(node.schema))

@@ -42,7 +42,10 @@ _NEAR = "decimal(28,26)"
 
 
 def _parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
-    """Suffixes of an aggregate's partial columns, such as `hi` and `lo`; `approximate` sums floats in one column."""
+    """Return the suffixes of the columns that hold an aggregate's partial results, such as `hi` and `lo`.
+
+    With `approximate`, a sum of floats has a single column.
+    """
     match aggregate.function:
         case AggregateFunction.COUNT:
             return ("n",)
@@ -61,7 +64,10 @@ def _parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
 
 
 def _sum_parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
-    """Suffixes of the partial columns of a SUM, by argument type; `approximate` sums floats in one plain column."""
+    """Return the suffixes of the columns that hold a SUM's partial results; they depend on the argument's type.
+
+    With `approximate`, a sum of floats has a single column.
+    """
     match _argument_type(aggregate):
         case Type.FLOAT:
             return ("sum",) if approximate else ("hi", "lo", *_SIZES)
@@ -79,7 +85,9 @@ def _argument_type(aggregate: Aggregate) -> Type:
 def partial(
     aggregate: Aggregate, argument: Column | None, name: str, present: Column | None, approximate: bool
 ) -> list[Column]:
-    """Columns `{name}_{part}` of `argument` where `present` (None: all); `approximate`: float sums vary with row order.
+    """Compute the partial results of an aggregate, which can be merged later, as columns `{name}_{part}`.
+
+    Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
 
     The argument is used several times, so it should be a plain column.
     """
@@ -93,7 +101,10 @@ def partial(
 
 
 def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
-    """Aggregations that merge panes' columns `{name}_{part}`; `approximate`: float sums vary with row order."""
+    """Merge the partial results of panes by aggregating each of their columns `{name}_{part}`.
+
+    With `approximate`, float sums vary with row order.
+    """
     columns = []
     for part in _parts(aggregate, approximate):
         column = F.col(f"{name}_{part}")
@@ -111,7 +122,10 @@ def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
 
 
 def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
-    """The final value of an aggregate from its partial columns `{name}_{part}`; `approximate`: inexact float sums."""
+    """Compute the final value of an aggregate from its partial results, the columns `{name}_{part}`.
+
+    With `approximate`, sums of floats are inexact.
+    """
     columns = [F.col(f"{name}_{part}") for part in _parts(aggregate, approximate)]
     if aggregate.function is AggregateFunction.SUM:
         match _argument_type(aggregate):
@@ -134,7 +148,7 @@ def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
 
 
 def _partial_over_rows(part: str, value: Column, kind: Type) -> Column:
-    """The Spark aggregation for one partial column (`part`, such as `hi` or `min`) over values of type `kind`."""
+    """Return the Spark aggregation for one column of partial results (`part`) over values of type `kind`."""
     match part, kind:
         case "n", _:
             return F.count(value)
@@ -156,7 +170,7 @@ def _partial_over_rows(part: str, value: Column, kind: Type) -> Column:
 
 
 def _millionths(number: Column) -> Column:
-    """A float as a 64-bit number of millionths, for exact sums; NULL if that is not exactly the float."""
+    """Convert a float to a 64-bit number of millionths, for exact sums; NULL if that would change its value."""
     millionths, thousandths = F.rint(number * F.lit(1e6)), F.rint(number * F.lit(1e3))
     return F.when((F.abs(millionths) < 1e15) & (millionths / F.lit(1e6) == number), millionths.cast("bigint")).when(
         (F.abs(thousandths) < 1e15) & (thousandths / F.lit(1e3) == number), thousandths.cast("bigint") * F.lit(1000)
@@ -164,7 +178,9 @@ def _millionths(number: Column) -> Column:
 
 
 def _printed_decimal(part: str, number: Column) -> Column:
-    """The printed decimal of a float in size class `part`, else NULL; for `low`, the query fails if in no class.
+    """Convert a float of size class `part` to the decimal that it prints as; NULL for floats of other sizes.
+
+    For the class `low`, the query fails if the float is in no size class.
 
     Spark compiles this into the loop over the rows, so it must be short.
     """
@@ -187,7 +203,7 @@ def _printed_decimal(part: str, number: Column) -> Column:
 
 
 def _large_decimal(number: Column, kind: str) -> Column:
-    """A float from 1e14 as a decimal of type `kind`: of 15 digits if they give the same float, else as printed."""
+    """Convert a float from 1e14 on to a decimal of type `kind`, with 15 digits if these give the same float."""
     unit = F.pow(F.lit(10.0), F.floor(F.log10(F.abs(number))) - F.lit(14))
     count = F.rint(number / unit)
     is_exact = (F.abs(count) < 1e15) & (count * unit == number)
@@ -196,7 +212,7 @@ def _large_decimal(number: Column, kind: str) -> Column:
 
 
 def _fraction(number: Column, kind: str) -> Column:
-    """The distance of a decimal from its floor, as a decimal of type `kind`."""
+    """The fraction of a decimal above its floor, as a decimal of type `kind`."""
     return F.pmod(number, F.lit(1).cast(_UNIT)).cast(kind)
 
 
@@ -206,7 +222,7 @@ def _whole_total(hi: Column, lo: Column) -> Column:
 
 
 def _decimal_total(integer_sum: Column, fraction_sum: Column) -> Column:
-    """The exact sum of decimals as text, from the sums of their floors and of their fractions; NULL for NULL."""
+    """The exact sum of decimals as text, from the sum of their floors and the sum of their fractions."""
     return F.when(
         integer_sum.isNotNull(),
         let_interpreted([integer_sum, fraction_sum, F.lit(0).cast("decimal(38,38)")], _sum_text),
@@ -214,7 +230,7 @@ def _decimal_total(integer_sum: Column, fraction_sum: Column) -> Column:
 
 
 def _whole_mean(count: Column, hi: Column, lo: Column) -> Column:
-    """The mean of integers as a float rounded once, from the sums of their upper (`hi`) and lower (`lo`) 32 bits."""
+    """The mean of integers as a float, rounded only once, from the sums of their upper and lower 32 bits."""
     exact = _whole_total(hi, lo).cast("string")
     return F.when(_fits_float(hi, lo), F.try_divide(_float_of_total(hi, lo), count.cast("double"))).otherwise(
         _quotient(exact, count)
@@ -222,7 +238,11 @@ def _whole_mean(count: Column, hi: Column, lo: Column) -> Column:
 
 
 def _float_mean(count: Column, hi: Column, lo: Column, *printed: Column) -> Column:
-    """The mean of floats, rounded once, from the count, millionths (32-bit sums `hi`, `lo`) and decimal sums."""
+    """The mean of floats, rounded only once, from their count and their partial sums.
+
+    `hi` and `lo` are the sums of the upper and lower 32 bits of millionths; `printed` are the decimal sums by size
+    class.
+    """
     only_millionths = reduce(and_, [part.isNull() for part in printed])
     exact = let_interpreted([_whole_total(hi, lo), *printed], _float_text)
     return F.when(
@@ -232,17 +252,17 @@ def _float_mean(count: Column, hi: Column, lo: Column, *printed: Column) -> Colu
 
 
 def _fits_float(hi: Column, lo: Column) -> Column:
-    """Whether a sum of integers, given as sums of upper (`hi`) and lower (`lo`) 32 bits, is exact as a 64-bit float."""
+    """Whether a sum of integers is exact as a float; `hi` and `lo` are the sums of their upper and lower 32 bits."""
     return hi.between(-(2**20), 2**20 - 1) & (lo < 2**52)
 
 
 def _float_of_total(hi: Column, lo: Column) -> Column:
-    """A small sum of integers as a float, from the sums of their upper (`hi`) and lower (`lo`) 32 bits."""
+    """Convert a small sum of integers to a float; `hi` and `lo` are the sums of their upper and lower 32 bits."""
     return (F.shiftleft(hi, 32) + lo).cast("double")
 
 
 def _quotient(total: Column, count: Column) -> Column:
-    """A sum, given as decimal text, divided by a count, as a float rounded once; NULL without a sum or for count 0.
+    """Divide a sum, as decimal text, by a count, and round the float only once; NULL without a sum or for count 0.
 
     Long division by groups of digits, with one more digit that marks a remainder. A sum has at most 38 decimal places.
     So a quotient that is not half-way between two floats differs from half-way before the last computed place.
@@ -253,7 +273,7 @@ def _quotient(total: Column, count: Column) -> Column:
 
 
 def _long_division(total: Column, count: Column) -> Column:
-    """The quotient of a decimal, as text, and a count, by long division in groups of digits; a float rounded once."""
+    """Divide a decimal, as text, by a count with long division in groups of digits, and round the float only once."""
     digits = F.ltrim(total, F.lit("-"))
     integer_digits = F.lpad(F.substring_index(digits, ".", 1), _WHOLE_GROUPS * _GROUP, "0")
     decimal_digits = F.when(F.contains(digits, F.lit(".")), F.substring_index(digits, ".", -1)).otherwise(F.lit(""))
@@ -266,7 +286,7 @@ def _long_division(total: Column, count: Column) -> Column:
     initial = F.struct(F.lit("").alias("digits"), zero.alias("left"))
 
     def step(state: Column, group: Column) -> Column:
-        """Next state of the long division: divide the remainder, followed by the next digits, by the count."""
+        """Return the next state of the long division: divide the remainder and the next digits by the count."""
         return let([(state["left"] * scale).cast("decimal(37,0)") + group, state["digits"]], divide)
 
     def divide(part: Column, earlier_digits: Column) -> Column:
@@ -274,13 +294,13 @@ def _long_division(total: Column, count: Column) -> Column:
         return let([part, F.call_function("div", part, count), earlier_digits], appended)
 
     def appended(part: Column, quotient: Column, earlier_digits: Column) -> Column:
-        """The next state: `earlier_digits` with the quotient's digits appended, and the remainder of `part`."""
+        """Return the next state: `earlier_digits` with the quotient's digits appended, and the remainder of `part`."""
         left = part - quotient.cast("decimal(18,0)") * count
         digits_so_far = F.concat(earlier_digits, F.lpad(quotient.cast("string"), _GROUP, "0"))
         return F.struct(digits_so_far.alias("digits"), left.cast("decimal(19,0)").alias("left"))
 
     def finish(state: Column) -> Column:
-        """The final float of the long division: its digits, one more digit if a remainder is left, and the sign."""
+        """Build the float from the final state: its digits, one more digit if a remainder is left, and the sign."""
         remainder = F.when(state["left"] > 0, F.lit("1")).otherwise(F.lit(""))
         exponent = F.lit(f"E-{_PLACE_GROUPS * _GROUP}")
         magnitude = F.concat(state["digits"], F.lit("."), remainder, F.lit("0"), exponent).cast("double")
@@ -290,7 +310,11 @@ def _long_division(total: Column, count: Column) -> Column:
 
 
 def _float_total(hi: Column, lo: Column, *printed: Column) -> Column:
-    """The sum of floats, rounded once, from millionths (32-bit sums `hi`, `lo`) and decimal sums per size class."""
+    """The sum of floats, rounded only once, from their partial sums.
+
+    `hi` and `lo` are the sums of the upper and lower 32 bits of millionths; `printed` are the decimal sums by size
+    class.
+    """
     millionths = _whole_total(hi, lo)
     only_millionths = reduce(and_, [part.isNull() for part in printed])
     return (
@@ -318,7 +342,7 @@ def _float_text(millionths: Column, low: Column, mid: Column, high: Column, top:
 
 
 def _sum_text(integer: Column, near: Column, low: Column) -> Column:
-    """The exact sum, as decimal text, of an integer, a decimal of 26 places (`near`) and one of 38 places (`low`)."""
+    """Add an integer, a decimal of 26 places (`near`) and one of 38 places (`low`) exactly; return decimal text."""
     digits = F.substring_index(low.try_cast("string"), ".", -1)
     upper, lower = F.substring(digits, 1, 26).cast("decimal(27,0)"), F.substring(digits, 27, 12).cast("bigint")
     borrowed = (low < 0) & (lower > 0)
@@ -331,12 +355,18 @@ def _sum_text(integer: Column, near: Column, low: Column) -> Column:
 
 
 def _carry_over(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Decimal text of a sum, after carrying the integer part of `near` over; `low_digits` are places 27 to 38."""
+    """Carry the integer part of `near` over to `integer`, and return the sum as decimal text.
+
+    `low_digits` are the decimal places 27 to 38 of the sum.
+    """
     return let([(integer + F.floor(near)).cast("decimal(38,0)"), _fraction(near, _NEAR), low_digits], _signed_text)
 
 
 def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Signed decimal text of an integer plus a nonnegative fraction: 26 places in `near`, 12 more in `low_digits`."""
+    """Format an integer plus a nonnegative fraction as signed decimal text.
+
+    The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
+    """
     unit = F.lit(1).cast(_UNIT)
     added = near + F.when(low_digits > 0, F.lit("1E-26").cast(_NEAR)).otherwise(F.lit(0).cast(_NEAR))
     negated_low = F.when(low_digits > 0, F.lit(10**12) - low_digits).otherwise(low_digits)
@@ -348,7 +378,10 @@ def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
 
 
 def _unsigned_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Decimal text of a nonnegative integer, a fraction of 26 places (`near`) and places 27 to 38 (`low_digits`)."""
+    """Format a nonnegative integer plus a fraction as decimal text.
+
+    The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
+    """
     digits = F.substring(near.cast(_NEAR).try_cast("string"), 3, 26)
     return F.concat(
         integer.cast("decimal(38,0)").cast("string"), F.lit("."), digits, F.lpad(low_digits.cast("string"), 12, "0")

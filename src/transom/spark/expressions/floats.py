@@ -24,7 +24,7 @@ Java before 19 prints one digit too many for them; a test checks all powers.
 
 
 def printed_digits(number: Column) -> Column:
-    """The shortest decimal text that parses to the same float; the float's size must be below 1e28 (LIMIT)."""
+    """The shortest decimal text that parses to the same float; the float must be below 1e28 (LIMIT) in size."""
     size = F.abs(number)
     uneven = F.create_map(*(F.lit(part) for pair in UNEVEN for part in pair))
     fewest = F.when(size >= LARGE, let_interpreted([size], _large_digits)).otherwise(size.cast("string"))
@@ -66,12 +66,12 @@ def _round_half_even(value: Column, dropped: Column) -> Column:
     power = F.concat(F.lit("E"), dropped.cast("string"))
 
     def even(unit: Column, count: Column, twice: Column) -> Column:
-        """The quotient rounded half to even: `count` is its floor, `twice` twice the remainder, `unit` the divisor."""
+        """Round a quotient half to even: `count` is its floor, `twice` the doubled remainder, `unit` the divisor."""
         up = (twice > unit) | ((twice == unit) & (count % F.lit(2) == F.lit(1)))
         return F.when(up, count + F.lit(1)).otherwise(count)
 
     def divided(unit: Column) -> Column:
-        """The decimal `value` divided by `unit`, a power of ten, and rounded half to even."""
+        """Divide the decimal `value` by `unit`, a power of ten, and round the quotient half to even."""
         return let([unit, F.call_function("div", value, unit), (value % unit) * F.lit(2).cast("decimal(1,0)")], even)
 
     return F.concat(let([F.concat(F.lit("1"), power).cast("decimal(16,1)")], divided).cast("string"), power)

@@ -14,7 +14,7 @@ from transom.spark.expressions.java_patterns import pattern_refusal
 
 
 def function_refusal(call: Call) -> Unsupported | None:
-    """The error for a SPARQL function call that Spark cannot run; None if it can, or for other languages' calls."""
+    """Return the error for a SPARQL function call that Spark cannot run; None for all other calls."""
     name = call.function.name
     if call.function.family != "terms":
         return None

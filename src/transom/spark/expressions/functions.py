@@ -31,18 +31,18 @@ _DAY, _HOUR, _MINUTE, _SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000
 
 
 def _ignoring_types(function: Callable[..., Column]) -> Lowering:
-    """Make a lowering from a Spark function that needs the argument columns of a call but not their types."""
+    """Wrap a Spark function as the translation of a call; it gets the argument columns, but not their types."""
     return lambda call, arguments: function(*arguments)
 
 
 def bind_once(expressions: Sequence[Expression], columns: Sequence[Column], body: Callable[..., Column]) -> Column:
-    """Apply `body` to columns that it may repeat; those of long expressions become lambda variables first."""
+    """Apply `body` to columns that it may repeat; bind those of long expressions to lambda variables first."""
     long_positions = [n for n, column in enumerate(expressions) if _needs_binding(column)]
     if not long_positions:
         return body(*columns)
 
     def apply(*variables: Column) -> Column:
-        """Apply `body` to all columns, with lambda variables in place of those of long expressions."""
+        """Apply `body` to the columns, with lambda variables in place of long expressions."""
         bound = dict(zip(long_positions, variables, strict=True))
         return body(*(bound.get(n, column) for n, column in enumerate(columns)))
 
@@ -50,7 +50,7 @@ def bind_once(expressions: Sequence[Expression], columns: Sequence[Column], body
 
 
 def _needs_binding(expression: Expression) -> bool:
-    """Whether an expression is so long that its column becomes a lambda variable instead of being repeated."""
+    """Whether an expression is too long to repeat its column, which is then bound to a lambda variable."""
     if isinstance(expression, Call) and expression.function.name == "POINT":
         return size(expression) > _MAX_UNBOUND_POINT
     return isinstance(expression, Call | Case | Cast | InRegion)
@@ -62,12 +62,12 @@ def _argument_type(call: Call) -> Type:
 
 
 def in_long_range(number: Column, result: Column) -> Column:
-    """The column `result` where the float `number` fits into a 64-bit integer; NULL elsewhere."""
+    """Return `result` in rows in which the float `number` fits into a 64-bit integer, and NULL in others."""
     return F.when((number >= F.lit(-(2.0**63))) & (number < F.lit(2.0**63)), result)
 
 
 def fixed_sum(number: Column) -> Column:
-    """A sum or product of integers that Spark's optimizer cannot reorder, which would change its overflows.
+    """Protect a sum or product of integers from Spark's optimizer, which could reorder it and change its overflows.
 
     ReorderAssociativeOperator folds `(1 + n) + -1` to `n`, and equal operands in another order count as the same
     expression. Both look through nested additions or multiplications, and stop at any other operator.
@@ -81,12 +81,12 @@ def fixed_case(function: Callable[[Column], Column]) -> Callable[[Column], Colum
 
 
 def _narrow_decimal(number: Column) -> Column:
-    """A decimal with at most 19 digits before the point, or NULL; two of these can be added exactly."""
+    """Return a decimal if it has at most 19 digits before the point, otherwise NULL; two such decimals add exactly."""
     return number.try_cast("decimal(37,18)")
 
 
 def _add(call: Call, arguments: list[Column]) -> Column:
-    """Lower `+` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
+    """Compute `+` of floats, decimals or integers; NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -98,7 +98,7 @@ def _add(call: Call, arguments: list[Column]) -> Column:
 
 
 def _subtract(call: Call, arguments: list[Column]) -> Column:
-    """Lower `-` for numbers and timestamps (difference in seconds); NULL on overflow."""
+    """Compute `-` of numbers, or of timestamps as a difference in seconds; NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -114,7 +114,7 @@ def _subtract(call: Call, arguments: list[Column]) -> Column:
 
 
 def _multiply(call: Call, arguments: list[Column]) -> Column:
-    """Lower `*` for floats, decimals and integers, by the call's argument type; NULL on overflow."""
+    """Compute `*` of floats, decimals or integers; NULL on overflow."""
     left, right = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -126,7 +126,7 @@ def _multiply(call: Call, arguments: list[Column]) -> Column:
 
 
 def _product(left: Column, right: Column) -> Column:
-    """The product of decimals to 18 places, from products of their integer and fractional parts; NULL on overflow."""
+    """Multiply two decimals to 18 places, by their integer and fractional parts; NULL on overflow."""
 
     def integer_and_fraction(number: Column) -> tuple[Column, Column]:
         """The integer part and the fraction of a decimal, both with the decimal's sign."""
@@ -143,14 +143,14 @@ def _product(left: Column, right: Column) -> Column:
 
 
 def _quotient(left: Column, right: Column) -> Column:
-    """Lower DIV: the integer quotient, truncated; NULL for division by 0 and on overflow."""
+    """Compute DIV: the quotient, truncated to an integer; NULL for division by 0 and on overflow."""
     return F.when(right == -1, F.try_subtract(F.lit(0).cast("bigint"), left)).when(
         right != 0, F.call_function("div", left, right)
     )
 
 
 def _negative(call: Call, arguments: list[Column]) -> Column:
-    """Lower unary minus; NULL on overflow."""
+    """Compute unary minus; NULL on overflow."""
     (number,) = arguments
     match _argument_type(call):
         case Type.FLOAT:
@@ -162,12 +162,12 @@ def _negative(call: Call, arguments: list[Column]) -> Column:
 
 
 def _negated_decimal(number: Column) -> Column:
-    """A decimal negated without losing digits; Spark's own `negative` and `abs` round to 34 digits."""
+    """Negate a decimal without losing digits; Spark's own `negative` and `abs` round to 34 digits."""
     return F.coalesce(_narrow_decimal(F.lit(0)) - _narrow_decimal(number), F.negative(number))
 
 
 def _absolute(call: Call, arguments: list[Column]) -> Column:
-    """Lower ABS; NULL on overflow."""
+    """Compute ABS; NULL on overflow."""
     (number,) = arguments
     match _argument_type(call):
         case Type.INTEGER:
@@ -179,10 +179,10 @@ def _absolute(call: Call, arguments: list[Column]) -> Column:
 
 
 def _to_whole(function: Callable[[Column], Column]) -> Lowering:
-    """Lower FLOOR or CEIL, Spark's `function`, to an integer; NULL if it does not fit into 64 bits."""
+    """Build the translation of FLOOR or CEIL from the Spark function, with an integer result, NULL beyond 64 bits."""
 
     def lowered(call: Call, arguments: list[Column]) -> Column:
-        """FLOOR or CEIL of a float or decimal as a 64-bit integer, NULL if too large; integers are unchanged."""
+        """Compute FLOOR or CEIL of a float or decimal as a 64-bit integer, NULL beyond; integers are unchanged."""
         (number,) = arguments
         match _argument_type(call):
             case Type.FLOAT:
@@ -200,7 +200,10 @@ _ONE_GAP = r"\A(?s:[^%]*%?[^%]*|%[^%]*%)\z"
 
 
 def _like(text: Column, pattern: Column) -> Column:
-    """Whether a string matches a LIKE pattern; with several %, by a regular expression with little backtracking."""
+    """Whether a string matches a LIKE pattern; a pattern with several % becomes a regular expression.
+
+    The regular expression needs little backtracking.
+    """
     has_one_gap = pattern.rlike(_ONE_GAP)
     plain_match = F.like(text, F.when(has_one_gap, F.replace(pattern, F.lit("\\"), F.lit("\\\\"))))
     pieces = F.split(F.regexp_replace(pattern, "([^0-9A-Za-z_%])", "\\\\$1"), "%+")
@@ -213,7 +216,10 @@ def _like(text: Column, pattern: Column) -> Column:
 
 
 def _one_or_more(function: Callable[..., Column]) -> Lowering:
-    """Lower GREATEST or LEAST, whose Spark functions need two arguments; a single one is returned as is."""
+    """Build the translation of GREATEST or LEAST, whose Spark functions need at least two arguments.
+
+    A single argument is returned as is.
+    """
     return lambda call, arguments: function(*arguments) if len(arguments) > 1 else arguments[0]
 
 
@@ -223,7 +229,10 @@ def _clamp_length(number: Column) -> Column:
 
 
 def _substring(text: Column, start: Column, length: Column | None = None) -> Column:
-    """SUBSTRING from `start` (the first is 1), to the end without `length`; NULL if `length` is negative."""
+    """Compute SUBSTRING from character `start` (the first is 1) on; NULL if `length` is negative.
+
+    Without `length`, the result goes to the end of the string.
+    """
     first = clamp(start, 1, _MAX_LENGTH)
     if length is None:
         return F.substring(text, first, F.lit(_MAX_LENGTH))
@@ -232,25 +241,31 @@ def _substring(text: Column, start: Column, length: Column | None = None) -> Col
 
 
 def _right(text: Column, count: Column) -> Column:
-    """Lower RIGHT: the last `count` characters of a string."""
+    """Compute RIGHT: the last `count` characters of a string."""
     begin = F.greatest(F.char_length(text) - _clamp_length(count), F.lit(0)) + 1
     return F.substring(text, begin, _clamp_length(count))
 
 
 def _instant(tick: Column, length: Column, epoch: Column) -> Column:
-    """INSTANT: when a tick begins, if ticks of `length` microseconds begin at `epoch`; NULL beyond years 1 to 9999."""
+    """Compute INSTANT: the timestamp at which a tick begins; NULL outside the years 1 to 9999.
+
+    Ticks have `length` microseconds; tick 0 begins at `epoch`.
+    """
     return timestamp_from_micros(F.try_add(F.unix_micros(epoch), F.try_multiply(tick, length)))
 
 
 def _tick(moment: Column, length: Column, epoch: Column) -> Column:
-    """TICK: the tick of a timestamp, if ticks of `length` microseconds begin at `epoch`; NULL if `length` is 0."""
+    """Compute TICK: the tick that contains a timestamp; NULL if `length` is 0.
+
+    Ticks have `length` microseconds; tick 0 begins at `epoch`.
+    """
     passed = (F.unix_micros(moment) - F.unix_micros(epoch)) * F.signum(length).cast("bigint")
     size = F.when(length != 0, F.abs(length))
     return F.call_function("div", passed - F.pmod(passed, size), size)
 
 
 def _date_part(part: Callable[[Column], Column]) -> Lowering:
-    """Lower YEAR, MONTH or DAY by the Spark function `part`, in UTC whatever the session's time zone."""
+    """Build the translation of YEAR, MONTH or DAY from the Spark function `part`, in UTC in every session."""
 
     def lowered(moment: Column) -> Column:
         """The year, month or day (`part`) of the UTC date of a timestamp."""
@@ -262,7 +277,7 @@ def _date_part(part: Callable[[Column], Column]) -> Lowering:
 
 
 def _time_part(unit: int, count: int) -> Lowering:
-    """Lower HOUR, MINUTE or SECOND in UTC: units of `unit` microseconds, modulo `count` (24 or 60)."""
+    """Build the translation of HOUR, MINUTE or SECOND in UTC: count units of `unit` microseconds, modulo `count`."""
 
     def lowered(moment: Column) -> Column:
         """The hour, minute or second of a timestamp in UTC, as an integer."""

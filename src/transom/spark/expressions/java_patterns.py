@@ -37,7 +37,10 @@ class JavaPattern:
 
 
 def pattern_refusal(call: Call) -> Unsupported | None:
-    """The error for a REGEX or REPLACE call whose pattern varies or has no Java equivalent; None if Spark runs it."""
+    """Return the error for a REGEX or REPLACE call whose pattern Spark cannot run, or None if Spark can run it.
+
+    Spark cannot run patterns that vary or have no equivalent in Java.
+    """
     if not all(isinstance(argument, expression.Constant) for argument in call.arguments[1:]):
         return gaps.VARIABLE_PATTERN.refusal(call.function.name)
     try:
@@ -52,13 +55,16 @@ def pattern_refusal(call: Call) -> Unsupported | None:
 
 
 def check_pattern(call: Call) -> None:
-    """Raise Unsupported if the reference engine rejects a call's constant pattern; one only Java rejects passes."""
+    """Raise Unsupported if the reference engine rejects a call's constant pattern.
+
+    A pattern that only Java rejects passes.
+    """
     with contextlib.suppress(_ForeignPattern):
         java_pattern(call)
 
 
 def constant_characters(call: Call, position: int) -> str | None:
-    """The text of a constant string argument; '' if omitted, None if not constant or with a language tag."""
+    """The text of a constant string argument, '' if it is omitted; None if it is not constant or has a language tag."""
     if len(call.arguments) <= position:
         return ""
     argument = call.arguments[position]
@@ -68,7 +74,7 @@ def constant_characters(call: Call, position: int) -> str | None:
 
 
 def java_pattern(call: Call) -> JavaPattern:
-    """Translate a call's constant pattern to Java; raises Unsupported or _ForeignPattern if that is impossible."""
+    """Translate a call's constant pattern to Java; raise Unsupported or _ForeignPattern if that is impossible."""
     pattern, flags = (
         constant_characters(call, 1),
         constant_characters(call, 3 if call.function.name == "REPLACE" else 2),
@@ -116,7 +122,7 @@ def _translate_pattern(pattern: str, flags: str) -> str:
 
 
 def _translate_character(character: str, flags: str) -> str:
-    """Java regex syntax for a pattern character outside escapes and classes; flags m and s change `^`, `$` and `.`."""
+    """Translate a pattern character outside escapes and classes to Java; flags m and s change `^`, `$` and `.`."""
     match character:
         case "$":
             return r"(?=\n|\z)" if "m" in flags else r"\z"
@@ -131,7 +137,10 @@ def _translate_character(character: str, flags: str) -> str:
 
 
 def _translate_escape(pattern: str, position: int, *, inside: bool) -> tuple[str, int]:
-    """Java regex syntax of the escape at an offset, `inside` a character class or not; and the offset after it."""
+    """Translate the escape at an offset in a pattern to Java; return the Java text and the offset after the escape.
+
+    `inside` says whether the escape is in a character class.
+    """
     letter = pattern[position + 1 : position + 2]
     small = letter.lower()
     if small in _CLASSES and letter.isascii():
@@ -154,7 +163,7 @@ def _translate_escape(pattern: str, position: int, *, inside: bool) -> tuple[str
 
 
 def _translate_class(pattern: str, position: int) -> tuple[str, int]:
-    """Java regex syntax of the character class, such as [a-z], at an offset in the pattern; and the offset after it."""
+    """Translate a character class, such as [a-z], at an offset to Java; return it and the offset after the class."""
     translated = ["["]
     position += 1
     if pattern[position : position + 1] == "^":
@@ -176,7 +185,7 @@ def _translate_class(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _odd_ranges(translated: list[str]) -> bool:
-    """Whether in a character class a hyphen directly follows a range (a-c-e), which regex dialects read differently."""
+    """Whether a hyphen directly follows a range in a character class (a-c-e), which regex dialects read differently."""
     characters = [character for character in translated[1:] if character != "^"]
     return any(
         characters[n] == "-" and n >= 3 and characters[n - 2] == "-" and n + 1 < len(characters)

@@ -35,7 +35,7 @@ def lower(
     column: Callable[[Attribute], SparkColumn],
     tag: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Lower an expression to a Spark column; `column` and `tag` give columns for attributes and tags (tick, index)."""
+    """Translate an expression to a Spark column; `column` and `tag` return the columns of attributes and tags."""
     match expression:
         case Constant(value=constant, type=kind):
             return literal(constant, kind)
@@ -65,7 +65,10 @@ def lower(
 
 
 def _apply(call: Call, arguments: list[SparkColumn]) -> SparkColumn:
-    """Lower a call over its lowered arguments; long ones that the lowering repeats become lambda variables first."""
+    """Translate a call to a Spark column, from the columns of its arguments.
+
+    Long arguments that the column repeats become lambda variables first.
+    """
     name = call.function.name
     if name in SPACE_LOWERINGS:
         return SPACE_LOWERINGS[name](call, arguments)
@@ -79,12 +82,15 @@ def holds(
     column: Callable[[Attribute], SparkColumn],
     tag: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Whether a predicate is true, NULL counting as false; `column` and `tag` give columns for attributes and tags."""
+    """Whether a predicate is true, as a Spark column; NULL counts as false.
+
+    `column` and `tag` return the columns of attributes and tags.
+    """
     return F.coalesce(lower(expression, column, tag), F.lit(False))
 
 
 def literal(value: Value, kind: Type) -> SparkColumn:
-    """A Python constant as a column of type `kind`; raises Unsupported for a decimal that Spark cannot hold."""
+    """Convert a Python constant to a column of type `kind`; raise Unsupported for a decimal that Spark cannot hold."""
     if value is None:
         return null_of(kind)
     if isinstance(value, Decimal):
@@ -101,7 +107,10 @@ def literal(value: Value, kind: Type) -> SparkColumn:
 
 
 def cast(value: SparkColumn, source: Type, target: Type, bind: bool = True) -> SparkColumn:
-    """Cast a column from `source` to `target`, NULL if impossible; `bind` False if the column is cheap to repeat."""
+    """Cast a column from the type `source` to the type `target`; NULL for values that cannot be cast.
+
+    `bind` is False if the column is cheap to repeat.
+    """
     if source is Type.NULL:
         return null_of(target)
     if source is target:

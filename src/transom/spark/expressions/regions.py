@@ -19,7 +19,9 @@ _FULL_TURN = 360.0
 
 
 def is_in_region(region: Region, expression: Expression, point: Column) -> Column:
-    """Whether `point`, lowered from `expression`, is in a region, border included: by a grid, else exactly in Python.
+    """Whether a point is in a region, border included: a grid decides most points, an exact Python test the others.
+
+    `point` is the column of `expression`.
 
     Except for rectangles, all rows go to Python and back; for those that the grid decides, only the result is sent.
     """
@@ -27,14 +29,14 @@ def is_in_region(region: Region, expression: Expression, point: Column) -> Colum
         return bind_once([expression], [point], lambda bound: _in_rectangle(region, bound))
 
     def prepare(bound: Column) -> Column:
-        """The input of the Python test for a point: the grid's answer, or its coordinates where the grid has none."""
+        """Build the input of the Python test for a point: the grid's answer, or the coordinates if it has none."""
         return let([grid_code(region, bound)], lambda code: _known_or_coordinates(code, bound))
 
     return F.arrow_udf(_exact_function(region), "boolean")(bind_once([expression], [point], prepare))
 
 
 def grid_code(region: Region, point: Column) -> Column:
-    """The answer of a region's grid for a point, as one byte: 0 outside, 1 inside, 2 undecided; NULL for NULL."""
+    """Look up a point in the region's grid, as one byte: 0 outside, 1 inside, 2 undecided; NULL stays NULL."""
     grid = region.grid()
     code = _over_full_turns(region, point, lambda x: _cell(grid, x, point["y"]), _combine_codes)
     return F.when(point.isNotNull(), F.coalesce(code, _byte(OUTSIDE)))
@@ -52,13 +54,13 @@ def is_rectangle(region: Region) -> bool:
 
 
 def _in_rectangle(region: Region, point: Column) -> Column:
-    """Whether a point lies in a rectangular region, border included; NULL for NULL."""
+    """Whether a point lies in a rectangular region, border included; NULL if the point is NULL."""
     is_inside = _over_full_turns(region, point, lambda x: _in_box(region.box, x, point["y"]), lambda a, b: a | b)
     return F.when(point.isNotNull(), F.coalesce(is_inside, F.lit(False)))
 
 
 def _known_or_coordinates(code: Column, point: Column) -> Column:
-    """Input struct of the Python test: `known`, the grid's answer, or `x` and `y` if the grid is undecided."""
+    """Build the input struct of the Python test: the grid's answer `known`, or `x` and `y` if the grid is undecided."""
     undecided = code == _byte(BORDER)
     return F.struct(
         F.when(~undecided, code == _byte(INSIDE)).alias("known"),
@@ -68,7 +70,7 @@ def _known_or_coordinates(code: Column, point: Column) -> Column:
 
 
 def _exact_function(region: Region) -> Callable[[pa.Array], pa.Array]:
-    """The Arrow function of a region that tests, exactly, the points for which the grid gave no answer."""
+    """Return the Arrow function that tests exactly the points for which the region's grid has no answer."""
 
     def decide(points: pa.Array) -> pa.Array:
         """Whether each point lies in the region: the grid's answer, or the exact test of the coordinates."""
@@ -88,7 +90,9 @@ def _over_full_turns(
     test: Callable[[Column], Column],
     combine: Callable[[Column, Column], Column],
 ) -> Column:
-    """Apply `test` to a point's x; a longitude is tested at all full turns in the region's box, joined by `combine`.
+    """Apply `test` to a point's x; a longitude is tested at every equivalent value in the region's bounding box.
+
+    `combine` joins the results of several tests.
 
     Full turns are added one at a time, so that the floats are the same as in `Region.covers`.
     """
@@ -97,7 +101,7 @@ def _over_full_turns(
     left, right = region.box.left, region.box.right
 
     def test_turns(x: Column) -> Column:
-        """The test of the first longitude in the box, combined with one full turn further if in the box too."""
+        """Test the first longitude in the box and, if it is also in the box, the one a full turn further."""
         twice = F.when(x + _FULL_TURN <= right, combine(test(x), test(x + _FULL_TURN)))
         return twice.otherwise(test(x)) if right - left >= _FULL_TURN else test(x)
 
@@ -105,7 +109,10 @@ def _over_full_turns(
 
 
 def _first_turn(x: Column, left: float) -> Column:
-    """A longitude plus or minus full turns (360 degrees): the smallest that is at least `left`, the box's west edge."""
+    """Shift a longitude by full turns (360 degrees) to the smallest value that is at least `left`.
+
+    `left` is the western edge of a region's box.
+    """
     lower, low = [x], _FULL_TURN
     while low - _FULL_TURN >= left:
         low -= _FULL_TURN
@@ -127,7 +134,10 @@ def _in_box(box: BoundingBox, x: Column, y: Column) -> Column:
 
 
 def _cell(grid: Grid, x: Column, y: Column) -> Column:
-    """The byte (outside, inside or undecided) of the square of a region's grid that contains a point; else OUTSIDE."""
+    """Look up the square of a region's grid that contains a point: one byte for outside, inside or undecided.
+
+    Points beyond the grid are outside.
+    """
     column = F.least(((x - grid.box.left) / grid.width).cast("int"), F.lit(grid.columns - 1))
     row = F.least(((y - grid.box.bottom) / grid.height).cast("int"), F.lit(grid.rows - 1))
     byte = F.substring(F.lit(grid.cells), row * grid.columns + column + 1, F.lit(1))
@@ -135,11 +145,11 @@ def _cell(grid: Grid, x: Column, y: Column) -> Column:
 
 
 def _combine_codes(left: Column, right: Column) -> Column:
-    """Combine grid codes of one point, a full turn apart: inside if either is, otherwise undecided if either is."""
+    """Combine the grid codes of a point and its copy a full turn away: inside if one is, else undecided if one is."""
     either = (left == _byte(INSIDE)) | (right == _byte(INSIDE))
     return F.when(either, _byte(INSIDE)).otherwise(F.greatest(left, right))
 
 
 def _byte(code: int) -> Column:
-    """A grid code (0 outside, 1 inside, 2 undecided) as a constant column of one byte."""
+    """Convert a grid code (0 outside, 1 inside, 2 undecided) to a constant column of one byte."""
     return F.lit(bytes([code]))

@@ -12,7 +12,7 @@ from transom.spark.expressions.types import DECIMAL, PRECISION, SCALE, finite_or
 
 
 def round_number(call: Call, arguments: list[Column]) -> Column:
-    """Lower ROUND: of a decimal or a float, to constant or variable places; halves away from zero."""
+    """Compute ROUND of a decimal or float, to a constant or variable number of places; halves go away from zero."""
     is_decimal = call.arguments[0].type is Type.DECIMAL
     round_constant, round_by_column = (
         (_round_decimal, _round_decimal_by_column) if is_decimal else (_round_float, _round_float_by_column)
@@ -40,7 +40,7 @@ def _round_decimal_by_column(number: Column, scale: Column) -> Column:
     lowest, highest = SCALE - PRECISION - 1, SCALE
 
     def chosen(value: Column, count: Column) -> Column:
-        """The value rounded to `count` places: a CASE with one branch per possible number of places."""
+        """Build a CASE that rounds the value to `count` places, with one branch per possible number of places."""
         cases = F.when(count == lowest, _round_decimal(value, lowest))
         for candidate in range(lowest + 1, highest + 1):
             cases = cases.when(count == candidate, _round_decimal(value, candidate))
@@ -73,7 +73,7 @@ def _round_signed(number: Column, scale: Column) -> Column:
 
 
 def _round_digits(size: Column, text: Column, scale: Column) -> Column:
-    """Round a nonnegative float `size`, whose shortest digits are in `text`, to `scale` decimal places."""
+    """Round a nonnegative float (`size`, whose shortest digits are `text`) to `scale` decimal places."""
     mantissa, exponent_text = F.regexp_extract(text, r"\A([^Ee]*)", 1), F.regexp_extract(text, r"[Ee]\+?(.*)\z", 1)
     decimals = F.length(F.regexp_extract(mantissa, r"\.(.*)\z", 1))
     count = F.replace(mantissa, F.lit("."), F.lit("")).cast("bigint")
@@ -82,7 +82,10 @@ def _round_digits(size: Column, text: Column, scale: Column) -> Column:
 
 
 def _drop_digits(size: Column, count: Column, dropped: Column, scale: Column) -> Column:
-    """Round a float `size`, equal to `count` units of its last digit, to `scale` places: drop `dropped` digits."""
+    """Round the float `size` to `scale` decimal places by dropping its last digits.
+
+    `size` is `count` units of its last digit; `dropped` is the number of digits to drop.
+    """
     unit = F.rpad(F.lit("1"), clamp(dropped, 1, 18) + 1, F.lit("0")).cast("bigint")
     half = F.call_function("div", unit, F.lit(2).cast("bigint"))
     quotient = let([unit, half], lambda whole_unit, half_unit: F.call_function("div", count + half_unit, whole_unit))
@@ -91,5 +94,5 @@ def _drop_digits(size: Column, count: Column, dropped: Column, scale: Column) ->
 
 
 def clamp(number: Column, low: int, high: int) -> Column:
-    """Clamp an integer to bounds; NULL stays NULL, unlike with GREATEST and LEAST."""
+    """Clamp an integer to the range from `low` to `high`; NULL stays NULL, unlike with GREATEST and LEAST."""
     return F.when(number < low, F.lit(low)).when(number > high, F.lit(high)).otherwise(number).cast("int")

@@ -33,40 +33,43 @@ _TINY = 1e-21
 
 
 def make_point(x: Column, y: Column) -> Column:
-    """A point struct (`x`, `y`) from two coordinates; NULL if one of them is NULL."""
+    """Build a point, a struct of `x` and `y`, from two coordinates; NULL if one of them is NULL."""
     return F.when(x.isNotNull() & y.isNotNull(), F.struct(x.alias("x"), y.alias("y")))
 
 
 def constant_point(point: Point) -> Column:
-    """A constant point of a query as a column."""
+    """Convert a constant point of a query to a column."""
     return F.struct(F.lit(point.x + 0.0).alias("x"), F.lit(point.y + 0.0).alias("y"))
 
 
 def constant_line(line: Line) -> Column:
-    """A constant line of a query as a column."""
+    """Convert a constant line of a query to a column."""
     return F.array(*map(constant_point, line))
 
 
 def on_globe(point: Column) -> Column:
-    """Whether a point has a valid longitude (-360 to 360 degrees) and latitude (-90 to 90); NULL for NULL."""
+    """Whether a point has a valid longitude (-360 to 360 degrees) and latitude (-90 to 90); NULL stays NULL."""
     return (F.abs(point["x"]) <= 360.0) & (F.abs(point["y"]) <= 90.0)
 
 
 def planar_distance(unit: int, start: Column, end: Column) -> Column:
-    """Distance on the plane in whole micrometres, `unit` of which are one coordinate unit; 0 if a point is NULL."""
+    """The distance of two points on the plane in whole micrometres; 0 if a point is NULL.
+
+    `unit` is the number of micrometres in one unit of the coordinates.
+    """
     dx, dy = end["x"] - start["x"], end["y"] - start["y"]
     length = F.sqrt(dx * dx + dy * dy) * F.lit(float(unit))
     return F.least(F.coalesce(F.rint(length), F.lit(0.0)), F.lit(float(LONGEST_STEP)))
 
 
 def _segment(start: Column, end: Column) -> Column:
-    """Both ends of a segment on the ellipsoid as a struct, for the Arrow functions; NULL if an end is not valid."""
+    """Build a struct of both ends of a segment on the ellipsoid, for Arrow functions; NULL if an end is not valid."""
     ends = [start["x"].alias("x1"), start["y"].alias("y1"), end["x"].alias("x2"), end["y"].alias("y2")]
     return F.when(on_globe(start) & on_globe(end), F.struct(*ends))
 
 
 def _geodesic_lengths(segments: pa.Array) -> pa.Array:
-    """Arrow function: the lengths of segments on the ellipsoid, in micrometres; NULL for NULL."""
+    """Compute the lengths of segments on the ellipsoid in micrometres, on Arrow arrays; NULL stays NULL."""
     return pa.array(
         [None if ends is None else step_length(_GLOBE, ends[:2], ends[2:]) for ends in _coordinates(segments)],
         pa.int64(),
@@ -74,19 +77,22 @@ def _geodesic_lengths(segments: pa.Array) -> pa.Array:
 
 
 def _azimuths(segments: pa.Array) -> pa.Array:
-    """Arrow function: directions of segments on the ellipsoid, in degrees from north; NULL for NULL and length 0."""
+    """Compute the directions of segments on the ellipsoid, in degrees from north; NULL for segments of length 0.
+
+    Input and output are Arrow arrays.
+    """
     return pa.array([None if ends is None else azimuth(*ends) for ends in _coordinates(segments)], pa.float64())
 
 
 def _coordinates(segments: pa.Array) -> Iterator[tuple[float, float, float, float] | None]:
-    """The four coordinates of each segment in an Arrow array of structs; None for NULL."""
+    """Yield the four coordinates of each segment in an Arrow array of structs; None for NULL."""
     ends = [segments.field(n).to_pylist() for n in range(4)]
     for is_valid, *coordinates in zip(segments.is_valid().to_pylist(), *ends):
         yield tuple(coordinates) if is_valid else None
 
 
 def _constant_argument(call: Call, position: int) -> int | None:
-    """The integer of a constant argument (a unit or the tick length), None for NULL; PlanError if not constant."""
+    """The value of a constant integer argument, such as the tick length; None for NULL, PlanError if not constant."""
     argument = call.arguments[position]
     if not isinstance(argument, Constant):
         raise PlanError(f"the measure of {call.function.name} is no constant")
@@ -94,7 +100,10 @@ def _constant_argument(call: Call, position: int) -> int | None:
 
 
 def _micrometres_between(call: Call, arguments: list[Column], first: int, second: int, unit: int) -> Column:
-    """Micrometres between the call's arguments number `first` and `second`; on the ellipsoid if `unit` is 0."""
+    """The distance in micrometres between two points among a call's arguments; on the ellipsoid if `unit` is 0.
+
+    `first` and `second` are the numbers of the arguments.
+    """
 
     def planar(start: Column, end: Column) -> Column:
         """The distance of two points on the plane in micrometres; NULL if one of them is NULL."""
@@ -108,7 +117,7 @@ def _micrometres_between(call: Call, arguments: list[Column], first: int, second
 
 
 def _point(call: Call, arguments: list[Column]) -> Column:
-    """Lower POINT(x), POINT(x, y) and POINT(x, y, unit); NULL if a coordinate is NULL or off the globe."""
+    """Compute POINT(x), POINT(x, y) or POINT(x, y, unit); NULL if a coordinate is NULL or off the globe."""
     if len(arguments) == 1:
         return bind_once(call.arguments, arguments, lambda x: make_point(x, F.lit(0.0)))
     if len(arguments) == 3 and _constant_argument(call, 2) == 0:
@@ -117,12 +126,12 @@ def _point(call: Call, arguments: list[Column]) -> Column:
 
 
 def _make_point_on_globe(x: Column, y: Column) -> Column:
-    """A point from longitude and latitude; NULL if one of them is NULL or out of range."""
+    """Build a point from longitude and latitude; NULL if one of them is NULL or out of range."""
     return F.when((F.abs(x) <= 360.0) & (F.abs(y) <= 90.0), F.struct(x.alias("x"), y.alias("y")))
 
 
 def _distance(call: Call, arguments: list[Column]) -> Column:
-    """Lower DISTANCE(point, point, unit), in metres; on the globe if the constant unit is 0."""
+    """Compute DISTANCE(point, point, unit), in metres; on the globe if the constant unit is 0."""
     unit = _constant_argument(call, 2)
     if unit is None:
         return null_of(Type.FLOAT)
@@ -130,13 +139,13 @@ def _distance(call: Call, arguments: list[Column]) -> Column:
 
 
 def _within(call: Call, arguments: list[Column]) -> Column:
-    """Lower WITHIN: whether two points are at most the third argument, in micrometres, apart."""
+    """Compute WITHIN: whether the distance of two points is at most the third argument, in micrometres."""
     unit = _constant_argument(call, 3)
     return null_of(Type.BOOLEAN) if unit is None else _micrometres_between(call, arguments, 0, 1, unit) <= arguments[2]
 
 
 def _speed(call: Call, arguments: list[Column]) -> Column:
-    """Lower SPEED(point, tick, point, tick, unit, tick length), in kilometres per hour."""
+    """Compute SPEED(point, tick, point, tick, unit, tick length), in kilometres per hour."""
     unit, length = _constant_argument(call, 4), _constant_argument(call, 5)
     if unit is None or length is None:
         return null_of(Type.FLOAT)
@@ -151,7 +160,7 @@ def ticks_between(since: Column, until: Column) -> Column:
 
 
 def kilometres_per_hour(distance: Column, ticks: Column, tick_length: int) -> Column:
-    """The speed for micrometres and a number of ticks, each `tick_length` microseconds; NULL if `ticks` is 0."""
+    """Compute a speed from micrometres and a number of ticks of `tick_length` microseconds; NULL if `ticks` is 0."""
     scale = str(5 * tick_length)
     time = ticks * F.lit(scale).cast(f"decimal({len(scale)},0)")
     return F.try_divide(
@@ -160,7 +169,7 @@ def kilometres_per_hour(distance: Column, ticks: Column, tick_length: int) -> Co
 
 
 def _heading(call: Call, arguments: list[Column]) -> Column:
-    """HEADING: the direction between two points in degrees from north, 0 to 360; NULL if they are equal."""
+    """Compute HEADING: the direction between two points in degrees from north, 0 to 360; NULL if they are equal."""
     unit = _constant_argument(call, 2)
     if unit is None:
         return null_of(Type.FLOAT)
@@ -179,17 +188,17 @@ def _heading(call: Call, arguments: list[Column]) -> Column:
 
 
 def _wkt(call: Call, arguments: list[Column]) -> Column:
-    """Lower WKT: the well-known text of a point or a line."""
+    """Compute WKT: the well-known text of a point or a line."""
     return wkt(arguments[0], call.arguments[0].type)
 
 
 def _wkb(call: Call, arguments: list[Column]) -> Column:
-    """Lower WKB: the well-known binary of a point or a line, in hexadecimal."""
+    """Compute WKB: the well-known binary of a point or a line, in hexadecimal."""
     return F.arrow_udf(_wkb_texts, "string")(arguments[0])
 
 
 def _wkb_texts(shapes: pa.Array) -> pa.Array:
-    """Arrow function: the well-known binary of points or lines, in hexadecimal; NULL for NULL."""
+    """Encode points or lines of an Arrow array as well-known binary in hexadecimal; NULL stays NULL."""
     texts: list[str | None] = []
     for shape in shapes.to_pylist():
         points = [shape] if isinstance(shape, dict) else shape
@@ -198,7 +207,7 @@ def _wkb_texts(shapes: pa.Array) -> pa.Array:
 
 
 def wkt(geometry: Column, kind: Type) -> Column:
-    """The well-known text of a point or a line (`kind`); a line of one point is written as a point."""
+    """Format a point or a line (`kind`) as well-known text; a line of one point is written as a point."""
     if kind is Type.POINT:
         return F.concat(F.lit("POINT ("), _coordinate_pair(geometry), F.lit(")"))
     pairs = F.transform(geometry, _coordinate_pair)
@@ -207,7 +216,7 @@ def wkt(geometry: Column, kind: Type) -> Column:
 
 
 def _coordinate_pair(point: Column) -> Column:
-    """The text of a point's coordinates, separated by a space, for well-known text."""
+    """Format a point's coordinates, separated by a space, for well-known text."""
     return F.concat(_coordinate_text(point["x"]), F.lit(" "), _coordinate_text(point["y"]))
 
 
@@ -216,7 +225,7 @@ def _coordinate_text(number: Column) -> Column:
     size, text = F.abs(number), (number + 0.0).cast("string")
 
     def as_decimal(digits: int, scale: int) -> Column:
-        """The number's text without exponent, by a cast to decimal(digits, scale); NULL if too large."""
+        """Format the number without exponent, by a cast to decimal(digits, scale); NULL if it is too large."""
         return text.try_cast(f"decimal({digits},{scale})").try_cast("string")
 
     plain = (

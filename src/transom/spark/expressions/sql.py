@@ -28,7 +28,7 @@ class Sql:
     __slots__ = ("name", "text")
 
     def __init__(self, text: str, name: str = "") -> None:
-        """A Spark SQL expression as text; `name` is its field name in a struct, empty if it has none."""
+        """Wrap the text of a Spark SQL expression; `name` is its field name in a struct, empty if it has none."""
         self.text = text
         self.name = name
 
@@ -37,98 +37,98 @@ class Sql:
         return self.text
 
     def __eq__(self, other: SqlOperand) -> Sql:  # type: ignore[override]
-        """SQL `=`; NULL if an operand is NULL."""
+        """Build the SQL expression `self = other`, which is NULL if an operand is NULL."""
         return _call("=", self, other)
 
     def __ne__(self, other: SqlOperand) -> Sql:  # type: ignore[override]
-        """SQL `NOT (a = b)`; NULL if an operand is NULL."""
+        """Build the SQL expression `NOT (self = other)`, which is NULL if an operand is NULL."""
         return _call("not", _call("=", self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, other: SqlOperand) -> Sql:
-        """SQL `<`; NULL if an operand is NULL."""
+        """Build the SQL expression `self < other`, which is NULL if an operand is NULL."""
         return _call("<", self, other)
 
     def __le__(self, other: SqlOperand) -> Sql:
-        """SQL `<=`; NULL if an operand is NULL."""
+        """Build the SQL expression `self <= other`, which is NULL if an operand is NULL."""
         return _call("<=", self, other)
 
     def __gt__(self, other: SqlOperand) -> Sql:
-        """SQL `>`; NULL if an operand is NULL."""
+        """Build the SQL expression `self > other`, which is NULL if an operand is NULL."""
         return _call(">", self, other)
 
     def __ge__(self, other: SqlOperand) -> Sql:
-        """SQL `>=`; NULL if an operand is NULL."""
+        """Build the SQL expression `self >= other`, which is NULL if an operand is NULL."""
         return _call(">=", self, other)
 
     def __and__(self, other: SqlOperand) -> Sql:
-        """SQL AND, with three truth values."""
+        """Build the SQL expression `self AND other`, with SQL's three truth values."""
         return _call("and", self, other)
 
     def __or__(self, other: SqlOperand) -> Sql:
-        """SQL OR, with three truth values."""
+        """Build the SQL expression `self OR other`, with SQL's three truth values."""
         return _call("or", self, other)
 
     def __invert__(self) -> Sql:
-        """SQL NOT; NULL for NULL."""
+        """Build the SQL expression `NOT self`, which is NULL if the operand is NULL."""
         return _call("not", self)
 
     def __add__(self, other: SqlOperand) -> Sql:
-        """SQL `+` of this expression and another, or a Python constant."""
+        """Build the SQL expression `self + other`; the operand may be a Python constant."""
         return _call("+", self, other)
 
     def __sub__(self, other: SqlOperand) -> Sql:
-        """SQL `-` of this expression and another, or a Python constant."""
+        """Build the SQL expression `self - other`; the operand may be a Python constant."""
         return _call("-", self, other)
 
     def __mul__(self, other: SqlOperand) -> Sql:
-        """SQL `*` of this expression and another, or a Python constant."""
+        """Build the SQL expression `self * other`; the operand may be a Python constant."""
         return _call("*", self, other)
 
     def __truediv__(self, other: SqlOperand) -> Sql:
-        """SQL `/` of this expression and another, or a Python constant."""
+        """Build the SQL expression `self / other`; the operand may be a Python constant."""
         return _call("/", self, other)
 
     def __mod__(self, other: SqlOperand) -> Sql:
-        """SQL `%`, whose result has the sign of the dividend."""
+        """Build the SQL expression `self % other`, whose sign is that of the dividend."""
         return _call("%", self, other)
 
     def __neg__(self) -> Sql:
-        """SQL unary minus."""
+        """Build the SQL expression `-self`."""
         return _call("negative", self)
 
     def __getitem__(self, field: str) -> Sql:
-        """The field with this name of a struct expression."""
+        """Build the SQL expression that reads a field of this struct expression."""
         return Sql(f"{self.text}.`{field}`")
 
     def isNull(self) -> Sql:  # noqa: N802 - as PySpark calls it
-        """Whether the expression is NULL."""
+        """Build the SQL expression `self IS NULL`."""
         return _call("isnull", self)
 
     def isNotNull(self) -> Sql:  # noqa: N802 - as PySpark calls it
-        """Whether the expression is not NULL."""
+        """Build the SQL expression `self IS NOT NULL`."""
         return _call("isnotnull", self)
 
     def isin(self, *values: SqlOperand) -> Sql:
-        """Whether the expression equals one of the values, which are arguments or one list."""
+        """Build the SQL expression `self IN (...)`; the values are arguments or one list."""
         among = values[0] if len(values) == 1 and isinstance(values[0], list) else values
         return Sql(f"{self.text} IN ({', '.join(lit(value).text for value in among)})")
 
     def between(self, low: SqlOperand, high: SqlOperand) -> Sql:
-        """Whether the expression lies between two bounds, both inclusive."""
+        """Build the SQL expression that tests whether this value lies between two bounds, both inclusive."""
         return (self >= low) & (self <= high)
 
     def cast(self, kind: str) -> Sql:
-        """SQL CAST to a type given as Spark SQL text, such as `bigint`."""
+        """Build a CAST of this expression to a Spark SQL type, such as `bigint`."""
         return Sql(f"CAST({self.text} AS {kind})")
 
     def try_cast(self, kind: str) -> Sql:
-        """SQL TRY_CAST to a type given as Spark SQL text; NULL if the cast fails."""
+        """Build a TRY_CAST of this expression to a Spark SQL type; the result is NULL if the cast fails."""
         return Sql(f"TRY_CAST({self.text} AS {kind})")
 
     def alias(self, name: str) -> Sql:
-        """The same expression with a field name, for use in a struct."""
+        """Return the same expression with a field name, for use in a struct."""
         return Sql(self.text, name)
 
 
@@ -138,16 +138,16 @@ class SqlCase(Sql):
     __slots__ = ()
 
     def when(self, condition: Sql, value: SqlOperand) -> SqlCase:
-        """This CASE expression with one more WHEN branch."""
+        """Return this CASE expression with one more WHEN branch."""
         return SqlCase(f"{self.text[:-4]} WHEN {condition.text} THEN {lit(value).text} END")
 
     def otherwise(self, value: SqlOperand) -> Sql:
-        """This CASE expression, completed by an ELSE value."""
+        """Return this CASE expression, completed by an ELSE value."""
         return Sql(f"{self.text[:-4]} ELSE {lit(value).text} END")
 
 
 def lit(value: SqlOperand) -> Sql:
-    """A Python value as an SQL constant; expressions are returned unchanged, TypeError for unsupported values."""
+    """Convert a Python value to an SQL constant; return expressions unchanged, raise TypeError for other values."""
     match value:
         case Sql():
             return value
@@ -167,12 +167,15 @@ def lit(value: SqlOperand) -> Sql:
 
 
 def _call(name: str, *arguments: SqlOperand) -> Sql:
-    """A call of a Spark SQL function or operator; its name is quoted with backticks, Python values become constants."""
+    """Build a call of a Spark SQL function or operator; Python values become SQL constants.
+
+    The name is quoted with backticks.
+    """
     return Sql(f"`{name}`({', '.join(lit(argument).text for argument in arguments)})")
 
 
 def _lambda(body: Callable[..., Sql], arity: int) -> str:
-    """The text of a Spark SQL lambda for `body`, with `arity` freshly named variables."""
+    """Write the text of a Spark SQL lambda whose body is `body`, called with `arity` newly named variables."""
     names = [f"_t{next(_names)}" for _ in range(arity)]
     left = names[0] if arity == 1 else f"({', '.join(names)})"
     return f"{left} -> {body(*(Sql(name) for name in names)).text}"
@@ -182,47 +185,47 @@ class SqlFunctions:
     """Spark SQL functions by name; methods are defined only for those with a special syntax."""
 
     def __getattr__(self, name: str) -> Callable[..., Sql]:
-        """The Spark SQL function of this name, as a Python function of expressions."""
+        """Return the Spark SQL function of this name as a Python function of SQL expressions."""
         return lambda *arguments: _call(name, *arguments)
 
     def lit(self, value: SqlOperand) -> Sql:
-        """A Python value as an SQL constant; expressions are returned unchanged."""
+        """Convert a Python value to an SQL constant; return expressions unchanged."""
         return lit(value)
 
     def when(self, condition: Sql, value: SqlOperand) -> SqlCase:
-        """A CASE expression with its first WHEN branch; `otherwise` completes it."""
+        """Begin a CASE expression with a WHEN branch; `otherwise` completes it."""
         return SqlCase(f"CASE WHEN {condition.text} THEN {lit(value).text} END")
 
     def struct(self, *fields: Sql) -> Sql:
-        """A struct of aliased expressions."""
+        """Build a struct of SQL expressions, each of which has a field name."""
         return _call("named_struct", *(part for field in fields for part in (field.name, Sql(field.text))))
 
     def create_map(self, *parts: Sql) -> Sql:
-        """A map from alternating keys and values."""
+        """Build a map from alternating keys and values."""
         return _call("map", *parts)
 
     def ltrim(self, text: Sql, characters: Sql) -> Sql:
-        """Remove leading characters that are in `characters`."""
+        """Remove the leading characters of a string that are in `characters`."""
         return Sql(f"trim(LEADING {characters.text} FROM {text.text})")
 
     def rtrim(self, text: Sql, characters: Sql) -> Sql:
-        """Remove trailing characters that are in `characters`."""
+        """Remove the trailing characters of a string that are in `characters`."""
         return Sql(f"trim(TRAILING {characters.text} FROM {text.text})")
 
     def transform(self, array: Sql, body: Callable[[Sql], Sql]) -> Sql:
-        """Apply `body` to every element of an array."""
+        """Build the array of the results of `body` for every element of an array."""
         return Sql(f"transform({array.text}, {_lambda(body, 1)})")
 
     def filter(self, array: Sql, body: Callable[[Sql], Sql]) -> Sql:
-        """The elements of an array for which `body` is true."""
+        """Keep the elements of an array for which `body` is true."""
         return Sql(f"`filter`({array.text}, {_lambda(body, 1)})")
 
     def zip_with(self, left: Sql, right: Sql, body: Callable[[Sql, Sql], Sql]) -> Sql:
-        """Apply `body` to the pairs of elements of two arrays."""
+        """Build the array of the results of `body` for the pairs of elements of two arrays."""
         return Sql(f"zip_with({left.text}, {right.text}, {_lambda(body, 2)})")
 
     def aggregate(self, array: Sql, start: Sql, step: Callable[[Sql, Sql], Sql], finish: Callable[[Sql], Sql]) -> Sql:
-        """Fold an array from `start` with `step`, then apply `finish` to the result."""
+        """Fold an array with `step`, from the value `start` on, and apply `finish` to the result."""
         return Sql(f"aggregate({array.text}, {start.text}, {_lambda(step, 2)}, {_lambda(finish, 1)})")
 
 
@@ -230,7 +233,7 @@ F = SqlFunctions()
 
 
 def let(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
-    """Bind expressions to lambda variables and apply `body` to these, so that it may repeat each at low cost."""
+    """Apply `body` to expressions that it may repeat at low cost: each is bound to a lambda variable first."""
     return _let(columns, body, lambda array, element_body: F.transform(array, element_body))
 
 
@@ -244,7 +247,7 @@ def let_interpreted(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
 def _let(
     columns: Sequence[Sql], body: Callable[..., Sql], map_array: Callable[[Sql, Callable[[Sql], Sql]], Sql]
 ) -> Sql:
-    """`let` by a one-element array: `map_array` applies a function that calls `body` with the fields of its struct."""
+    """Implement `let` by an array of one struct: `map_array` applies `body` to the fields of the struct."""
     fields = [column.alias(f"v{n}") for n, column in enumerate(columns)]
     return F.get(
         map_array(F.array(F.struct(*fields)), lambda values: body(*(values[field.name] for field in fields))), 0
@@ -252,7 +255,7 @@ def _let(
 
 
 def _is_column_name(column: Column) -> bool:
-    """Whether a PySpark column is a plain reference, and not a constant that prints like one."""
+    """Whether a PySpark column is just the name of a column, and not a constant that prints like a name."""
     classic = getattr(column, "_jc", None)
     if classic is not None:
         return str(classic.node().getClass().getSimpleName()) == "UnresolvedAttribute"
@@ -263,11 +266,11 @@ class SqlInputs:
     """The PySpark columns that an SQL expression reads, with the names under which its text refers to them."""
 
     def __init__(self) -> None:
-        """No input columns yet; `name` adds the PySpark columns that an SQL expression reads."""
+        """Start without input columns; `name` adds the PySpark columns that an SQL expression reads."""
         self.columns: dict[str, Column] = {}
 
     def name(self, column: Column) -> Sql:
-        """The SQL expression that refers to a PySpark column: its name if it is a plain reference, else a new field."""
+        """Return an SQL expression that refers to a PySpark column: its plain name, or otherwise a new field."""
         reference = _COLUMN.fullmatch(str(column))
         if reference and _is_column_name(column):
             return Sql(".".join(f"`{part}`" for part in reference[1].split(".")))

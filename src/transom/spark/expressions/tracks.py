@@ -23,7 +23,7 @@ from transom.spark.expressions.types import let
 
 
 def lower_track(track: TrackAggregate, rows: Column) -> Column:
-    """The value of a track aggregate, such as path length or speed, over an array of rows with tick and place."""
+    """Compute a track aggregate, such as path length or speed, from an array of rows with tick and position."""
     match track.function:
         case TrackFunction.AVGSPD:
             ticks = F.transform(rows, lambda row: row[TICK_NUMBER])
@@ -43,7 +43,7 @@ def lower_track(track: TrackAggregate, rows: Column) -> Column:
 
 
 def _ordered_points(position: Position, rows: Column) -> Column:
-    """The points of an array of rows in time order, without NULL and, on the globe, invalid coordinates."""
+    """Return the points of an array of rows in time order, without NULL and without points off the globe."""
     points = F.transform(F.sort_array(rows), lambda row: row["place"])
     return F.filter(points, lambda point: on_globe(point) if position.geodesic else point.isNotNull())
 
@@ -67,7 +67,7 @@ def _path_length(position: Position, rows: Column) -> Column:
 
 
 def _geodesic_path_lengths(lines: pa.Array) -> pa.Array:
-    """Arrow function: the lengths of lines on the ellipsoid, in micrometres; 0 for NULL."""
+    """Compute the lengths of lines on the ellipsoid in micrometres, on Arrow arrays; 0 for NULL."""
     globe = Position("x", "y", geodesic=True)
     lengths = []
     for line in lines.to_pylist():

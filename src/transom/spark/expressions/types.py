@@ -47,7 +47,7 @@ _COMMON_INSTANT = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]
 
 
 def spark_type(kind: Type) -> DataType:
-    """The Spark type for values of a Transom type; raises TypeProblem for Type.NULL."""
+    """Return the Spark type for values of a Transom type; raise TypeProblem for Type.NULL."""
     match kind:
         case Type.INTEGER | Type.TIME:
             return LongType()
@@ -72,12 +72,12 @@ def spark_type(kind: Type) -> DataType:
 
 
 def null_of(kind: Type) -> Column:
-    """A NULL column of the Spark type for a Transom type."""
+    """Build a NULL column of the Spark type for a Transom type."""
     return F.lit(None) if kind is Type.NULL else F.lit(None).cast(spark_type(kind))
 
 
 def finite_or_null(number: Column) -> Column:
-    """Normalise a float result: NULL if it is not finite, 0.0 for -0.0.
+    """Normalise a float result: NaN and infinite values become NULL, -0.0 becomes 0.0.
 
     Infinity modulo infinity is NaN, and a finite number modulo infinity is unchanged, so the operand is used only once.
     """
@@ -97,7 +97,7 @@ def clean_source_value(column: Column, kind: Type) -> Column:
 
 
 def read_text(column: Column, kind: Type) -> Column:
-    """Parse a string column as values of type `kind`; NULL if invalid."""
+    """Parse a string column as values of type `kind`; NULL for invalid strings."""
     text = F.btrim(column, F.lit(_BLANKS))
     match kind:
         case Type.STRING | Type.TERM:
@@ -133,7 +133,7 @@ def timestamp_from_micros(micros: Column) -> Column:
 
 
 def let(columns: list[Column], body: Callable[..., Column]) -> Column:
-    """Bind columns to lambda variables and apply `body` to these, so that it may repeat each at low cost.
+    """Apply `body` to columns that it may repeat at low cost: each is bound to a lambda variable first.
 
     Without the binding, Spark copies a column to each use, and nested expressions grow without bound.
     """
@@ -152,7 +152,7 @@ def let_interpreted(columns: list[Column], body: Callable[..., Column]) -> Colum
 
 
 def _bind_struct(columns: list[Column], body: Callable[..., Column]) -> tuple[Column, Callable[[Column], Column]]:
-    """For `let`: an array of one struct of the columns, and a function that applies `body` to a struct's fields."""
+    """Prepare `let`: return an array of one struct of the columns, and `body` as a function of such a struct."""
     names = [f"v{n}" for n in range(len(columns))]
     struct = F.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
     return F.array(struct), lambda values: body(*(values[name] for name in names))
@@ -173,11 +173,11 @@ def _instant_of_groups(groups: Column) -> Column:
     ) = (F.get(groups, F.lit(n)) for n in range(_GROUPS))  # fmt: skip
 
     def number(text: Column) -> Column:
-        """The digits of a group as a number; 0 for an empty group."""
+        """Convert the digits in a group of the match to a number; 0 if the group is empty."""
         return F.coalesce(text.try_cast("bigint"), F.lit(0))
 
     def length(hours: Column, minutes: Column, seconds: Column, fraction: Column) -> Column:
-        """A time of day, or the offset of a time zone, in microseconds, from the digits of its parts."""
+        """Convert the digits of a time of day, or of a time zone's offset, to microseconds."""
         micros = number(F.rpad(F.substring(fraction, 1, 6), 6, "0"))
         return number(hours) * _HOUR + number(minutes) * _MINUTE + number(seconds) * _SECOND + micros
 

@@ -27,7 +27,7 @@ _NUMBERS = count()
 
 
 def uncounted(frame: DataFrame, rows: Column) -> DataFrame:
-    """A row counter for batches that counts nothing: returns the frame unchanged and ignores `rows`."""
+    """Return the frame unchanged; this is the row counter of batch runs, which count nothing."""
     return frame
 
 
@@ -62,21 +62,24 @@ class RowCounts:
     metrics: dict[str, Metric] = field(default_factory=dict)
 
     def reader(self) -> int:
-        """A new number that identifies an operator that reads a source, in that operator's metrics."""
+        """Return a new number, which identifies one of the operators that read a source in their metrics."""
         return next(_NUMBERS)
 
     def observe(self, frame: DataFrame, metric: Metric, *counts: Column) -> DataFrame:
-        """Observe counts on a frame as a Spark metric with a new name, recorded as `metric`; rows are unchanged."""
+        """Observe counts on a frame as a Spark metric with a new name, recorded as `metric`; keep the rows."""
         name = f"transom_{metric.source}_{metric.point.value}_{next(_NUMBERS)}"
         self.metrics[name] = metric
         return frame.observe(name, *counts)
 
     def scan(self, source: str) -> CountRead:
-        """A function that counts a source's `read` rows, from a frame and the number of source rows in each row."""
+        """Return a function that counts the rows read from a source.
+
+        It takes a frame, and a column with the number of source rows in each of its rows.
+        """
         return lambda frame, rows: self.observe(frame, Metric(source, CountingPoint.SCAN), F.sum(rows).alias("read"))
 
     def balances(self, observed: Mapping[str, Any]) -> dict[str, list[Balance]]:
-        """The row counts of a micro-batch (read, used, late, rejected, outside the run), per source and per read of it.
+        """Collect the row counts of a micro-batch (read, used, late, rejected, outside the run), per source and reader.
 
         Sources that the micro-batch does not read have no metrics, and are left out.
         """
@@ -101,7 +104,7 @@ class RowCounts:
         }
 
     def speed_limit_counts(self, observed: Mapping[str, Any]) -> dict[str, int]:
-        """Rows that speed limits rejected in a micro-batch, by source, from Spark's metrics by name."""
+        """Count the rows that speed limits rejected in a micro-batch, by source, from Spark's metrics by name."""
         counts: dict[str, int] = {}
         for name, metric in self.metrics.items():
             if metric.point is CountingPoint.SPEED_LIMIT and name in observed:
@@ -110,13 +113,13 @@ class RowCounts:
 
 
 def _counts(row: Any) -> dict[str, int]:
-    """The integer counts of a metric, from a mapping or a Row; NULL, the sum of no rows, becomes 0."""
+    """Read the integer counts of a metric from a mapping or a Row; NULL, the sum of no rows, becomes 0."""
     values = row if isinstance(row, Mapping) else row.asDict()
     return {name: value or 0 for name, value in values.items() if isinstance(value, int) or value is None}
 
 
 def _balance(counts: Mapping[str, int]) -> Balance:
-    """A row balance (read, used, late, rejected by reason, outside the run) from the counts of one metric."""
+    """Build a row balance (read, used, late, rejected by reason, outside the run) from the counts of one metric."""
     rejected = {reason.value: counts[reason.name] for reason in RejectReason if counts.get(reason.name)}
     late = rejected.pop(RejectReason.LATE.value, 0) + counts.get("late", 0)
     return Balance(counts.get("read", 0), counts.get("used", 0), late, rejected, counts.get("outside", 0))

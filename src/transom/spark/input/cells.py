@@ -36,7 +36,10 @@ class Cell:
 
 
 def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, calendar: Calendar) -> Column:
-    """The tick in a raw file field, from `cell_forms`: given as an integer, its text or an instant; NULL if invalid."""
+    """Read the tick from a raw field of a file: an integer, its text, or an instant; NULL if it is invalid.
+
+    `forms` are the columns of `cell_forms`.
+    """
     candidates: list[Column] = []
     if raw_type == T.DecimalType(20, 0):  # Spark's type for unsigned 64-bit integers
         candidates.append(raw.try_cast("long"))
@@ -56,7 +59,10 @@ def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, ca
 
 
 def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T.DataType) -> Cell:
-    """Convert a file field of Spark type `raw_type`, from `cell_forms`, to type `kind`; value NULL if invalid."""
+    """Convert a raw field of a file to a value of type `kind`; the value is NULL if the field is invalid.
+
+    `forms` are the columns of `cell_forms`, `raw_type` is the field's Spark type.
+    """
     present = forms.get("present", raw.isNotNull())
     if "real" in forms:
         present = present & ~F.coalesce(F.isnan(forms["real"]), F.lit(False))
@@ -76,23 +82,23 @@ def text_cell(raw: Column, kind: Type) -> Cell:
 
 
 def cell_text(raw: Column, raw_type: T.DataType) -> Column:
-    """A raw field of a file's row as text, for messages about invalid fields."""
+    """Convert a raw field of a file to text, for messages about invalid fields."""
     return F.try_variant_get(raw, "$", "string") if isinstance(raw_type, T.VariantType) else raw.cast("string")
 
 
 def _is_nan_text(text: Column) -> Column:
-    """Whether a string is NaN (in any case), which means NULL for numbers; false for NULL."""
+    """Whether a string is NaN, in upper or lower case, which means NULL for numbers; false if the string is NULL."""
     return F.lower(F.trim(F.coalesce(text, F.lit("")))) == "nan"
 
 
 def _tick_of(instant: Column, calendar: Calendar) -> Column:
-    """The tick of a timestamp by the calendar; -1 for every timestamp before tick 0."""
+    """The tick that contains a timestamp, by the calendar; -1 for all timestamps before tick 0."""
     since = F.unix_micros(instant) - F.lit(_epoch_micros(calendar))
     return F.when(since < 0, F.lit(-1)).otherwise(F.call_function("div", since, F.lit(calendar.length)))
 
 
 def _tick_of_text(instant: Column, calendar: Calendar) -> Column:
-    """The tick of a timestamp parsed from text, negative before tick 0; uses `instant` once, as it is expensive.
+    """The tick that contains a timestamp parsed from text; negative before tick 0.
 
     The instant is expensive to compute, so the expression uses it once. It is shifted to be at least 0, where `div` is
     floor division.
@@ -103,12 +109,12 @@ def _tick_of_text(instant: Column, calendar: Calendar) -> Column:
 
 
 def _epoch_micros(calendar: Calendar) -> int:
-    """The beginning of tick 0 in the calendar, in microseconds since 1970."""
+    """The instant at which tick 0 of a calendar begins, in microseconds since 1970."""
     return (calendar.epoch - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND
 
 
 def cell_forms(raw: Column, raw_type: T.DataType) -> dict[str, Column]:
-    """A file field by type name (long, whole, real, text, truth, instant), as columns that are NULL for other types.
+    """Return a raw field of a file as one column per type of value, such as `long`; NULL for values of other types.
 
     Later expressions use them many times, so callers should compute them in a separate projection.
     """
@@ -147,17 +153,17 @@ def cell_forms(raw: Column, raw_type: T.DataType) -> dict[str, Column]:
 
 
 def _integer_or_null(number: Column) -> Column:
-    """A number as a 64-bit integer; NULL if it has a fraction or does not fit."""
+    """Convert a number to a 64-bit integer; NULL if it has a fraction or does not fit."""
     return F.when(number % 1 == 0, number.try_cast("long"))
 
 
 def _finite_or_null(number: Column) -> Column:
-    """A float with 0.0 for -0.0; NULL if it is NaN or infinite."""
+    """Normalise a float: -0.0 becomes 0.0, NaN and infinite values become NULL."""
     return F.when(F.abs(number) < float("inf"), number + 0.0)
 
 
 def _printed_decimal(number: Column) -> Column:
-    """The decimal with the shortest digits of a float; NULL if it is too large for a Spark decimal."""
+    """Convert a float to the decimal with its shortest digits; NULL if it is too large for a Spark decimal."""
     return F.when(F.abs(number) < LIMIT, printed_digits(number).try_cast(DECIMAL))
 
 

@@ -62,7 +62,7 @@ def ticks(
     calendar: Calendar,
     kernel: bool = False,
 ) -> DataFrame:
-    """Ticks from `first` to `until` that are multiples of a period; `live`: a stream; `kernel`: from the Java source.
+    """Build a frame of the ticks from `first` to `until` that are multiples of one of the periods.
 
     Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
     are over. In a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the
@@ -82,7 +82,7 @@ def ticks(
 def heartbeats(
     spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
 ) -> DataFrame:
-    """Stream, if `live`, of the last completed tick minus `behind`, from `first`, for idle sources; `kernel`: in Java.
+    """Build a stream of heartbeats for idle sources; each heartbeat is the last completed tick minus `behind`.
 
     There are none before `first`, and none if not live.
     """
@@ -92,12 +92,15 @@ def heartbeats(
 
 
 def last_completed_tick(calendar: Calendar, now: datetime | None = None) -> int:
-    """The last tick that had ended by `now` (default: the current time)."""
+    """The last tick that has ended at the time `now`, by default at the current time."""
     return calendar.tick_of(datetime.now(UTC) if now is None else now) - 1
 
 
 def ticks_in_span(periods: Sequence[int], first: int, start: int, end: int) -> Iterator[int]:
-    """Ticks in (start, end], from `first` on, that are multiples of any period; without periods only `first`."""
+    """Yield the ticks after `start`, up to `end`, that are multiples of a period; without periods only `first`.
+
+    No tick is before `first`.
+    """
     if not periods:
         yield from (first,) if start < first <= end else ()
         return
@@ -109,12 +112,12 @@ def ticks_in_span(periods: Sequence[int], first: int, start: int, end: int) -> I
 
 
 def _next_multiple(tick: int, period: int) -> int:
-    """The smallest multiple of a period that is greater than or equal to `tick`."""
+    """The smallest multiple of a period that is not below `tick`."""
     return -(-tick // period) * period
 
 
 def _independent_periods(periods: Sequence[int]) -> list[int]:
-    """The periods (in ticks) of a clock without those that are multiples of others: the clock's ticks are the same."""
+    """Drop the periods of a clock that are multiples of other periods, because they add no ticks."""
     periods_left: list[int] = []
     for period in sorted(set(periods)):
         if all(period % other for other in periods_left):
@@ -125,12 +128,17 @@ def _independent_periods(periods: Sequence[int]) -> list[int]:
 def _clock_setting(
     first: int, periods: tuple[int, ...], until: int | None, calendar: Calendar, behind: int | None = None
 ) -> _ClockSetting:
-    """JSON-ready clock settings: ticks of `periods`, `first` to `until`; `behind`: heartbeats that many ticks ago."""
+    """Build the settings of a clock whose ticks are multiples of `periods`, from `first` to `until`.
+
+    JSON can represent all settings.
+
+    With `behind`, the clock emits heartbeats, that many ticks ago.
+    """
     return _ClockSetting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind)
 
 
 def _load_clock(spark: SparkSession, setting: _ClockSetting, kernel: bool) -> DataFrame:
-    """Streaming DataFrame of a clock's ticks, from the Java kernel if `kernel`, else from the Python data source."""
+    """Load a clock as a streaming DataFrame of ticks, from the Java kernel or from the Python data source."""
     setting_json = json.dumps({name: getattr(setting, name) for name in _ClockSetting.__slots__})
     if kernel:
         return kernel_clock(spark, setting_json)
@@ -147,11 +155,11 @@ class ClockSource(DataSource):
         return _NAME
 
     def schema(self) -> str:
-        """The schema of the clock source: a tick, and whether the row is a heartbeat (moves only the watermark)."""
+        """The schema of the clock source: a tick, and whether the row is a heartbeat (only moves the watermark)."""
         return f"{TICK_NUMBER} long, {IS_HEARTBEAT} boolean"
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """The stream reader, from the JSON in the option `setting`."""
+        """Create the stream reader, from the JSON text in the option `setting`."""
         fields = json.loads(self.options["setting"])
         return ClockReader(_ClockSetting(**{**fields, "periods": tuple(fields["periods"])}))
 
@@ -168,29 +176,32 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(self, setting: _ClockSetting) -> None:
-        """A reader of a clock's ticks; its creation time becomes part of its offsets, so that a restart is noticed."""
+        """Create a reader of a clock's ticks; its creation time is part of its offsets, which reveals restarts."""
         self._setting = setting
         self._started = time.time_ns() // 1000
         self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The offset before the first tick."""
+        """Return the offset before the first tick."""
         return {"tick": self._setting.first - 1}
 
     def latestOffset(  # noqa: N802 - Spark's name
         self, start: Mapping[str, int] | None = None, limit: object = None
     ) -> dict[str, int]:
-        """The tick after the clock's end, or the last completed tick; at least `start`, which Spark 4.1 omits."""
+        """Return the latest offset: the last completed tick, or the tick after the clock's end; at least `start`.
+
+        Spark 4.1 does not pass `start`.
+        """
         least = self._setting.first - 1
         latest = self._last() if self._target is None else self._target
         return {"tick": max(latest, least, start["tick"] if start else least), "started": self._started}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """Fix the last tick to read: ticks that end while the query runs are for the next run."""
+        """Determine the last tick to read in this run; ticks that end later are left to the next run."""
         self._target = self._last()
 
     def _last(self) -> int:
-        """The tick to read up to: `until + 1`, or for a clock without end the last completed tick minus `behind`."""
+        """The last tick to read: `until + 1`, or for a clock without end the last completed tick minus `behind`."""
         setting = self._setting
         return (
             last_completed_tick(setting.calendar) - (setting.behind or 0)
@@ -199,12 +210,12 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
-        """One partition of the ticks between two offsets; none if there is no new tick and no restart."""
+        """Return one partition of the ticks between two offsets; none if there is no new tick and no restart."""
         is_restart = start.get("started") != end.get("started")
         return [TickRange(start["tick"], end["tick"])] if start["tick"] < end["tick"] or is_restart else []
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        """The ticks of a partition, then the heartbeat, in Arrow batches."""
+        """Yield the ticks of a partition, then its heartbeat, in Arrow batches."""
         rows_to_read = self._rows_of_range(partition)
         while rows := list(islice(rows_to_read, _ROWS)):
             ticks, heartbeats = zip(*rows, strict=True)
@@ -212,7 +223,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield pyarrow.RecordBatch.from_arrays(cells, schema=_TICKS)
 
     def _rows_of_range(self, tick_range: TickRange) -> Iterator[tuple[int, bool]]:
-        """The ticks of a partition, then its heartbeat, as pairs of a tick and whether it is a heartbeat."""
+        """Yield the ticks of a partition, then its heartbeat, as pairs of a tick and whether it is a heartbeat."""
         setting = self._setting
         last = tick_range.end if setting.until is None else min(tick_range.end, setting.until)
         if setting.behind is None:

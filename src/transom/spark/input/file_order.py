@@ -21,7 +21,7 @@ LIMITS = ("maxfilespertrigger", "maxbytespertrigger")
 
 
 def warn_of_file_order(frames: Mapping[str, Any]) -> None:
-    """Warn if file streams (by extent name) may be read out of time order, which makes rows late."""
+    """Warn if file streams may be read out of time order, which makes rows late; `frames` are by source name."""
     for name, frame in frames.items():
         for options in _file_sources(frame):
             limit = next((option for option in options if option.lower() in LIMITS), None)
@@ -39,7 +39,7 @@ def warn_of_file_order(frames: Mapping[str, Any]) -> None:
 
 
 def count_shared_mtimes(path: str) -> int:
-    """The number of local files below a path or glob with the modification time, in ms, of another file."""
+    """Count the local files below a path or glob that share their modification time, in ms, with another file."""
     plain = unquote(path.removeprefix("file://").removeprefix("file:"))
     if "://" in plain or not plain:
         return 0
@@ -53,7 +53,7 @@ def count_shared_mtimes(path: str) -> int:
 
 
 def _file_sources(frame: Any) -> list[dict[str, str]]:
-    """The options of each streaming file source in a frame; an empty list without access to the JVM."""
+    """Return the options of each streaming file source in a frame; an empty list without access to the JVM."""
     if getattr(frame, "_jdf", None) is None:
         return []
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()

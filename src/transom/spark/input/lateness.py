@@ -44,7 +44,7 @@ class Lateness:
     kernel: bool
 
     def is_late(self, spark: SparkSession, tick: Column) -> Column:
-        """Whether the tick of a row was closed when its micro-batch began; a row without a tick is not late."""
+        """Whether the watermark had closed a row's tick when its micro-batch began; false for a row without a tick."""
         offsets = str(self.checkpoint / SPARK_FOLDER / "offsets")
         if self.kernel:
             return kernel.is_closed(spark, tick, offsets, self.calendar)
@@ -52,10 +52,13 @@ class Lateness:
 
 
 def _closed_function(offsets: str, calendar: Calendar) -> Any:
-    """An Arrow function: whether each tick was closed when its task's micro-batch began; `offsets` is a folder."""
+    """Build an Arrow function that tells whether the watermark had closed each tick when its micro-batch began.
+
+    `offsets` is the folder of Spark's offset log.
+    """
 
     def closed(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        """Whether each tick was closed when the micro-batch began; reads the offset log once, lazily."""
+        """Yield whether the watermark had closed each tick; reads Spark's offset log only once."""
         last: int | None = None
         for ticks in batches:
             if last is None and len(ticks):
@@ -66,12 +69,19 @@ def _closed_function(offsets: str, calendar: Calendar) -> Any:
 
 
 def closed_tick(log: Path, calendar: Calendar) -> int:
-    """The last tick that was closed when a micro-batch began; `log` is the micro-batch's file in Spark's offset log."""
+    """Read the last tick that the watermark had closed when a micro-batch began, from Spark's offset log.
+
+    `log` is the file of the micro-batch in the log.
+    """
     return TickTime(calendar).last_closed_tick(batch_times(log)[1])
 
 
 def late_mask(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
-    """Mask of rows over `lateness` ticks behind `latest` or an earlier row, or at most `closed`; and a new `latest`."""
+    """Return a mask of the rows that are late, and the latest tick so far.
+
+    A row is late if it is more than `lateness` ticks behind `latest` or an earlier row, or if its tick is at most
+    `closed`.
+    """
     filled = pc.fill_null(ticks, BEFORE_ALL_TICKS)
     latest_so_far = pc.cumulative_max(filled, start=latest)
     least = pc.max_element_wise(pc.subtract(latest_so_far, lateness), closed + 1)
@@ -81,12 +91,12 @@ def late_mask(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple
 
 
 def ahead_mask(ticks: pa.Array, present: int, most: int) -> pa.Array:
-    """Mask of the rows that are ahead: more than `most` ticks after tick `present`; false for NULL ticks."""
+    """Return a mask of the rows that are more than `most` ticks after tick `present`; false for NULL ticks."""
     return pc.fill_null(pc.greater(ticks, present + most), False)
 
 
 def task_property(name: str) -> str:
-    """The Spark local property with this name of the current task; RuntimeError if it is not set."""
+    """Return a Spark local property of the current task by its name; raise RuntimeError if it is not set."""
     task = TaskContext.get()
     value: str | None = None if task is None else task.getLocalProperty(name)
     if value is None:
@@ -95,7 +105,7 @@ def task_property(name: str) -> str:
 
 
 def batch_times(log: Path) -> tuple[int, int]:
-    """The start time and the watermark of a micro-batch, in ms; `log` is its file in Spark's offset log."""
+    """Read the start time and the watermark of a micro-batch, in ms, from its file in Spark's offset log."""
     try:
         lines = log.read_text("utf-8").splitlines()
     except FileNotFoundError as error:

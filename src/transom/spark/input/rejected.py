@@ -35,12 +35,12 @@ class RejectedRows:
         self._messages: dict[str, RejectedMessages] = {}
 
     def cache_messages(self, frame: DataFrame, extent: str) -> DataFrame:
-        """Cache the frame of an extent's messages, so that the query and `messages` read the source once."""
+        """Cache the frame of a source's messages, so that the query and `messages` read the source once."""
         self._cached[extent] = frame.persist()
         return self._cached[extent]
 
     def messages(self) -> dict[str, RejectedMessages]:
-        """Counts by reason, and the first example, of each extent's rejected messages, from the cached frames."""
+        """Count each source's rejected messages by reason, with the first one as example, from the cached frames."""
         for name, frame in self._cached.items():
             dead = frame.where(F.col(REJECT_REASON).isNotNull())
             counts = {row[REJECT_REASON]: row["count"] for row in dead.groupBy(REJECT_REASON).count().collect()}
@@ -52,13 +52,15 @@ class RejectedRows:
         return self._messages
 
     def release(self) -> None:
-        """Unpersist the frames of messages that `cache_messages` cached; call it after the result is computed."""
+        """Unpersist the frames of messages that `cache_messages` cached; to be called after the result is computed."""
         for frame in self._cached.values():
             frame.unpersist()
         self._cached = {}
 
     def counts(self) -> dict[str, int | None]:
-        """Rows that speed limits rejected, by extent; None if Spark reports no count; call after the result.
+        """Count the rows that speed limits rejected, by source; None if Spark reports no count.
+
+        To be called after the result is computed.
 
         An extent that is read twice is counted once. Extents with no such rows are left out.
         """
@@ -72,18 +74,18 @@ class RejectedRows:
         return {extent: count for extent, count in most.items() if count != 0}
 
     def observe(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
-        """Count the rows that a speed limit rejects in a replay; `number` makes the metric's name unique."""
+        """Count, as a Spark metric, the rows that a speed limit rejects in a replay; `number` makes its name unique."""
         self._observed.append((extent, observation := Observation(f"transom_{extent}_too_fast_{number}")))
         return frame.observe(observation, speed_limit_count().alias("rows"))
 
 
 def speed_limit_count() -> Column:
-    """How many rows a speed limit rejected, from its machine's output: the sum of `count` where not `is_row`."""
+    """Build the aggregation that counts a speed limit's rejected rows: the sum of `count` where `is_row` is false."""
     return F.sum(F.when(~F.col(IS_ROW), F.col(COUNT)))
 
 
 def _observed_rows(observation: Observation) -> int | None:
-    """The row count of a Spark Observation; None if Spark does not report it within ten seconds."""
+    """Wait for the row count of a Spark Observation; None if Spark does not report it within ten seconds."""
     counts: list[int] = []
     waiter = threading.Thread(target=lambda: counts.append(int(observation.get["rows"] or 0)), daemon=True)
     waiter.start()

@@ -29,7 +29,7 @@ the number of the statement there."""
 
 
 def statement_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame of RDF statements, or of messages with them, to ticks, terms and order in the tick."""
+    """Convert a user's DataFrame of RDF statements, or of messages, to columns for tick, terms and order."""
     refuse_watermark(extent, frame)
     tick = tick_of(extent, frame, calendar)
     reason = [F.col(REJECT_REASON)] if REJECT_REASON in frame.columns else []
@@ -44,7 +44,7 @@ def statement_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> Dat
 
 
 def statement_count(frame: DataFrame) -> Column:
-    """The number of statements in each row of a user's frame; a rejected message counts as one."""
+    """The number of statements in each row of a user's DataFrame; a rejected message counts as one."""
     if MESSAGE_STATEMENTS not in frame.columns:
         return F.lit(1)
     rejected = F.col(REJECT_REASON).isNotNull() if REJECT_REASON in frame.columns else F.lit(False)
@@ -52,14 +52,16 @@ def statement_count(frame: DataFrame) -> Column:
 
 
 def explode_statements(extent: Extent, frame: DataFrame) -> DataFrame:
-    """One row per RDF statement, from statements or messages; `row_order` sorts those of one tick (E1)."""
+    """Return one row per RDF statement, from statements or messages; `row_order` sorts the rows of a tick (E1)."""
     reason = [REJECT_REASON] if REJECT_REASON in frame.columns else []
     rows = _explode_messages(frame, reason) if MESSAGE_STATEMENTS in frame.columns else frame
     return with_order(rows.select(TICK_NUMBER, *(f"c{n}" for n in range(len(TERM_COLUMNS))), ORDER, *reason), extent)
 
 
 def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
-    """One row per statement of each message; with the column in `reason`, a rejected message stays one row.
+    """Expand each message to one row per statement; a rejected message remains one row.
+
+    `reason` names the column of reject reasons, if there is one.
 
     Without reject reasons, an empty message with row numbers also remains one row, which only has a tick.
     """
@@ -77,7 +79,10 @@ def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
 
 
 def message_frame(extent: Extent, frame: DataFrame, *, live: bool) -> DataFrame:
-    """One row per RDF message, statements in `c0`; bare statements are one per tick and subject (`live`: an error)."""
+    """Return one row per RDF message, with the array of its statements in `c0`.
+
+    Bare statements become one message per tick and subject; if `live`, they are an error.
+    """
     if MESSAGE_STATEMENTS in frame.columns:
         reason = [REJECT_REASON] if live and REJECT_REASON in frame.columns else []
         rows = [F.coalesce(F.size(MESSAGE_STATEMENTS), F.lit(0)).alias(ROW_COUNT)] if live else []
@@ -93,14 +98,20 @@ def message_frame(extent: Extent, frame: DataFrame, *, live: bool) -> DataFrame:
 
 
 def graph_frame(extent: Extent, frame: DataFrame) -> DataFrame:
-    """The statements (`c0`, `c1`, `c2`) of a user's DataFrame for a stored graph; UsageError if it does not fit."""
+    """Return the statements of a user's DataFrame for a stored graph; raise UsageError if it does not fit.
+
+    The columns are `c0`, `c1` and `c2`.
+    """
     if frame.isStreaming:
         raise UsageError(f"the DataFrame for {extent.name} is a stream, and a graph is stored")
     return frame.select(*_term_cells(extent, frame))
 
 
 def _term_cells(extent: Extent, frame: DataFrame) -> list[Column]:
-    """Columns s, p and o of a user's DataFrame as `c0`, `c1` and `c2`; UsageError if one is missing or not a string."""
+    """Return the columns s, p and o of a user's DataFrame; raise UsageError if one is missing or not a string.
+
+    They are renamed to `c0`, `c1` and `c2`.
+    """
     for name in TERM_COLUMNS:
         if name not in frame.columns or frame.schema[name].dataType.typeName() != "string":
             raise UsageError(
@@ -111,7 +122,7 @@ def _term_cells(extent: Extent, frame: DataFrame) -> list[Column]:
 
 
 def statement_table(spark: SparkSession, rows: Iterable[Sequence[object]], names: Sequence[str] = ()) -> DataFrame:
-    """A DataFrame from rows of terms as text; its columns are `names`, by default `c0`, `c1` and `c2`."""
+    """Create a DataFrame from rows of terms as text; its columns are `names`, by default `c0`, `c1` and `c2`."""
     columns = list(zip(*rows, strict=True)) or [()] * len(TERM_COLUMNS)
     column_names = names or [f"c{n}" for n in range(len(TERM_COLUMNS))]
     table = {name: pa.array(column, pa.string()) for name, column in zip(column_names, columns, strict=True)}
@@ -119,5 +130,5 @@ def statement_table(spark: SparkSession, rows: Iterable[Sequence[object]], names
 
 
 def statement_dataframe(spark: SparkSession, triples: Iterable[Triple]) -> DataFrame:
-    """A DataFrame with columns s, p and o from triples."""
+    """Create a DataFrame with columns s, p and o from triples."""
     return statement_table(spark, map(statement_row, triples), TERM_COLUMNS)

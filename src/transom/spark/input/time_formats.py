@@ -14,7 +14,7 @@ def iso_text(text: Column, time_format: TimeFormat) -> Column:
     part = {letter: F.regexp_extract(text, pattern, n) for n, letter in enumerate(time_format.directives, 1)}
 
     def two_digits(letter: str) -> Column:
-        """The digits matched by a format directive, such as `d`, padded to two; 00 if the format lacks it."""
+        """Return the digits that the directive `letter` matched, padded to two; 00 if the format does not have it."""
         return F.lpad(part[letter], 2, "0") if letter in part else F.lit("00")
 
     pieces = [
@@ -33,7 +33,10 @@ def iso_text(text: Column, time_format: TimeFormat) -> Column:
 
 
 def _year_text(part: dict[str, Column]) -> Column:
-    """The four-digit year, from matched texts by directive (`part`); a two-digit year gets the century 19 or 20."""
+    """Return the four-digit year; `part` maps directives to the texts that they matched.
+
+    Two digits get the century 19 or 20.
+    """
     if "Y" in part:
         return part["Y"]
     century = F.when(part["y"] >= F.lit(str(PIVOT)), F.lit("19")).otherwise(F.lit("20"))
@@ -41,7 +44,7 @@ def _year_text(part: dict[str, Column]) -> Column:
 
 
 def _month_text(part: dict[str, Column]) -> Column:
-    """The two-digit month, from matched texts by directive (`part`): its number (`m`) or its name (`b`)."""
+    """Return the two-digit month, from its number or name; `part` maps directives to the texts that they matched."""
     if "m" in part:
         return F.lpad(part["m"], 2, "0")
     number = F.array_position(F.array(*map(F.lit, MONTHS)), F.lower(part["b"]))
@@ -49,7 +52,7 @@ def _month_text(part: dict[str, Column]) -> Column:
 
 
 def _hour_text(part: dict[str, Column]) -> Column:
-    """The two-digit hour, from matched texts by directive (`part`), with am or pm; 00 if the format lacks it."""
+    """Return the two-digit hour of the 24-hour clock; `part` maps directives to the texts that they matched."""
     if "I" not in part:
         return F.lpad(part["H"], 2, "0") if "H" in part else F.lit("00")
     half_day = F.when(F.lower(part["p"]) == "pm", F.lit(12)).otherwise(F.lit(0))

@@ -36,7 +36,10 @@ _ACCEPTED_TYPES = {
 
 
 def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame for a stream to `tick_number`, `c0`, ..., `row_order`; UsageError if unfit."""
+    """Convert a user's DataFrame for a stream to Transom's columns; raise UsageError if it does not fit.
+
+    The columns are `tick_number`, `c0`, `c1`, ... and `row_order`.
+    """
     refuse_watermark(extent, frame)
     tick = tick_of(extent, frame, calendar)
     position = position_of(extent, frame)
@@ -46,7 +49,7 @@ def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFr
 
 
 def refuse_watermark(extent: Extent, frame: DataFrame) -> None:
-    """Raise UsageError if a user's DataFrame for an extent has a watermark, since Transom sets it."""
+    """Raise UsageError if a user's DataFrame for a source has a watermark, since Transom sets it."""
     if any(DELAY_KEY in (field.metadata or {}) for field in frame.schema):
         raise UsageError(
             f"the DataFrame for {extent.name} has a watermark already",
@@ -55,14 +58,15 @@ def refuse_watermark(extent: Extent, frame: DataFrame) -> None:
 
 
 def tick_of(extent: Extent, frame: DataFrame, calendar: Calendar) -> Column:
-    """The tick of each row of a user's DataFrame; UsageError if the DataFrame has no usable time column."""
+    """Return the tick of each row of a user's DataFrame; raise UsageError if it has no usable time column."""
     return validated_tick(_tick_column(frame, _time_column(extent, frame), calendar), extent.name)
 
 
 def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame for a stored table to `version`, `c0`, ..., `row_order`; UsageError if it streams.
+    """Convert a user's DataFrame for a stored table to Transom's columns; raise UsageError if it is a stream.
 
-    `is_version` is true in a row that only marks that a version exists. Raises UsageError for a streaming DataFrame.
+    The columns are `version`, `c0`, `c1`, ..., `row_order` and `is_version`, which is true in a row that only marks
+    that a version exists.
     """
     if frame.isStreaming:
         raise UsageError(
@@ -80,7 +84,10 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
 
 
 def with_order(frame: DataFrame, extent: Extent) -> DataFrame:
-    """Add `row_order`, to sort a tick's rows: by site if sensed, else declared order or as read; then by all values."""
+    """Add the column `row_order`, which sorts the rows of each tick.
+
+    Rows of a sensed extent are sorted by site, others by the declared order or as read, and then by all values.
+    """
     names = [f"c{n}" for n in range(len(extent.schema))]
     keys: list[Column] = []
     if extent.kind is ExtentKind.SENSED and extent.site is not None and extent.sites:
@@ -95,27 +102,30 @@ def with_order(frame: DataFrame, extent: Extent) -> DataFrame:
 
 
 def _comparable(extent: Extent, name: str) -> Column:
-    """A value column for sorting the rows of a tick; timestamps as microseconds, so that Python can receive them."""
+    """Return a value column by which rows can be sorted; timestamps become microseconds, which Python can receive."""
     instant = extent.schema.attributes[int(name[1:])].type is Type.TIMESTAMP
     return F.unix_micros(F.col(name)).alias(name) if instant else F.col(name)
 
 
 def _is_version_marker(extent: Extent, frame: DataFrame) -> Column:
-    """True in rows of a table that hold no data and only mark that a version exists, even an empty one."""
+    """Whether a row of a table holds no data and only marks that a version exists, even an empty one."""
     if OWN_EMPTY in frame.columns:
         return F.col(OWN_EMPTY)
     return F.col(EMPTY) if EMPTY in frame.columns and EMPTY not in extent.names else F.lit(False)
 
 
 def position_of(extent: Extent, frame: DataFrame) -> Column | None:
-    """The column of a user's DataFrame that numbers the rows of each tick; None if it has no such column."""
+    """Return the column of a user's DataFrame that numbers the rows of each tick; None if it has no such column."""
     if OWN_POSITION in frame.columns:
         return F.col(OWN_POSITION)
     return F.col(POSITION) if POSITION in frame.columns and POSITION not in extent.names else None
 
 
 def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> str | None:
-    """Name of the time column: declared, `tick` or the only other timestamp; if none, UsageError if `required`."""
+    """Choose the time column: the declared one, `tick`, or the only undeclared timestamp.
+
+    Without such a column, raises UsageError if `required`, otherwise returns None.
+    """
     if OWN_TICK in frame.columns:
         return OWN_TICK
     declared = extent.source.time if isinstance(extent.source, Files) else None
@@ -132,7 +142,7 @@ def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> 
 
 
 def _tick_column(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
-    """The tick in the time column `name`: integers unchanged, timestamps by the calendar; else UsageError (E2)."""
+    """Read the tick from the time column `name`, an integer or a timestamp; raise UsageError for other types (E2)."""
     assert name is not None  # noqa: S101 - the caller looked for it
     column, kind = F.col(quoted(name)), frame.schema[name].dataType.typeName()
     if kind in _INTEGER_TYPES:
@@ -144,7 +154,7 @@ def _tick_column(frame: DataFrame, name: str | None, calendar: Calendar) -> Colu
 
 
 def validated_tick(tick: Column, extent: str) -> Column:
-    """The column `tick`; the query fails, naming the extent, if a row's tick is NULL or before tick 0."""
+    """Return the column `tick`; the query fails, and names the source, if a tick is NULL or before tick 0."""
     message = F.concat(F.lit(f"{extent}: tick "), tick.cast("string"), F.lit(" lies before tick 0"))
     return (
         F.when(tick >= 0, tick)
@@ -154,7 +164,7 @@ def validated_tick(tick: Column, extent: str) -> Column:
 
 
 def _value_columns(extent: Extent, frame: DataFrame) -> list[Column]:
-    """An extent's value columns `c0`, ..., cast to its types; UsageError if one is missing or of a wrong type."""
+    """Cast a user's columns to the declared types, as `c0`, `c1`, ...; raise UsageError if one does not fit."""
     cells = []
     for n, attribute in enumerate(extent.schema):
         if attribute.name not in frame.columns:

@@ -20,14 +20,20 @@ LowerExpression = Callable[[Expression, Mapping[str, Column]], Column]
 
 
 def solution_text(columns: Mapping[str, Column]) -> Column:
-    """A solution's bindings as one text, as in the reference engine; internal variables, with a space, are left out."""
+    """Write a solution's bindings as one text, as the reference engine does; internal variables are left out.
+
+    The names of internal variables contain a space.
+    """
     names = sorted(name for name in columns if " " not in name)
     bindings = [F.when(columns[name].isNotNull(), F.concat(F.lit(f"?{name} = "), columns[name])) for name in names]
     return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))
 
 
 def new_blank_node(owner: Column, origin: Column) -> Column:
-    """A blank node labelled by the hash of `owner` (a solution and its copy number) and `origin` (which call)."""
+    """Create a blank node whose label is a hash of `owner` and `origin`.
+
+    `owner` is a solution and its copy number, `origin` tells which call or template node creates the blank node.
+    """
     digest = F.sha2(F.concat(owner, F.lit(" "), origin), 256)
     return F.concat(F.lit("_:n"), F.substring(digest, 1, 20))
 
@@ -44,7 +50,11 @@ def replace_bnode_calls(
     bound_variable: str,
     lower_argument: LowerExpression,
 ) -> tuple[Expression, Mapping[str, Column]]:
-    """BNODE calls become variables in `columns`; `owner` (None: solution), `bound_variable`, argument label nodes."""
+    """Replace the BNODE calls in an expression by variables, whose blank nodes are added to `columns`.
+
+    The label of a blank node depends on `owner` (None: the solution itself), and on the argument of the call or,
+    without one, on `bound_variable`.
+    """
     if not calls_bnode(expression):
         return expression, columns
     owner_text = F.concat(solution_text(columns), F.lit(" 0")) if owner is None else owner
@@ -52,7 +62,7 @@ def replace_bnode_calls(
     call_count = 0
 
     def replace_call(part: Expression) -> Expression:
-        """Replace a BNODE call by a variable for its blank node; other expressions are unchanged."""
+        """Replace a BNODE call by a variable for its blank node; return other expressions unchanged."""
         nonlocal call_count
         if not isinstance(part, Call) or part.function.name != "BNODE":
             return part

@@ -26,7 +26,7 @@ _DAY = 86_400_000_000
 
 
 def terms_to_values(node: TermsToValues, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Convert columns of RDF terms to typed values; rows that do not fit are dropped and, if live, counted."""
+    """Convert columns of RDF terms to typed values; drop rows that do not fit and, in a live run, count them."""
     texts = [_lexical_text(f"c{n}").alias(f"t{n}") for n in range(len(node.schema))]
     rows = frame.select(*carried_columns(frame), *texts)
     fits, cells = F.lit(True), []
@@ -49,7 +49,7 @@ def terms_to_values(node: TermsToValues, frame: DataFrame, run: LoweringContext)
 
 
 def _lexical_text(name: str) -> Column:
-    """The text in a column of terms: characters of a literal or an IRI, or the N-Triples text of a blank node."""
+    """The text of the term in a column: a literal's characters, an IRI, or the N-Triples text of a blank node."""
     inputs = SqlInputs()
     term = inputs.name(F.col(name))
     literal = spelling.lexical(term, spelling.literal_suffix(term))
@@ -60,7 +60,7 @@ def _lexical_text(name: str) -> Column:
 
 
 def _is_null_text(text: Column, kind: Type) -> Column:
-    """Whether a string, read as type `kind`, means NULL: NaN does, for floats and decimals."""
+    """Whether a string means NULL when it is read as type `kind`, as NaN does for floats and decimals."""
     if kind not in (Type.FLOAT, Type.DECIMAL):
         return F.lit(False)
     return F.lower(F.btrim(text, F.lit(" \t\r\n"))) == F.lit("nan")
@@ -74,14 +74,14 @@ def values_to_terms(node: ValuesToTerms, frame: DataFrame) -> DataFrame:
 
 
 def _term_column(name: str, kind: Type) -> Column:
-    """The RDF term, as N-Triples text, for the typed value in a column; NULL (unbound) for NULL."""
+    """Convert the typed value in a column to an RDF term as N-Triples text; NULL (unbound) stays NULL."""
     inputs = SqlInputs()
     value = inputs.name(F.col(name))
     return inputs.column(S.when(value.isNotNull(), _term_text(value, kind)))
 
 
 def _term_text(value: Sql, kind: Type) -> Sql:
-    """The N-Triples text of the RDF term for a value of type `kind`; PlanError for points and lines."""
+    """Write the N-Triples text of the RDF term for a value of type `kind`; raise PlanError for points and lines."""
     match kind:
         case Type.INTEGER | Type.TIME:
             return spelling.literal_term(value.cast("string"), datatype_suffix(INTEGER), escape=False)
@@ -106,7 +106,7 @@ def _term_text(value: Sql, kind: Type) -> Sql:
 
 
 def _instant_text(value: Sql) -> Sql:
-    """A timestamp in ISO 8601 and UTC, independent of the session's time zone."""
+    """Format a timestamp as ISO 8601 in UTC, independent of the session's time zone."""
     micros = S.unix_micros(value)
     micros_of_day = S.pmod(micros, S.lit(_DAY))
     days = S.div(micros - micros_of_day, S.lit(_DAY))

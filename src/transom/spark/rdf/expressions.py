@@ -29,7 +29,7 @@ from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, bind_once, con
 def lower_to_column(
     expression: Expression, columns: Mapping[str, Column], *, owner: Column | None = None, bound_variable: str = ""
 ) -> Column:
-    """A column for an expression over terms: N-Triples text or boolean; `owner` and `bound_variable` are for BNODE.
+    """Translate an expression over RDF terms to a Spark column of N-Triples text or booleans.
 
     `columns` is the solution, which owns new blank nodes. If another solution owns them, `owner` is its text and copy
     number. `bound_variable` is the variable that the expression defines.
@@ -41,14 +41,20 @@ def lower_to_column(
 
 
 def holds(condition: Expression, columns: Mapping[str, Column]) -> Column:
-    """Whether a condition over RDF terms, in `columns` by variable, is true; an error counts as false at any depth."""
+    """Whether a condition over RDF terms is true, as a Spark column; an error at any depth counts as false.
+
+    `columns` are the variables' columns by name.
+    """
     inputs = SqlInputs()
     condition, columns = replace_bnode_calls(condition, columns, None, "", lower_to_column)
     return inputs.column(F.coalesce(_lower_condition(condition, columns, inputs).truth(), F.lit(False)))
 
 
 def _lower_condition(condition: Expression, columns: Mapping[str, Column], inputs: SqlInputs) -> ShapedTerm:
-    """Lower a condition in which an error counts as false, such as a FILTER; gives smaller SQL than `lower`."""
+    """Translate a condition, such as a FILTER, to SQL in which an error counts as false.
+
+    This gives smaller SQL than `lower`.
+    """
     match condition:
         case Cast(operand=operand, type=Type.BOOLEAN):
             return truth_term(_lower_condition(operand, columns, inputs).truth())
@@ -61,7 +67,10 @@ def _lower_condition(condition: Expression, columns: Mapping[str, Column], input
 
 
 def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Column]:
-    """Sort columns for one ORDER BY expression: ascending, unbound (NULL) first; the caller reverses them for DESC."""
+    """Return the sort columns of an ORDER BY expression: ascending, with unbound (NULL) first.
+
+    For DESC, callers reverse the order.
+    """
     inputs = SqlInputs()
     expression, columns = replace_bnode_calls(expression, columns, None, "", lower_to_column)
     lowered = lower(expression, columns, inputs)
@@ -70,7 +79,7 @@ def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Col
 
 
 def lower(expression: Expression, columns: Mapping[str, Column], inputs: SqlInputs) -> ShapedTerm:
-    """Lower an expression over terms to SQL with the shape of its value; Unsupported if Spark cannot run a function."""
+    """Translate an expression over RDF terms to SQL; raise Unsupported if Spark cannot run one of its functions."""
     match expression:
         case Constant(value=None):
             return no_term()

@@ -32,7 +32,7 @@ BoundVariables = Mapping[str, Column]
 
 
 def message_star_match(node: MessageStarMatch, run: LoweringContext) -> DataFrame:
-    """Changes of the solutions of a star pattern (one subject), matched within each message of statements."""
+    """Match triple patterns with one subject inside each message, and emit the changes of their solutions."""
     assert isinstance(node.input, ReadStream)  # noqa: S101 - the planner puts it above a stream only
     constant = not any(isinstance(branch.terms[_PREDICATE], expression.Column) for branch in node.branches)
     matched = read_stream(
@@ -43,12 +43,12 @@ def message_star_match(node: MessageStarMatch, run: LoweringContext) -> DataFram
 
 
 def _match_any_predicates(node: MessageStarMatch, frame: DataFrame) -> DataFrame:
-    """Replace each message's statements in `c0` by its star-pattern solutions; predicates may be variables."""
+    """Replace each message's statements in `c0` by the solutions of the patterns; predicates may be variables."""
     return frame.withColumn("c0", _match_patterns(node, F.col("c0"), node.branches, {}))
 
 
 def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> DataFrame:
-    """As `_match_any_predicates`, for constant predicates; fast if a message has each predicate once.
+    """Like `_match_any_predicates`, but for constant predicates; fast if a message has each predicate once.
 
     Expressions that are used several times have their own projection; otherwise Spark would compute them at each use.
     """
@@ -83,17 +83,17 @@ def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> Data
 def _match_patterns(
     node: MessageStarMatch, message: Column, branches: Sequence[PatternBranch], bound: BoundVariables
 ) -> Column:
-    """A message's solutions of the patterns `branches`, by nested loops; `bound` holds variables bound so far."""
+    """Match the patterns `branches` in a message by nested loops; `bound` holds the variables bound so far."""
     if not branches:
         return F.array(_solution_struct(node, bound))
     branch, *later_branches = branches
 
     def fits(statement: Column) -> Column:
-        """Whether a statement matches the first pattern of `branches`, given the variables bound so far."""
+        """Whether a statement matches the first of the `branches`, with the variables bound so far."""
         return reduce(and_, _conditions(branch, [statement[term] for term in _TERMS], bound), F.lit(True))
 
     def extend_matches(statement: Column) -> Column:
-        """The solutions of the later patterns, given the variables that this statement binds."""
+        """Return the solutions of the remaining patterns, with the variables that this statement binds."""
         new_variables = {name: statement[_TERMS[position]] for name, position in first_positions(branch.terms).items()}
         return _match_patterns(node, message, later_branches, {**new_variables, **bound})
 
@@ -101,7 +101,7 @@ def _match_patterns(
 
 
 def _conditions(branch: PatternBranch, statement: Sequence[Column], bound: BoundVariables) -> list[Column]:
-    """Conditions for a statement (three terms) to match a pattern; variables in `bound` need equal terms (R11)."""
+    """Return the conditions for a statement to match a pattern; variables in `bound` need equal terms (R11)."""
     first = first_positions(branch.terms)
     conditions = []
     for position, term in enumerate(branch.terms):
@@ -115,6 +115,6 @@ def _conditions(branch: PatternBranch, statement: Sequence[Column], bound: Bound
 
 
 def _solution_struct(node: MessageStarMatch, bound: BoundVariables) -> Column:
-    """A solution as a struct of values `c0`, `c1`, ..., from the columns of its bound variables."""
+    """Build a solution as a struct of the values `c0`, `c1`, ..., from the columns of its bound variables."""
     cells = (bound[a.name].alias(f"c{n}") for n, a in enumerate(node.schema))
     return F.struct(*cells, F.lit(0).alias("_"))  # never a struct without fields

@@ -18,12 +18,15 @@ _TINY = 2.0**-60
 
 
 def sort_key(term: Sql) -> Sql:
-    """A struct that sorts terms (N-Triples text) as ORDER BY does: unbound, blank nodes, IRIs, literals by value."""
+    """Build a struct that sorts terms as ORDER BY does: unbound, blank nodes, IRIs, then literals by value.
+
+    Terms are N-Triples texts.
+    """
     return F.when(term.isNotNull(), let_interpreted([term, term_value(term)], _sort_key))
 
 
 def _sort_key(term: Sql, value: Sql) -> Sql:
-    """A struct that sorts a term as ORDER BY does, from its N-Triples text and its parsed value (class and fields)."""
+    """Build a struct that sorts a term as ORDER BY does, from its N-Triples text and its parsed value."""
 
     def is_class(*classes: ValueClass) -> Sql:
         """Whether the term's parsed value is of one of the classes, such as NUMBER or TEXT."""
@@ -65,7 +68,10 @@ def _sort_key(term: Sql, value: Sql) -> Sql:
 
 
 def _key_struct(integer: Sql, fraction: Sql | None = None, has_more: Sql | None = None) -> Sql:
-    """Struct that sorts a number: integer part, 18 decimal places (None: 0), whether more follow (None: no)."""
+    """Build a struct that sorts a number: its integer part, 18 decimal places, and whether more places follow.
+
+    Without `fraction` and `has_more`, the number is an integer.
+    """
     return F.struct(
         integer.try_cast(EXACT).alias("whole"),
         (exact(0) if fraction is None else fraction.try_cast(EXACT)).alias("part"),
@@ -74,14 +80,14 @@ def _key_struct(integer: Sql, fraction: Sql | None = None, has_more: Sql | None 
 
 
 def _exact_key(value: Sql) -> Sql:
-    """Struct to sort numbers that are equal as floats: integer part, 18 decimal places, whether more places follow.
+    """Build a struct that sorts numbers which are equal as floats: integer part, 18 places, whether more follow.
 
     All three have its sign. The key orders numbers that are equal as floats, which keep only 53 bits.
     """
     unit = exact(UNIT)
 
     def decimal_key(units: Sql) -> Sql:
-        """Struct to sort a decimal, given in units of 10^-18: integer part, 18 decimal places, no more places."""
+        """Build the struct that sorts a decimal, which is given in units of 10^-18 and has no further places."""
         return let([F.try_mod(units, unit)], lambda rest: _key_struct(F.try_divide(units - rest, unit), rest))
 
     return (
@@ -92,7 +98,10 @@ def _exact_key(value: Sql) -> Sql:
 
 
 def _float_key(value: Sql) -> Sql:
-    """Struct that sorts a float exactly: integer part, 18 decimal places, whether more follow; all with its sign."""
+    """Build a struct that sorts a float exactly: integer part, 18 decimal places, and whether more places follow.
+
+    All three have the float's sign.
+    """
     size = F.abs(value)
     sign = F.when(value < 0, F.lit(-1)).otherwise(F.lit(1))
     integer = F.when(size < F.lit(_SHORT), F.when(size < F.lit(_SHORT), size).cast("bigint").cast(EXACT)).when(
@@ -100,7 +109,7 @@ def _float_key(value: Sql) -> Sql:
     )
 
     def apply_sign(integer_part: Sql, decimals: Sql, sign: Sql) -> Sql:
-        """Struct that sorts the float exactly: the absolute integer part and decimal places, times `sign` (-1 or 1)."""
+        """Build the struct that sorts the float, from its absolute integer part and decimal places and its sign."""
         factor = sign.cast(EXACT)
         return _key_struct(
             F.try_multiply(F.coalesce(integer_part, exact(0)), factor),
@@ -113,7 +122,7 @@ def _float_key(value: Sql) -> Sql:
 
 
 def _power_of_two(exponent: Sql) -> Sql:
-    """2^exponent as an exact decimal of 38 digits; must be below 10^38."""
+    """Compute 2^exponent as an exact decimal of 38 digits; it must be below 10^38."""
     half = F.least(exponent, F.lit(57))
     first, second = (F.pow(F.lit(2.0), power).cast("bigint").cast(EXACT) for power in (half, exponent - half))
     return F.try_multiply(first, second).try_cast(EXACT)
@@ -131,17 +140,17 @@ def _large_whole(size: Sql) -> Sql:
 
 
 def _decimal_places(fraction: Sql) -> Sql:
-    """The first 18 decimal places of a float in [0, 1) as an integer, and whether there are more; a struct."""
+    """Build a struct of the first 18 decimal places of a float in [0, 1), as an integer, and whether there are more."""
 
     def places_struct(digits: Sql, has_more: Sql) -> Sql:
-        """A struct of 18 decimal places as an integer, and whether there are more."""
+        """Build a struct of 18 decimal places, as an integer, and whether there are more."""
         return F.struct(digits.try_cast(EXACT).alias("part"), has_more.cast("int").alias("beyond"))
 
     def divided(dividend: Sql, divisor: Sql) -> Sql:
-        """The decimal places: the integer quotient, and whether the division leaves a remainder."""
+        """Compute the decimal places as an integer quotient; a remainder means that there are more."""
 
         def split_remainder(remainder: Sql) -> Sql:
-            """The decimal places, from the remainder of dividend and divisor."""
+            """Build the decimal places from the remainder of the division."""
             return places_struct(
                 F.try_divide(dividend - remainder, divisor), F.when(remainder > exact(0), F.lit(1)).otherwise(F.lit(0))
             )
@@ -149,7 +158,7 @@ def _decimal_places(fraction: Sql) -> Sql:
         return let([F.try_mod(dividend, divisor).try_cast(EXACT)], split_remainder)
 
     def shifted(exponent: Sql) -> Sql:
-        """The decimal places of the fraction, which is an integer times 2^-exponent."""
+        """Compute the decimal places of the fraction, which is an integer times 2^-exponent."""
         mantissa = (fraction * F.pow(F.lit(2.0), exponent)).cast("bigint").cast(EXACT)
         return let([F.try_multiply(mantissa, exact(UNIT)).try_cast(EXACT), _power_of_two(exponent)], divided)
 

@@ -28,12 +28,12 @@ from transom.spark.windows import inserts_and_deletes
 
 
 def carried_term_columns(frame: DataFrame) -> list[Column]:
-    """Columns that accompany terms, if present: tick, window key, signed `count`, order within a tick `row_order`."""
+    """Return the columns that accompany terms: tick, window key, `count` and `row_order`, if the frame has them."""
     return carried_columns(frame, COUNT, ORDER)
 
 
 def read_graph(node: ReadGraph, run: LoweringContext) -> DataFrame:
-    """The distinct statements of the stored graphs that a node reads: subject `c0`, predicate `c1`, object `c2`."""
+    """Read the distinct statements of the stored graphs of a node: subject `c0`, predicate `c1`, object `c2`."""
     frames = [run.tables[extent].select(*value_names(STATEMENT)) for extent in node.extents]
     if not frames:
         return _constant_rows(run, [], len(STATEMENT))
@@ -41,12 +41,12 @@ def read_graph(node: ReadGraph, run: LoweringContext) -> DataFrame:
 
 
 def inline_values(node: ValuesExec, run: LoweringContext) -> DataFrame:
-    """The constant solutions of a SPARQL VALUES clause, as rows of terms."""
+    """Return the constant solutions of a SPARQL VALUES clause as rows of terms."""
     return _constant_rows(run, [tuple(map(term_text, row)) for row in node.rows], len(node.schema))
 
 
 def _constant_rows(run: LoweringContext, rows: list[tuple[str | None, ...]], width: int) -> DataFrame:
-    """A frame of constant rows of `width` terms (None: unbound), which needs no Spark job to build."""
+    """Build a frame of constant rows of `width` terms without running a Spark job; None means unbound."""
     struct_type = ", ".join(["_: int", *(f"c{n}: string" for n in range(width))])
     cells = [F.struct(F.lit(0).alias("_"), *_constant_cells(row)) for row in rows]
     row_array = F.array(*cells) if cells else F.array().cast(f"array<struct<{struct_type}>>")
@@ -54,19 +54,19 @@ def _constant_rows(run: LoweringContext, rows: list[tuple[str | None, ...]], wid
 
 
 def _constant_cells(row: tuple[str | None, ...]) -> list[Column]:
-    """The terms of a constant row (None: unbound) as columns `c0`, `c1`, ..."""
+    """Return the terms of a constant row as columns `c0`, `c1`, ...; None means unbound and becomes NULL."""
     return [F.lit(term).cast("string").alias(f"c{n}") for n, term in enumerate(row)]
 
 
 def term_text(term: Value) -> str | None:
-    """The N-Triples text of a constant term; None, which is unbound, stays None."""
+    """Return the N-Triples text of a constant term; None, which means unbound, stays None."""
     return None if term is None else str(term)
 
 
 def table_to_changes(
     node: TableToChanges, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """A table's rows as insertions: at tick 0, or in a live run at the tick of `clock` (None in a replay)."""
+    """Convert a stored table to insertions: at tick 0 in a replay, or at the tick of `clock` in a live run."""
     if clock is None:
         return frame.select(run.time.as_event_time(F.lit(0)), F.lit(1).alias(COUNT), *value_names(node.schema))
     at, table = clock.alias("at"), frame.withColumn("is_match", F.lit(1)).alias("table")
@@ -77,26 +77,29 @@ def table_to_changes(
 
 
 def time_window_changes(node: TimeWindowChanges, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """An insertion of each statement at its tick, and its retraction when it leaves the time window."""
+    """Emit an insertion of each statement at its tick, and its retraction when it leaves the time window."""
     return inserts_and_deletes(
         frame, window_end(run.time.tick_number(), node.width, node.slide), run, value_names(node.schema)
     )
 
 
 def window_end(tick: Column, width: int, slide: int) -> Column:
-    """The tick at which a statement of `tick` leaves a time window of `width` ticks that slides by `slide` (R3)."""
+    """The tick at which a statement that arrived at `tick` leaves a time window (R3).
+
+    The window has a length of `width` ticks and slides by `slide` ticks.
+    """
     return div(tick + F.lit(width), slide) * F.lit(slide)
 
 
 def pattern_match(node: PatternMatch, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The solutions of a triple pattern: one row, or change, per matching statement or change of one."""
+    """Match a triple pattern: each matching statement, or each change of such a statement, gives one solution."""
     positions = first_positions(node.terms)
     cells = [F.col(f"c{positions[a.name]}").alias(f"c{n}") for n, a in enumerate(node.schema)]
     return frame.where(_matches_pattern(node.terms)).select(*carried_term_columns(frame), *cells)
 
 
 def first_positions(terms: tuple[TermPattern, ...]) -> dict[str, int]:
-    """Where each variable of a triple pattern first occurs: 0, 1 or 2, the subject, predicate or object of `terms`."""
+    """Map each variable of a triple pattern to its first position: 0 (subject), 1 (predicate) or 2 (object)."""
     positions: dict[str, int] = {}
     for position, term in enumerate(terms):
         if isinstance(term, expression.Column):
@@ -117,7 +120,10 @@ def _matches_pattern(terms: tuple[TermPattern, ...]) -> Column:
 
 
 def multi_pattern_scan(node: MultiPatternScan, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Match several triple patterns in one pass over the statements: solution changes; pattern number in `side`."""
+    """Match several triple patterns in one pass over the statements, and emit the changes of their solutions.
+
+    `side` is the number of the pattern.
+    """
     matches = [_branch_match(branch, side, len(node.schema)) for side, branch in enumerate(node.branches)]
     has_signs = COUNT in frame.columns
     carried = [TICK, *([COUNT] if has_signs else [])]
@@ -139,7 +145,7 @@ def multi_pattern_scan(node: MultiPatternScan, frame: DataFrame, run: LoweringCo
 
 
 def _branch_window_end(node: MultiPatternScan, tick: Column) -> Column:
-    """The tick at which a statement leaves the window of the pattern it matched, whose number is in `side`."""
+    """The tick at which a statement leaves the window of the pattern that it matches, whose number is in `side`."""
     windows = [branch.window or (1, 1) for branch in node.branches]
     end = window_end(tick, *windows[0])
     for window in sorted(set(windows) - {windows[0]}):
@@ -149,7 +155,7 @@ def _branch_window_end(node: MultiPatternScan, tick: Column) -> Column:
 
 
 def _change_struct(tick: Column, count: int) -> Column:
-    """A change as a struct: its tick `tick_number` and its signed count `count`."""
+    """Build a change as a struct: its tick `tick_number` and its signed count `count`."""
     return F.struct(tick.cast("long").alias(TICK_NUMBER), F.lit(count).alias(COUNT))
 
 
@@ -162,7 +168,10 @@ def _branch_condition(branch: PatternBranch) -> Column:
 
 
 def _branch_match(branch: PatternBranch, side: int, width: int) -> Column:
-    """A struct of `side` (the pattern's number) and a statement's solution, `width` terms; NULL if no match."""
+    """Match a statement with one of several patterns; return the pattern's number and the solution, or NULL.
+
+    The struct has `side`, the number, and `width` terms.
+    """
     positions = first_positions(branch.terms)
     cells = [F.col(f"c{positions[a.name]}").alias(f"c{n}") for n, a in enumerate(branch.schema)]
     cells += [F.lit(None).cast("string").alias(f"c{n}") for n in range(len(cells), width)]

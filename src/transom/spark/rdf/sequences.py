@@ -32,7 +32,10 @@ _MAX_LENGTH = 2**31 - 1
 
 
 def sort(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """ORDER BY, LIMIT, OFFSET: rows numbered in `row_order`; for changes all rows at each changed tick, or a marker."""
+    """Sort, slice and number solutions as ORDER BY, LIMIT and OFFSET demand; the number is in `row_order`.
+
+    For changes, it emits all rows at each tick with changes, or a marker if there are none.
+    """
     columns = columns_by_name(node.input.schema)
     per = [columns[name].alias(f"per{n}") for n, name in enumerate(node.per)]
     if node.form is Form.TABLE:
@@ -60,7 +63,7 @@ def sort(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _contents_by_tick(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """All current solutions at every tick with changes, and a window marker; by the `product` machine."""
+    """Emit all current solutions, and a window marker, at every tick with changes, by a stateful machine."""
     copies = F.abs(F.col(COUNT)).cast("int")
     sign = F.signum(F.col(COUNT)).cast("int")
     events = F.concat(
@@ -74,12 +77,12 @@ def _contents_by_tick(node: Sort, frame: DataFrame, run: LoweringContext) -> Dat
 
 
 def _marker_struct() -> Column:
-    """The change that marks a window's existence, even if it has no rows: `count` is 1, `is_row` is false."""
+    """Build the change that marks that a window exists, even without rows: `count` is 1, `is_row` is false."""
     return F.struct(F.lit(1).alias(COUNT), F.lit(False).alias(IS_ROW))
 
 
 def _sort_entry(node: Sort) -> Column:
-    """A solution as a struct to sort: ORDER BY values `k0`, ..., tie-breaking variables `tie`, then its own columns."""
+    """Build the struct by which a solution is sorted: ORDER BY values, tie-breaking variables, then its columns."""
     columns = columns_by_name(node.input.schema)
     keys: list[Column] = []
     for at, key in enumerate(node.keys):
@@ -91,7 +94,7 @@ def _sort_entry(node: Sort) -> Column:
 
 
 def _sliced_rows(node: Sort) -> Column:
-    """The collected array `rows`, sorted, then projected, made distinct and sliced as the query demands."""
+    """Sort the array column `rows`, then project, deduplicate and slice it as the query demands."""
     if node.keys:
         rows = F.array_sort(F.col("rows"), lambda left, right: _compare_rows(node, left, right))
     else:
@@ -111,12 +114,12 @@ def _sliced_rows(node: Sort) -> Column:
 
 
 def _projection(field_names: list[str | None]) -> Callable[[Column], Column]:
-    """A function that selects fields of a row struct, as `c0`, `c1`, ...; the field name None selects NULL."""
+    """Return a function that selects fields of a row struct as `c0`, `c1`, ...; a None among the names selects NULL."""
     return lambda row: _row_struct([None if field_name is None else row[field_name] for field_name in field_names])
 
 
 def _row_struct(cells: list[Column | None]) -> Column:
-    """A row as a struct of `c0`, `c1`, ... from columns; NULL (unbound) for None."""
+    """Build a row as a struct of `c0`, `c1`, ... from columns; None becomes NULL (unbound)."""
     null = F.lit(None).cast("string")
     return F.struct(F.lit(0).alias("_"), *((null if c is None else c).alias(f"c{n}") for n, c in enumerate(cells)))
 
@@ -131,13 +134,16 @@ def _compare_rows(node: Sort, left: Column, right: Column) -> Column:
 
 
 def _compare_values(left: Column, right: Column, descending: bool) -> Column:
-    """Compare two solutions' values of one ORDER BY expression: -1, 0 or 1; the opposite sign if `descending`."""
+    """Compare the values of one ORDER BY expression in two solutions: -1, 0 or 1; reversed if `descending`."""
     less, more = (1, -1) if descending else (-1, 1)
     return F.when(left < right, F.lit(less)).when(left > right, F.lit(more)).otherwise(F.lit(0))
 
 
 def sequence_to_changes(node: SequenceToChanges, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Changes between the contents of a sequence at successive ticks; a table only loses `row_order`."""
+    """Emit the changes between the contents of a sorted sequence at successive ticks.
+
+    A table only loses the column `row_order`.
+    """
     if node.form is Form.TABLE:
         return frame.drop(ORDER)
     rows = frame.withColumn(WINDOW, F.lit(1))
@@ -145,13 +151,13 @@ def sequence_to_changes(node: SequenceToChanges, frame: DataFrame, run: Lowering
 
 
 def total_order_key(term: Column) -> Column:
-    """A struct that orders all RDF terms, to break ties of ORDER BY: NULL, then blank nodes, IRIs, literals."""
+    """Build a struct that orders all RDF terms, to break ties of ORDER BY: NULL, blank nodes, IRIs, literals."""
     inputs = SqlInputs()
     return inputs.column(_total_order_key(inputs.name(term)))
 
 
 def _total_order_key(term: Sql) -> Sql:
-    """A struct that orders all RDF terms, to break ties of ORDER BY: the term's kind, text, datatype and language."""
+    """Build a struct that orders all RDF terms by kind, text, datatype and language, to break ties of ORDER BY."""
     suffix = literal_suffix(term)
     kind = S.when(term.isNull(), 0).when(is_blank_node(term), 1).when(is_iri(term), 2).otherwise(3)
     text = (

@@ -30,7 +30,7 @@ COPY_NUMBER = "copy"
 
 
 def bind_blank_nodes(node: BindBlankNodes, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """BIND of an expression that calls BNODE: adds the variable's column, NULL (unbound) on error."""
+    """Compute BIND of an expression that calls BNODE: add the variable's column, which is NULL (unbound) on error."""
     columns = columns_by_name(node.input.schema)
     frame = number_copies(frame, node.input.schema, run)
     owner = _blank_node_owner({name: columns[name] for name in node.owner})
@@ -42,17 +42,20 @@ def bind_blank_nodes(node: BindBlankNodes, frame: DataFrame, run: LoweringContex
 
 
 def _aligned_columns(schema: Schema, columns: Mapping[str, Column]) -> list[Column]:
-    """The columns of variables in the order of a schema; NULL for variables that are not bound."""
+    """Return the columns of variables in the order of a schema; NULL for variables that are not bound."""
     return [columns.get(a.name, null_of(a.type)).alias(f"c{n}") for n, a in enumerate(schema)]
 
 
 def union_all(node: UnionAll, left: DataFrame, right: DataFrame) -> DataFrame:
-    """UNION of solutions, with columns aligned by variable; if ordered, `row_order` sorts the left operand's first."""
+    """Unite two inputs of solutions, with columns aligned by variable; if ordered, the left solutions come first."""
     return _union_side(node, node.left, left, 0).unionByName(_union_side(node, node.right, right, 1))
 
 
 def _union_side(node: UnionAll, input_node: PhysicalNode, frame: DataFrame, side: int) -> DataFrame:
-    """The left (0) or right (1) operand of a UNION, columns aligned; if ordered, `row_order` begins with its number."""
+    """Prepare the left (0) or right (1) input of a UNION by aligning its columns with the result.
+
+    If ordered, `row_order` begins with the number of the input.
+    """
     cells = _aligned_columns(node.schema, columns_by_name(input_node.schema))
     if not node.ordered:
         return frame.select(*carried_term_columns(frame), *cells)
@@ -62,7 +65,7 @@ def _union_side(node: UnionAll, input_node: PhysicalNode, frame: DataFrame, side
 
 
 def _part_number(node: UnionAll, side: int) -> int:
-    """The number, from the left, of the left (0) or right (1) operand of a UNION in a chain of nested UNIONs."""
+    """The position of an input (`side`: 0 is left, 1 is right) in a chain of nested UNIONs, counted from the left."""
     count = 0
     left = node.left
     while isinstance(left, UnionAll):
@@ -72,7 +75,10 @@ def _part_number(node: UnionAll, side: int) -> int:
 
 
 def construct(node: ConstructExec, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """The statements of a CONSTRUCT template per solution; those with unbound or invalid terms are left out (R18)."""
+    """Build the statements of a CONSTRUCT template for each solution; leave out invalid statements (R18).
+
+    A statement is invalid if a term is unbound or not allowed in its position.
+    """
     columns = columns_by_name(node.input.schema)
     creates_nodes = any(
         isinstance(part, BlankNode)
@@ -98,7 +104,7 @@ def construct(node: ConstructExec, frame: DataFrame, run: LoweringContext) -> Da
 
 
 def number_copies(frame: DataFrame, schema: Schema, run: LoweringContext) -> DataFrame:
-    """Number equal solutions from 0, in column `copy`; a change of several copies becomes one row per copy."""
+    """Number equal solutions from 0, in column `copy`; split a change of several copies into one row per copy."""
     cells = value_columns(schema)
     if COUNT not in frame.columns:
         equal_solutions = Window.partitionBy(F.lit(0), *cells).orderBy(F.lit(0))
@@ -113,7 +119,7 @@ def number_copies(frame: DataFrame, schema: Schema, run: LoweringContext) -> Dat
 
 
 def _template_term(term: TermPattern, columns: Mapping[str, Column], owner: Column) -> Column:
-    """A term of a CONSTRUCT template for a solution: a variable's value, a constant, or a blank node of `owner`."""
+    """Build a term of a CONSTRUCT template for a solution: a variable's value, a constant or a blank node."""
     match term:
         case expression.Column(name=name):
             return columns.get(name, F.lit(None).cast("string"))
@@ -124,12 +130,12 @@ def _template_term(term: TermPattern, columns: Mapping[str, Column], owner: Colu
 
 
 def _blank_node_owner(columns: Mapping[str, Column]) -> Column:
-    """The text from which new blank nodes are labelled: a solution's bindings and its copy number."""
+    """Write the text from which new blank nodes are labelled: a solution's bindings and its copy number."""
     return F.concat(solution_text(columns), F.lit(" "), F.col(COPY_NUMBER).cast("string"))
 
 
 def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Remove duplicate solutions; of changes, keep the first copy's insertion and the last copy's retraction."""
+    """Remove duplicate solutions; of changes, keep only the first copy's insertion and the last copy's retraction."""
     cells = value_names(node.schema)
     if node.form is Form.TABLE:
         if cells:

@@ -41,7 +41,10 @@ _SOLUTION = "*"
 def change_aggregate(
     node: ChangeAggregate, frame: DataFrame, start: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Changes of aggregates per group; from `start` on the group of all rows exists (None: from its first row)."""
+    """Aggregate changes per group in a stateful machine, and emit the changes of the results.
+
+    From the ticks of `start` on, the group of all rows exists; without it, from the first row on.
+    """
     if node.form is Form.TABLE:
         frame, start = _at_start(frame, run), None if start is None else _at_start(start, run)
     has_markers = IS_ROW in frame.columns
@@ -64,7 +67,7 @@ def change_aggregate(
 
 
 def _at_start(table: DataFrame, run: LoweringContext) -> DataFrame:
-    """The rows of a table as insertions at tick 0, as the machine needs them."""
+    """Convert the rows of a table to insertions at tick 0, as the stateful machine needs them."""
     return table.select(run.time.as_event_time(F.lit(0)), F.lit(1).alias(COUNT), "*")
 
 
@@ -76,14 +79,14 @@ def _argument(aggregate: Aggregate) -> object | None:
 
 
 def _is_term(node: ChangeAggregate, argument: object) -> bool:
-    """Whether the machine gets an aggregate's argument as an RDF term, not as a typed value or `_SOLUTION`."""
+    """Whether the stateful machine gets an argument as an RDF term, not as a typed value or `_SOLUTION`."""
     return argument != _SOLUTION and _over_terms(node.aggregates[0])
 
 
 def _compute_arguments(
     node: ChangeAggregate, arguments: Collection[object], frame: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Add columns for GROUP BY keys, aggregate arguments, and parts of RDF terms (ORDER BY key, number) they need."""
+    """Add columns for GROUP BY keys, for arguments of aggregates, and for the parts of RDF terms that these need."""
     has_markers = IS_ROW in frame.columns
     carried = [F.col(TICK), F.col(COUNT), *([F.col(IS_ROW), F.lit(1).alias(WINDOW)] if has_markers else [])]
     computed = {f"key{n}": _machine_argument(key.expression, node, run) for n, key in enumerate(node.keys)}
@@ -107,17 +110,17 @@ def _over_terms(aggregate: Aggregate) -> bool:
 
 
 def _machine_argument(expression: Expression, node: ChangeAggregate, run: LoweringContext) -> Column:
-    """An expression as a column that machines can take: timestamps become microseconds."""
+    """Translate an expression to a column that stateful machines can take: timestamps become microseconds."""
     return to_machine(lower_expression(expression, node.input.schema, run), expression.type)
 
 
 def _solution_struct(node: ChangeAggregate) -> Column:
-    """All values of a solution as one struct, the argument of COUNT(DISTINCT *)."""
+    """Build a struct of all values of a solution, the argument of COUNT(DISTINCT *)."""
     return F.struct(F.lit(0).alias("_"), *value_columns(node.input.schema))
 
 
 def _term_parts(name: str, functions: set[AggregateFunction]) -> dict[str, Column]:
-    """Columns for the ORDER BY key, characters and number of the term in column `name`, those that `functions` need."""
+    """Derive from a term the parts that `functions` need: its ORDER BY key, its characters and its number."""
     columns = {}
     term = SqlInputs().name(F.col(name))
     if functions & _ORDERED:
@@ -130,7 +133,10 @@ def _term_parts(name: str, functions: set[AggregateFunction]) -> dict[str, Colum
 
 
 def _term_cells(name: str, available: Collection[str]) -> list[Column]:
-    """A term's values in a machine row: the term, ORDER BY key, characters, number; NULL for those not `available`."""
+    """Return the columns of a term for the stateful machine: the term, ORDER BY key, characters and number.
+
+    Those that are not `available` are NULL.
+    """
     null = F.lit(None).cast("string")
     parts = [F.col(f"{name}_{p}") if f"{name}_{p}" in available else null for p in ("order", "characters")]
     number_parts = [F.col(f"{name}_number.{p}") if f"{name}_number" in available else null for p in "knf"]
@@ -138,14 +144,14 @@ def _term_cells(name: str, available: Collection[str]) -> list[Column]:
 
 
 def _with_start(rows: DataFrame, start: DataFrame) -> DataFrame:
-    """Add a window marker for each row of `start`, from which the group of all rows exists, even if empty."""
+    """Add a window marker for each row of `start`: from then on the group of all rows exists, even if it is empty."""
     markers = without_markers(start).select(TICK, COUNT, F.lit(False).alias(IS_ROW), F.lit(1).alias(WINDOW))
     marked_rows = rows if IS_ROW in rows.columns else rows.withColumns({IS_ROW: F.lit(True), WINDOW: F.lit(1)})
     return marked_rows.unionByName(markers, allowMissingColumns=True)
 
 
 def _aggregate_spec(aggregate: Aggregate, position: int | None) -> AggregateSpec:
-    """The machine's specification of an aggregate; `position` is the number of its argument among the input values."""
+    """Specify an aggregate for the stateful machine; `position` is the index of its argument among the input values."""
     function = "concat" if aggregate.function is _CONCAT else aggregate.function.value.lower()
     if not _over_terms(aggregate):
         kind = Type.INTEGER if aggregate.argument is None else aggregate.argument.type
@@ -155,7 +161,7 @@ def _aggregate_spec(aggregate: Aggregate, position: int | None) -> AggregateSpec
 
 
 def _emitted_columns(node: ChangeAggregate) -> list[tuple[str, Type]]:
-    """Names and types of the columns that the aggregating machine emits: group keys, then aggregates."""
+    """Return the names and types of the columns that the stateful machine emits: group keys, then aggregates."""
     columns = [(f"key{n}", attribute.type) for n, attribute in zip(range(len(node.keys)), node.schema)]
     for n, aggregate in enumerate(node.aggregates):
         if not _over_terms(aggregate):
@@ -169,12 +175,12 @@ def _emitted_columns(node: ChangeAggregate) -> list[tuple[str, Type]]:
 
 
 def _is_digits(aggregate: Aggregate) -> bool:
-    """Whether the machine emits an aggregate (a SUM of decimals) as digits in a string."""
+    """Whether the stateful machine emits an aggregate (a SUM of decimals) as digits in a string."""
     return aggregate.function is AggregateFunction.SUM and aggregate.attribute.type is Type.DECIMAL
 
 
 def _results(node: ChangeAggregate) -> list[Column]:
-    """The output columns `c0`, `c1`, ...: group keys, then aggregates, from the columns that the machine emits."""
+    """Build the output columns `c0`, `c1`, ... from the emitted ones: group keys, then aggregates."""
     columns = [F.col(f"key{n}") for n in range(len(node.keys))]
     for n, aggregate in enumerate(node.aggregates):
         if _over_terms(aggregate):
@@ -185,7 +191,7 @@ def _results(node: ChangeAggregate) -> list[Column]:
 
 
 def _result_term(aggregate: Aggregate, name: str) -> Column:
-    """The RDF term of an aggregate, from the machine's columns that begin with `name`."""
+    """Build the RDF term of an aggregate, from the emitted columns whose names begin with `name`."""
     if aggregate.function in _NUMERIC:
         return SqlInputs().column(_numeric_term(aggregate, name))
     if aggregate.function in (_COUNT, _CONCAT):
@@ -200,7 +206,10 @@ def _result_term(aggregate: Aggregate, name: str) -> Column:
 
 
 def _numeric_term(aggregate: Aggregate, name: str) -> Sql:
-    """The literal of a SUM or AVG over terms, from the machine's columns `{name}_...`; AVG of no values is the sum."""
+    """Build the literal of a SUM or AVG over terms, from the emitted columns whose names begin with `name`.
+
+    AVG of no values is their sum.
+    """
     kind, digits, floating = (SqlInputs().name(F.col(f"{name}_{part}")) for part in "knf")
     total = S.when(kind.isNotNull(), value_struct(ValueClass.NUMBER, k=kind, n=digits.cast(EXACT), f=floating))
     if aggregate.function is AggregateFunction.SUM:
@@ -208,12 +217,12 @@ def _numeric_term(aggregate: Aggregate, name: str) -> Sql:
     count = SqlInputs().name(F.col(f"{name}_count"))
 
     def quotient(sum_value: Sql, count_value: Sql) -> Sql:
-        """The quotient of the sum and the number of values; the sum itself if there are none."""
+        """Divide the sum by the number of values; return the sum itself if there are none."""
         return S.when(count == S.lit(0), sum_value).otherwise(divide(sum_value, count_value))
 
     return let([let([total, exact_number(NumericKind.INTEGER, count.cast(EXACT))], quotient)], _number_term_or_null)
 
 
 def _number_term_or_null(number: Sql) -> Sql:
-    """The RDF literal of a number struct (kind, exact value, float value); NULL for NULL."""
+    """Write a number struct (kind, exact value, float value) as an RDF literal; NULL stays NULL."""
     return S.when(number.isNotNull(), number_term(number))

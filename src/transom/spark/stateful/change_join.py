@@ -35,7 +35,10 @@ LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
 
 
 def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Join of changes: result changes with tick, `count` and values; `right` is None if `left` holds all inputs."""
+    """Join changes in a stateful machine, and emit the changes of the result.
+
+    `right` is None if `left` holds all inputs.
+    """
     if isinstance(node.residual, Compatibility):  # joins of solutions do not use window markers
         left, right = without_markers(left), None if right is None else without_markers(right)
     if right is not None and node.right is not None and node.right.form is Form.TABLE:
@@ -64,7 +67,10 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
 def _run_join_machine(
     sides: Sequence[DataFrame], specification: str, run: LoweringContext, widths: Sequence[int], out: Sequence[Type]
 ) -> DataFrame:
-    """Run a join machine (`widths`: values per input); gives tick, `window` (0: left row), `is_row`, `count`, `out`."""
+    """Run a stateful join machine; return its rows with tick, `window`, `is_row`, `count` and the values `out`.
+
+    `widths` are the numbers of values of the inputs. `window` is 0 for a left row itself, which is no pair.
+    """
     cells = [(f"c{n}", kind) for n, kind in enumerate(out)]
     emitted = run_machine(sides, specification, run, widths=widths, out=cells)
     return emitted.select(TICK, WINDOW, IS_ROW, F.col(COUNT).cast("int").alias(COUNT), *(name for name, _ in cells))
@@ -73,7 +79,10 @@ def _run_join_machine(
 def _count_matches(
     node: ChangeJoin, pairs: DataFrame, widths: Sequence[int], kinds: Sequence[Type], run: LoweringContext
 ) -> DataFrame:
-    """LEFT, SEMI, ANTI or MARK join by counting `pairs` per left row; `widths` and `kinds`: value counts and types."""
+    """Finish a LEFT, SEMI, ANTI or MARK join: count the matching `pairs` of each left row in a second machine.
+
+    `widths` and `kinds` are the numbers and the types of the inputs' values.
+    """
     left_values = machine_columns(pairs, value_names(node.sides[0]))
     with_pairs = node.join_type is JoinType.LEFT
     cells = machine_columns(pairs, [f"c{n}" for n in range(sum(widths))]) if with_pairs else left_values
@@ -87,7 +96,10 @@ def _count_matches(
 
 
 def _side_inputs(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringContext) -> list[DataFrame]:
-    """Join machine inputs for two relations, without rows whose NULL key can match nothing; markers are kept."""
+    """Build the inputs of the join machine for two relations, without rows whose NULL key cannot match.
+
+    Window markers are kept.
+    """
     machine_inputs = []
     for side, (schema, frame) in enumerate(zip(node.sides, frames, strict=True)):
         keys = _keys(node, side, schema, run)
@@ -102,7 +114,7 @@ def _side_inputs(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringCon
 
 
 def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> list[Column]:
-    """The join key columns of the left (0) or right (1) join input: shared variables, or key expressions."""
+    """Return the key columns of the left (0) or right (1) join input: shared variables, or key expressions."""
     columns = dict(zip((a.name for a in schema), value_columns(schema)))
     return [
         columns[key] if isinstance(key, str) else to_machine(lower_expression(key[side], schema, run), key[side].type)
@@ -113,7 +125,9 @@ def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> 
 def branch_input(
     node: ChangeJoin, frame: DataFrame, run: LoweringContext, key_order: Sequence[JoinKey] = (), first_side: int = 0
 ) -> DataFrame:
-    """Join machine input if one frame holds the solutions of all triple patterns; pattern 0 is side `first_side`.
+    """Build the input of a join machine from one frame with the solutions of all triple patterns.
+
+    Pattern 0 is side `first_side` of the machine.
 
     `key_order` has the keys in another order than the node.
     """
@@ -152,7 +166,7 @@ def _matches(node: ChangeJoin, run: LoweringContext) -> Column:
 
 
 def _by_name(sides: Sequence[Schema]) -> list[dict[str, Column]]:
-    """Each input's value columns by attribute name, in a frame of joined rows: the inputs' values in sequence."""
+    """Map attribute names to value columns for each input of a join, in a frame whose rows hold all inputs' values."""
     columns: list[dict[str, Column]] = []
     first = 0
     for schema in sides:
@@ -162,18 +176,21 @@ def _by_name(sides: Sequence[Schema]) -> list[dict[str, Column]]:
 
 
 def _merged(schema: Schema, sides: Sequence[Mapping[str, Column]]) -> list[Column]:
-    """Value columns of merged solutions: each variable from the first joined solution that binds it, else NULL."""
+    """Return the columns of merged solutions; each variable comes from the first joined solution that binds it."""
     return [_first_bound(a.name, sides).alias(f"c{n}") for n, a in enumerate(schema)]
 
 
 def _first_bound(name: str, sides: Sequence[Mapping[str, Column]]) -> Column:
-    """A variable's value in a merged solution: that of the first joined solution (`sides`) that binds it, or NULL."""
+    """Return a variable's value in a merged solution, from the first of the joined solutions that binds it."""
     columns = [side[name] for side in sides if name in side]
     return columns[0] if len(columns) == 1 else F.coalesce(*columns)
 
 
 def _compatible(residual: Compatibility, sides: Sequence[Mapping[str, Column]]) -> Column:
-    """Whether solutions agree on shared variables, share one if `overlap`, and satisfy the condition; never NULL."""
+    """Whether joined solutions agree on shared variables and satisfy the join's further condition; never NULL.
+
+    With `overlap`, they must also both bind one of these variables.
+    """
     condition = F.lit(True)
     overlap = F.lit(False)
     for name in residual.variables:
@@ -192,7 +209,7 @@ def _compatible(residual: Compatibility, sides: Sequence[Mapping[str, Column]]) 
 
 
 def _join_static_table(node: ChangeJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join changes, or a table, with a table of solutions that never changes, by Spark's own join."""
+    """Join changes, or a table, with a table of solutions that never changes, by Spark's own join, without state."""
     assert isinstance(node.residual, Compatibility)  # noqa: S101 - only solutions are joined with a table here
     sides = [
         {a.name: F.col(f"{alias}.c{n}") for n, a in enumerate(schema)}

@@ -24,7 +24,10 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def join_tree(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringContext) -> DataFrame:
-    """Changes of a join and of the joins fused with it; `frames` are the inputs of their operator, in order."""
+    """Run a join and the joins that are fused with it in one stateful operator, and emit the changes of the result.
+
+    `frames` are the inputs of the operator, in order.
+    """
     tree = _Tree()
     tree.add_join(node)
     inputs = list(_machine_inputs(node, node, iter(frames), run, 0))
@@ -41,7 +44,7 @@ class _Tree:
     joins: list[dict[str, Any]] = field(default_factory=list)
 
     def add_join(self, node: ChangeJoin) -> int:
-        """Add a join after those that it reads; returns its number, which is below 0 until all sides are known."""
+        """Add a join after the joins that it reads; return its number, which is negative until all sides are known."""
         if node.right is None:
             inputs = [len(self.sides) + n for n in range(len(node.sides))]
             self.sides += node.sides
@@ -55,14 +58,14 @@ class _Tree:
         return -len(self.joins)
 
     def _add_input(self, node: PhysicalNode) -> int:
-        """Add an input of a join, a fused join or a side; returns its number."""
+        """Add an input of a join, which is a fused join or a side of the machine; return its number."""
         if is_fused(node):
             return self.add_join(node)
         self.sides.append(node.schema)
         return len(self.sides) - 1
 
     def entries(self) -> list[dict[str, Any]]:
-        """The joins as the specification of the machine has them: joins are numbered from the number of sides on."""
+        """The joins as the specification of the machine lists them; their numbers follow those of the sides."""
         return [
             {**join, "inputs": [n if n >= 0 else len(self.sides) - n - 1 for n in join["inputs"]]}
             for join in self.joins
@@ -72,7 +75,10 @@ class _Tree:
 def _machine_inputs(
     top: ChangeJoin, node: ChangeJoin, frames: Iterator[DataFrame], run: LoweringContext, first_side: int
 ) -> Iterator[DataFrame]:
-    """The inputs of the machine of `top` for `node` and the joins fused with it, from side `first_side` on."""
+    """Yield the inputs of the stateful machine for a join and the joins fused with it.
+
+    `top` is the join whose operator runs them all; their sides are numbered from `first_side` on.
+    """
     if node.right is None:
         yield branch_input(node, next(frames), run, top.keys, first_side)
         return
@@ -90,7 +96,7 @@ def _machine_inputs(
 
 
 def _side_count(node: ChangeJoin) -> int:
-    """The number of sides of a fused join and of the joins fused with it."""
+    """Count the sides (inputs) of a fused join and of the joins fused with it."""
     if node.right is None:
         return len(node.sides)
     return sum(_side_count(side) if is_fused(side) else 1 for side in (node.left, node.right))

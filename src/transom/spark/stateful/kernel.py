@@ -24,12 +24,12 @@ VERSION = 3
 
 
 def has_jvm(spark: SparkSession) -> bool:
-    """Whether Python can access the JVM of a session; not possible with Spark Connect."""
+    """Whether Python can access the JVM of a session, which is not possible with Spark Connect."""
     return getattr(spark, "_jvm", None) is not None
 
 
 def load_kernel(spark: SparkSession) -> str | None:
-    """Load the kernel's jar into a session; None if it is loaded, otherwise the reason why not, as text."""
+    """Load the jar of the Java kernel into a session; return None on success, otherwise the reason why not."""
     if not has_jvm(spark):
         return "a Spark Connect session has no JVM of its own"
     if not has_rocksdb(spark):
@@ -49,12 +49,12 @@ def load_kernel(spark: SparkSession) -> str | None:
 
 
 def is_loaded(spark: SparkSession) -> bool:
-    """Whether a session has loaded the kernel's jar, in this version."""
+    """Whether a session has loaded the jar of the Java kernel, in the version of this package."""
     return has_jvm(spark) and kernel_package(spark).Kernel.VERSION == VERSION
 
 
 def load_clock(spark: SparkSession, setting: str) -> DataFrame:
-    """A streaming DataFrame of ticks from the kernel's clock source; `setting` is JSON."""
+    """Load the Java kernel's clock source as a streaming DataFrame of ticks; `setting` is JSON."""
     kernel_package(spark)
     return spark.readStream.format(f"{PACKAGE}.spark.ClockSource").option("setting", setting).load()
 
@@ -69,7 +69,11 @@ def run_in_kernel(
     out: StructType,
     live: bool,
 ) -> DataFrame:
-    """Run a JSON-specified machine (`shape`: sizes) in the kernel per group of `by`; rows `out`; a stream if `live`."""
+    """Run a stateful machine, specified in JSON, in the Java kernel, one for each group of rows.
+
+    `shape` has its sizes, `by` the columns that identify a group, `out` the type of the result. It is a stream if
+    `live`.
+    """
     spark = frame.sparkSession
     java = kernel_package(spark)
     names, sizes = _java_array(spark, "java.lang.String", by), _java_array(spark, "int", shape.widths)
@@ -95,7 +99,11 @@ def run_slide(
     values: int,
     live: bool,
 ) -> DataFrame:
-    """Sliding-window aggregates of `values` arguments in the kernel per group of `by`; rows `out`; stream if `live`."""
+    """Aggregate sliding windows per group in the Java kernel.
+
+    `by` has the columns that identify a group, `out` the type of the result; `values` is the number of arguments. It is
+    a stream if `live`.
+    """
     spark = frame.sparkSession
     java = kernel_package(spark)
     parameters = (TickTime(calendar).origin_micros, calendar.length, values, live)
@@ -104,13 +112,16 @@ def run_slide(
 
 
 def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
-    """Whether a tick was closed when the micro-batch of a row began; `offsets` is the folder of Spark's offset log."""
+    """Whether a tick was closed when the micro-batch of a row began, as a column computed by the Java kernel.
+
+    `offsets` is the folder of Spark's offset log.
+    """
     java = kernel_package(spark)
     return Column(java.Kernel.isClosed(tick._jc, offsets, TickTime(calendar).origin_micros, calendar.length))
 
 
 def kernel_package(spark: SparkSession) -> Any:
-    """The Py4J handle of the kernel's Java package; sets the thread's class loader, so that calls work."""
+    """Return the Py4J handle of the kernel's Java package, and set the thread's class loader so that calls work."""
     jvm: Any = spark._jvm
     loader = spark._jsparkSession.sharedState().jarClassLoader()
     jvm.java.lang.Thread.currentThread().setContextClassLoader(loader)
@@ -118,7 +129,7 @@ def kernel_package(spark: SparkSession) -> Any:
 
 
 def _java_array(spark: SparkSession, kind: str, items: Sequence[Any]) -> Any:
-    """A Java array of a class (such as `int` or `java.lang.String`) with the given items."""
+    """Create a Java array of a class, such as `int` or `java.lang.String`, with these items."""
     gateway: Any = spark.sparkContext._gateway
     java = gateway.jvm
     for part in kind.split("."):

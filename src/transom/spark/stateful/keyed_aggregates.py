@@ -22,7 +22,7 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def keyed_window_aggregate(node: KeyedWindowAggregate, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """One row of aggregates per nonempty window of each key, from the machine that maintains the windows."""
+    """Aggregate the windows of each key in the stateful machine that maintains them; one row per nonempty window."""
     schema = node.input.schema + Schema(node.tags)
     tags = [run.time.tick_number() if tag.name == "tick" else F.col(INDEX) for tag in node.tags]
     order = INDEX if INDEX in frame.columns else ORDER
@@ -63,7 +63,7 @@ def keyed_window_aggregate(node: KeyedWindowAggregate, frame: DataFrame, run: Lo
 
 
 def _machine_output(node: KeyedWindowAggregate) -> Schema:
-    """The columns that the keyed-window machine emits: the key, then the values that give the aggregates."""
+    """The columns that the stateful machine emits: the key, then the values from which aggregates are computed."""
     out = [Attribute(f"k{n}", a.type, ".") for n, a in enumerate(node.key)]
     types = [Type.INTEGER] * len(node.spec.aggregates)
     for aggregate in node.aggregates:
@@ -73,7 +73,7 @@ def _machine_output(node: KeyedWindowAggregate) -> Schema:
 
 
 def _aggregate_rows(node: KeyedWindowAggregate, emitted: DataFrame) -> DataFrame:
-    """The result rows of aggregates of keyed windows, from the rows that the machine emits."""
+    """Build the result rows of aggregates of keyed windows, from the rows that the stateful machine emits."""
     keys = [F.col(f"c{n}") for n in range(len(node.key))]
     values = [F.col(f"c{len(keys) + n}") for n in range(len(node.spec.aggregates))]
     key_expressions: list[Expression] = [Named(a) for a in node.key]
@@ -90,7 +90,7 @@ def _aggregate_rows(node: KeyedWindowAggregate, emitted: DataFrame) -> DataFrame
 
 
 def _aggregate_value(aggregate: Aggregate | TrackAggregate, emitted: list[Column]) -> Column:
-    """The value of an aggregate, from the values that the machine emits for a nonempty window."""
+    """Compute an aggregate from the values that the stateful machine emits for a nonempty window."""
     if isinstance(aggregate, Aggregate):
         return emitted[0]
     length = F.coalesce(emitted[0], F.lit(0))

@@ -28,7 +28,10 @@ KEY_BUCKETS = 512
 
 
 def keyed_window(node: KeyedWindow, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Rows or changes of the windows of each key, with a marker per window; `clock` adds ticks without rows."""
+    """Build the windows of each key in a stateful machine, as rows or changes, with a marker per window.
+
+    `clock` adds ticks at which no row arrives.
+    """
     schema = node.schema
     cells = value_names(node.input.schema)
     tags = [run.time.tick_number() if tag.name == "tick" else F.col(INDEX) for tag in node.tags]
@@ -58,7 +61,7 @@ def keyed_window(node: KeyedWindow, frame: DataFrame, clock: DataFrame | None, r
 
 
 def speed_limit(node: SpeedLimitExec, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Drop, and count, the rows whose position their moving object cannot have reached in time."""
+    """Drop, and count, the rows whose position a moving object cannot have reached in time."""
     out = Schema((*node.schema, Attribute("index", Type.INTEGER, ".")))
     last = f"c{len(node.schema)}"
     rows = frame.select(
@@ -82,7 +85,10 @@ def speed_limit(node: SpeedLimitExec, frame: DataFrame, run: LoweringContext) ->
 def _run_by_key(
     rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: LoweringContext
 ) -> DataFrame:
-    """Run a machine per `key` (in `schema`); returns tick, `window_key`, `window`, `is_row`, `count`, `out` values."""
+    """Run a stateful machine for each key, and return its rows with tick, key, window, `is_row`, `count` and values.
+
+    `key` has attributes of `schema`; the values have the schema `out`.
+    """
     keys = [to_machine(F.col(f"c{schema.position(a)}"), a.type) for a in key]
     buckets = KEY_BUCKETS if keys else 1
     cells = machine_columns(rows, value_names(out))
@@ -102,7 +108,10 @@ def _run_by_key(
 def trajectory_aggregate(
     node: TrajectoryAggregate, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregates per window and group, also of tracks, such as a path's length; ticks of `clock` add empty windows."""
+    """Aggregate rows per window and group, including aggregates of tracks, such as the length of a path.
+
+    Ticks of `clock` add empty windows.
+    """
     schema = node.input.schema
     keys = [f"k{n}" for n in range(len(node.groups))]
     windowed = node.form is Form.WINDOWS

@@ -41,7 +41,7 @@ def machine_input(
     hash_on: Sequence[Column] = (),
     to_all: Column | None = None,
 ) -> DataFrame:
-    """Rows for machine input number `side`; a group has `buckets` machines: one by hash of `hash_on`, all if `to_all`.
+    """Build the rows for one input (`side`) of a stateful machine.
 
     Each value of `group_by` has its own machine. With `buckets` above 1, the rows of a group are spread over that many
     machines by the hash of `hash_on`. Rows for which `to_all` is true go to all of them; so do window markers. Rows
@@ -73,7 +73,7 @@ def machine_input(
 
 
 def _bucket_column(buckets: int, hash_on: Sequence[Column], to_all: Column | None) -> Column:
-    """A row's machine number, 0 to `buckets` - 1, by the hash of `hash_on`; rows with `to_all` go to every machine."""
+    """Choose the machine of a row, from 0 to `buckets` - 1, by a hash; rows with `to_all` go to all machines."""
     bucket = F.pmod(F.hash(*hash_on), F.lit(buckets))
     if to_all is None:
         return bucket
@@ -91,7 +91,7 @@ def run_machine(
     pair_keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """Run a machine in `buckets` on `sides` (`widths` values, `pair_keys`); gives tick, window, row flag, count, `out`.
+    """Run a stateful machine on its inputs; return rows with tick, window, row flag, count and the values `out`.
 
     `widths` is the number of values of each side. If many keys share the state of a machine, the values of the key
     come first in `out`.
@@ -124,7 +124,10 @@ def _transform(
     group_by: Sequence[str],
     out: StructType,
 ) -> DataFrame:
-    """Run a machine (`shape`: its sizes) per group of `group_by`, in the kernel or in Python; rows of type `out`."""
+    """Run a stateful machine for each group of rows, in the Java kernel or in Python.
+
+    `shape` has its sizes, `group_by` the columns that identify a group, `out` the type of the result.
+    """
     if run.kernel:
         return kernel.run_in_kernel(rows, specification, run.calendar, shape, by=group_by, out=out, live=run.live)
     runner = BucketRunner if is_shared(specification) else MachineRunner
@@ -137,13 +140,13 @@ def _transform(
 
 
 def machine_columns(frame: DataFrame, columns: Sequence[str]) -> list[Column]:
-    """The named columns of a frame as machines take them: timestamps become microseconds."""
+    """Return columns of a frame by name, as stateful machines take them: timestamps become microseconds."""
     instants = {field.name for field in frame.schema if field.dataType.typeName() == "timestamp"}
     return [F.unix_micros(name) if name in instants else F.col(name) for name in columns]
 
 
 def to_machine(value: Column, kind: Type) -> Column:
-    """A value as machines take it: a timestamp becomes microseconds, independent of time zones."""
+    """Convert a value to what stateful machines take: a timestamp becomes microseconds, independent of time zones."""
     return F.unix_micros(value) if kind is Type.TIMESTAMP else value
 
 
@@ -153,5 +156,5 @@ def machine_type(kind: Type) -> DataType:
 
 
 def from_machine(value: Column, kind: Type) -> Column:
-    """A value that a machine emits, in its declared type: the inverse of `to_machine`."""
+    """Convert a value that a stateful machine emits to its declared type; the inverse of `to_machine`."""
     return F.timestamp_micros(value) if kind is Type.TIMESTAMP else value

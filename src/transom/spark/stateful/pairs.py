@@ -17,7 +17,10 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def interval_join_pairs(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join of validity intervals that overlap, by the `pairs` machine; valid from later start to earlier end."""
+    """Join rows whose validity intervals overlap, in the stateful `pairs` machine.
+
+    A pair is valid from the later start to the earlier end.
+    """
     sides = [_join_input(node, 0, node.left, left, run), _join_input(node, 1, node.right, right, run)]
     widths = [len(side.schema) + 1 for side in (node.left, node.right)]
     out = [(VALID_TO, Type.INTEGER), *zip(value_names(node.schema), (a.type for a in node.schema))]
@@ -29,7 +32,7 @@ def interval_join_pairs(node: IntervalJoin, left: DataFrame, right: DataFrame, r
 def _join_input(
     node: IntervalJoin, side: int, relation: PhysicalNode, frame: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Machine input of the left (0) or right (1) input of an interval join; rows with a NULL join key are dropped."""
+    """Build the left (0) or right (1) input of an interval join's machine; drop rows with a NULL join key."""
     keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
     for key in keys:
         frame = frame.where(key.isNotNull())

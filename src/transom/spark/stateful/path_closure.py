@@ -16,7 +16,10 @@ from transom.spark.stateful.operator import machine_input, run_machine
 
 
 def path_closure(node: PathClosure, edges: DataFrame, nodes: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Changes of the term pairs that a property path over `edges` connects; `nodes` (or None) add paths of length 0."""
+    """Emit the changes of the pairs of terms that a property path over `edges` connects.
+
+    `nodes`, if not None, are terms that have a path of length 0 to themselves.
+    """
     frames = [edges] if nodes is None else [edges, nodes]
     if node.form is Form.TABLE:
         frames = [frame.select(run.time.as_event_time(F.lit(0)), F.lit(1).alias(COUNT), "*") for frame in frames]

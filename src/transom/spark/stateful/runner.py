@@ -40,7 +40,11 @@ class MachineRunner(StatefulProcessor):
     """Run one machine per key; `specification` is a small JSON document, `names` are the output columns."""
 
     def __init__(self, specification: str, calendar: Calendar, names: tuple[str, ...], shape: MachineShape, live: bool):
-        """Set up a JSON-specified machine (`shape`: sizes, `names`: output); `live`: rows wait for closed ticks."""
+        """Create the processor that runs a state machine, specified in JSON, for each key.
+
+        `names` are the output columns, `shape` has the sizes of the machine. In a `live` run, rows wait for their ticks
+        to close.
+        """
         self.specification = specification
         self.calendar = calendar
         self.output_row = Row(*names)
@@ -55,7 +59,10 @@ class MachineRunner(StatefulProcessor):
         self.machine_state = handle.getValueState("machine", "state binary, timer bigint")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Spark calls this with a key's rows: in a live run buffer them, with a timer; else yield machine rows."""
+        """Take the new rows of a key: in a live run buffer them and set a timer, otherwise process them at once.
+
+        Spark calls this, and gets the rows that the machine emits.
+        """
         rows_by_tick = self._rows_by_tick(rows)
         if not self.live:
             yield from self._feed(key, create_machine(self.specification), rows_by_tick)
@@ -74,7 +81,10 @@ class MachineRunner(StatefulProcessor):
             self.machine_state.update((state, next_timer))
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Spark calls this when a timer fires: feed the machine the rows of closed ticks; yield what it emits."""
+        """Process the buffered rows of closed ticks when a timer fires, and yield the rows that the machine emits.
+
+        Spark calls this.
+        """
         ready, next_open = self._take_closed(self.time.last_closed_tick(timerValues.getCurrentWatermarkInMs()))
         state, _ = self._load_state()
         machine = create_machine(self.specification, state)
@@ -87,7 +97,7 @@ class MachineRunner(StatefulProcessor):
         """Do nothing: the runner holds no resources."""
 
     def _take_closed(self, closed: int) -> tuple[dict[int, list[InputRow]], int | None]:
-        """Remove and return buffered rows of ticks up to `closed`, by tick; and the first open tick or None."""
+        """Remove the buffered rows of ticks up to `closed`; return them by tick, and the first tick that remains."""
         ready: dict[int, list[InputRow]] = {}
         open_entries: list[tuple[int, int, str]] = []
         for tick, count, body in self.pending_rows.get():
@@ -113,14 +123,17 @@ class MachineRunner(StatefulProcessor):
             self.machine_state.update((state, timer))
 
     def _load_state(self) -> tuple[bytes | None, int | None]:
-        """The stored state of the machine and its timer's time in milliseconds, each None if not stored."""
+        """Load the machine's state and its timer, in milliseconds; each is None if it is not stored."""
         if not self.machine_state.exists():
             return None, None
         state, timer = self.machine_state.get()
         return None if state is None else bytes(state), timer
 
     def _feed(self, key: Any, machine: Any, ready: Mapping[int, list[InputRow]]) -> Iterator[Any]:
-        """Feed a machine the `ready` rows by tick; yield its rows; one of a key's parallel machines yields markers."""
+        """Pass the `ready` rows to a machine, tick by tick, and yield the rows that it emits.
+
+        If a key has several machines, only one of them yields window markers.
+        """
         window_key = tuple(key)[: self.shape.window_keys]
         emits_markers = self.shape.buckets == 1 or tuple(key)[-1] == 0
         nulls = (None,) * self.shape.emitted
@@ -131,7 +144,7 @@ class MachineRunner(StatefulProcessor):
                     yield output_row(*window_key, tick, seq, is_row, number, *(row if is_row else nulls))
 
     def _rows_by_tick(self, rows: Iterator[Any]) -> dict[int, list[InputRow]]:
-        """Convert Spark rows to machine input rows, by tick."""
+        """Convert Spark rows to input rows of the machine, by tick."""
         rows_by_tick: dict[int, list[InputRow]] = {}
         positions: dict[str, int] | None = None
         keys, widths = self.shape.pair_keys, self.shape.widths
@@ -153,14 +166,20 @@ class BucketRunner(MachineRunner):
     """Run the machines of many keys (a bucket of keys), with one Spark state and one timer for all of them."""
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Spark calls this with the rows of a bucket of keys: if live buffer them; else run machines, yield rows."""
+        """Take the new rows of a bucket of keys: in a live run buffer them, otherwise process them at once.
+
+        Spark calls this, and gets the rows that the machines emit.
+        """
         if self.live:
             yield from super().handleInputRows(key, rows, timerValues)
             return
         yield from self._run(Bucket(TimedMachineFactory(self.specification)), self._rows_by_tick(rows), None)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Spark calls this when a timer fires: feed a bucket's machines the rows of closed ticks; wake waiting keys."""
+        """Process the rows of closed ticks of a bucket of keys when a timer fires; wake the keys that wait for a tick.
+
+        Spark calls this, and gets the rows that the machines emit.
+        """
         closed = self.time.last_closed_tick(timerValues.getCurrentWatermarkInMs())
         ready, next_open = self._take_closed(closed)
         state, _ = self._load_state()
@@ -170,7 +189,10 @@ class BucketRunner(MachineRunner):
         yield from emitted
 
     def _run(self, bucket: Bucket, ready: Mapping[int, list[InputRow]], closed: int | None) -> Iterator[Any]:
-        """Feed a bucket's machines `ready` rows by tick; wake waiting keys to tick `closed` (None: the run's end)."""
+        """Pass the `ready` rows to a bucket's machines, tick by tick; wake keys that wait for a tick up to `closed`.
+
+        None means the end of the run.
+        """
         nulls = (None,) * (self.shape.emitted - self.shape.pair_keys)
         output_row = self.output_row
         rows = ((tick, arrival) for tick in sorted(ready) for arrival in sort_inputs(ready[tick]))
@@ -179,9 +201,9 @@ class BucketRunner(MachineRunner):
 
 
 def _side_layouts(positions: Mapping[str, int], sides: int) -> list[tuple[int, int]]:
-    """The positions of the sort key and the values of each side; a side without columns uses those of the one before.
+    """Find the positions of each side's sort key and of its values in a row.
 
-    `positions` are the positions of the columns by name.
+    `positions` are the positions of the columns by name. A side without columns uses those of the side before it.
     """
     layouts: list[tuple[int, int]] = []
     for side in range(sides):
@@ -191,7 +213,7 @@ def _side_layouts(positions: Mapping[str, int], sides: int) -> list[tuple[int, i
 
 
 def decode_arrivals(body: str) -> Iterator[InputRow]:
-    """Decode machine input rows from JSON: `body` holds the buffered rows of one tick and micro-batch."""
+    """Decode a machine's input rows from JSON; `body` holds the buffered rows of one tick and micro-batch."""
     for side, seq, is_row, sign, order, key, row in codec.decode_json(body):
         yield InputRow(side, seq, is_row, sign, codec.nested_tuple(order), tuple(key), codec.nested_tuple(row))
 

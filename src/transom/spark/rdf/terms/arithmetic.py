@@ -39,7 +39,7 @@ def is_exact(value: Sql) -> Sql:
 
 
 def double(value: Sql) -> Sql:
-    """The nearest 64-bit float of a number struct (kind, exact value, float value) of any kind."""
+    """Convert a number struct (kind, exact value, float value) of any kind to the nearest 64-bit float."""
     point = F.concat(value["n"].cast("string"), F.lit(f"E-{PLACES}")).try_cast("double")
     return (
         F.when(_is_kind(value, NumericKind.INTEGER), value["n"].cast("double"))
@@ -49,28 +49,28 @@ def double(value: Sql) -> Sql:
 
 
 def floating(value: Sql, kind: Sql) -> Sql:
-    """A number struct (kind, exact value, float value) as a 64-bit float, rounded to 32 bits if `kind` is FLOAT."""
+    """Convert a number struct (kind, exact value, float value) to a float; round to 32 bits if `kind` is FLOAT."""
     return F.when(kind == int(NumericKind.FLOAT), double(value).cast("float").cast("double")).otherwise(double(value))
 
 
 def scaled_decimal(value: Sql) -> Sql:
-    """An integer or decimal (parsed value) in units of 10^-18; NULL beyond 38 digits."""
+    """Convert an integer or a decimal (parsed value) to units of 10^-18; NULL beyond 38 digits."""
     return F.when(_is_kind(value, NumericKind.INTEGER), F.try_multiply(value["n"], exact(UNIT))).otherwise(value["n"])
 
 
 def kind_of(left: Sql, right: Sql) -> Sql:
-    """The kind (such as decimal) to which two number structs are promoted; NULL if one of them is not a number."""
+    """The kind, such as decimal, to which two number structs are promoted; NULL if one of them is not a number."""
     return F.when(left["k"].isNotNull() & right["k"].isNotNull(), F.greatest(left["k"], right["k"]))
 
 
 def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Operation) -> Operation:
-    """Make an operation on number structs (kind, exact, float) from those on integers, decimals and floats."""
+    """Build an operation on number structs (kind, exact, float) from operations on integers, decimals and floats."""
 
     def applied(left: Sql, right: Sql) -> Sql:
-        """The result of the operation as a number struct of the operands' promoted kind; NULL on error."""
+        """Apply the operation; the result is a number struct of the operands' promoted kind, or NULL on error."""
 
         def by_kind(kind: Sql) -> Sql:
-            """The result of the operation, by the promoted kind of its operands."""
+            """Apply the operation that belongs to the promoted kind of its operands."""
             result = let([floating(left, kind), floating(right, kind)], on_floats)
             return (
                 F.when(kind == int(NumericKind.INTEGER), on_integers(left, right))
@@ -91,12 +91,12 @@ def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Opera
 
 
 def _exact_or_null(kind: NumericKind, result: Sql) -> Sql:
-    """A number struct (kind, exact value, float value) of an integer or decimal; NULL beyond 38 digits."""
+    """Build a number struct (kind, exact value, float value) of an integer or decimal; NULL beyond 38 digits."""
     return let([result.try_cast(EXACT)], lambda number: exact_number(kind, number))
 
 
 def _sum_operations(operation: Callable[[Sql, Sql], Sql]) -> tuple[Operation, Operation]:
-    """The versions of `+` or `-` for integers and for decimals, from Spark's `try_add` or `try_subtract`."""
+    """Return `+` or `-` for integers and for decimals, built from Spark's `try_add` or `try_subtract`."""
     return (
         lambda left, right: _exact_or_null(NumericKind.INTEGER, operation(left["n"], right["n"])),
         lambda left, right: _exact_or_null(NumericKind.DECIMAL, operation(scaled_decimal(left), scaled_decimal(right))),
@@ -104,17 +104,20 @@ def _sum_operations(operation: Callable[[Sql, Sql], Sql]) -> tuple[Operation, Op
 
 
 def _product(left: Sql, right: Sql) -> Sql:
-    """The product of two parsed decimals in units of 10^-18, truncated; built from halves, exact in Spark."""
+    """Multiply two parsed decimals, and truncate the product to units of 10^-18.
+
+    The product is built from halves of the digits, which Spark multiplies exactly.
+    """
     half_unit = exact(_HALF)
 
     def halves_of(value: Sql) -> list[Sql]:
-        """The upper and the lower 19 digits of a decimal's absolute value."""
+        """Split a decimal's absolute value into its upper and its lower 19 digits."""
         size = magnitude(value["n"])
         lower = F.try_mod(size, half_unit)
         return [_quotient(size - lower, half_unit).cast("decimal(19,0)"), lower.cast("decimal(19,0)")]
 
     def joined(left_high: Sql, left_low: Sql, right_high: Sql, right_low: Sql) -> Sql:
-        """The product of two absolute values, from the upper and lower halves of their digits."""
+        """Multiply two absolute values, each given by the upper and the lower half of its digits."""
         cross = F.try_add(_wide_decimal(left_high * right_low), _wide_decimal(left_low * right_high))
         lowest = _wide_decimal(left_low * right_low)
         lowest_part = _quotient(lowest - F.try_mod(lowest, exact(UNIT)), exact(UNIT))
@@ -130,27 +133,27 @@ def _product(left: Sql, right: Sql) -> Sql:
 
 
 def _wide_decimal(number: Sql) -> Sql:
-    """An integral number cast to decimal(38,0); NULL if it has more than 38 digits."""
+    """Cast an integral number to decimal(38,0); NULL if it has more than 38 digits."""
     return number.try_cast(EXACT)
 
 
 def _decimal_product(left: Sql, right: Sql) -> Sql:
-    """The product of two parsed exact numbers, at least one a decimal, as a parsed decimal."""
+    """Multiply two parsed exact numbers, at least one of which is a decimal; return a parsed decimal."""
     simple = F.try_multiply(left["n"], right["n"])
     both = _is_kind(left, NumericKind.DECIMAL) & _is_kind(right, NumericKind.DECIMAL)
     return _exact_or_null(NumericKind.DECIMAL, F.when(both, let_interpreted([left, right], _product)).otherwise(simple))
 
 
 def _quotient(number: Sql, divisor: Sql) -> Sql:
-    """`number` / `divisor` as decimal(38,0); the caller ensures that it is an integer below 10^32."""
+    """Divide two numbers to decimal(38,0); the caller ensures that the quotient is an integer below 10^32."""
     return F.try_divide(number, divisor).try_cast(EXACT)
 
 
 def _decimal_quotient(left: Sql, right: Sql) -> Sql:
-    """Quotient of parsed exact numbers as a decimal, truncated after 18 places; NULL for divisor 0."""
+    """Divide two parsed exact numbers; return a decimal, truncated after 18 places, or NULL for divisor 0."""
 
     def by_size(left_units: Sql, right_units: Sql) -> Sql:
-        """The quotient, from the operands in units of 10^-18, which are NULL for an integer that is too large."""
+        """Divide the operands, in units of 10^-18; an operand is NULL if it is too large an integer for these units."""
         # an integer beyond 10^20 cannot be scaled by 10^18; it stays unscaled, and the number of places makes up for it
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         dividend = F.when(are_scaled, left_units).otherwise(left["n"])
@@ -169,14 +172,14 @@ def _decimal_quotient(left: Sql, right: Sql) -> Sql:
 
 
 def _long_division(dividend: Sql, divisor: Sql, scale: Sql) -> Sql:
-    """`dividend` * 10^scale / `divisor` for nonnegative numbers, truncated to an integer."""
+    """Compute `dividend` * 10^scale / `divisor` for nonnegative numbers, truncated to an integer."""
     fast = _by_steps(dividend, divisor, scale, _STEP, lambda state: _more_places(state, divisor))
     slow = _by_steps(dividend, divisor, scale, 1, lambda state: _one_more_place(state, divisor))
     return F.when(divisor < exact(10 ** (DIGITS - _STEP)), fast).otherwise(slow)
 
 
 def _by_steps(dividend: Sql, divisor: Sql, scale: Sql, step: int, add_places: Callable[[Sql], Sql]) -> Sql:
-    """Long division to `scale` decimal places; `add_places` adds `step` places to the state (quotient, remainder)."""
+    """Divide `dividend` by `divisor` to `scale` decimal places; `add_places` adds `step` places at a time."""
     remainder = _wide_decimal(F.try_mod(dividend, divisor))
     start = let(
         [remainder], lambda bound_remainder: _state(_quotient(dividend - bound_remainder, divisor), bound_remainder)
@@ -187,14 +190,14 @@ def _by_steps(dividend: Sql, divisor: Sql, scale: Sql, step: int, add_places: Ca
 
 
 def _more_places(state: Sql, divisor: Sql) -> Sql:
-    """The next state of a long division, with 6 (`_STEP`) more places; the divisor is too small to overflow."""
+    """Return the next state of a long division, with 6 (`_STEP`) more places, for divisors too small to overflow."""
     shift = exact(10**_STEP)
 
     def digits(quotient: Sql, shifted_remainder: Sql) -> Sql:
-        """The next long-division state, from the quotient so far and the remainder shifted by `_STEP` places."""
+        """Build the next state from the quotient so far and the remainder, shifted by `_STEP` places."""
 
         def more(remainder: Sql) -> Sql:
-            """The next long-division state, from its remainder."""
+            """Build the next state of the long division from its remainder."""
             return _state(
                 F.try_add(
                     _wide_decimal(F.try_multiply(quotient, shift)), _quotient(shifted_remainder - remainder, divisor)
@@ -208,10 +211,10 @@ def _more_places(state: Sql, divisor: Sql) -> Sql:
 
 
 def _one_more_place(state: Sql, divisor: Sql) -> Sql:
-    """The next state of a long division, with one more place; avoids overflow by adding instead of multiplying."""
+    """Return the next state of a long division, with one more place, by adding ten times to avoid overflow."""
 
     def add_remainder(sums: Sql, remainder: Sql) -> Sql:
-        """Add the remainder to the sum; when it reaches the divisor, subtract that and count 1 in the quotient."""
+        """Add the remainder to the sum; when the sum reaches the divisor, carry 1 over to the quotient."""
         overflows = sums["r"] >= divisor - remainder
         carried = _state(F.try_add(sums["q"], exact(1)), sums["r"] - (divisor - remainder))
         return F.when(overflows, carried).otherwise(_state(sums["q"], F.try_add(sums["r"], remainder)))
@@ -222,12 +225,12 @@ def _one_more_place(state: Sql, divisor: Sql) -> Sql:
 
 
 def _state(quotient: Sql, remainder: Sql) -> Sql:
-    """The state of a long division as a struct: its quotient `q` and its remainder `r`."""
+    """Build the state of a long division, a struct of its quotient `q` and its remainder `r`."""
     return F.struct(_wide_decimal(quotient).alias("q"), _wide_decimal(remainder).alias("r"))
 
 
 def _float_quotient(left: Sql, right: Sql) -> Sql:
-    """The quotient of floats; division by 0 gives an infinity, or NaN for 0 and NaN."""
+    """Divide floats; division by 0 gives an infinity, or NaN for the dividends 0 and NaN."""
     is_negative = F.startswith(left.cast("string"), F.lit("-")) != F.startswith(right.cast("string"), F.lit("-"))
     infinity = F.when(is_negative, F.lit(-math.inf)).otherwise(F.lit(math.inf))
     by_zero = F.when((left == 0) | F.isnan(left), F.lit(math.nan)).otherwise(infinity)
@@ -249,22 +252,22 @@ divide = _arithmetic(
 
 
 def negated(value: Sql) -> Sql:
-    """Negate a number struct (kind, exact value, float value); the kind stays."""
+    """Negate a number struct (kind, exact value, float value), and keep its kind."""
     return _with_number(value, opposite(value["n"]), F.negative(value["f"]))
 
 
 def absolute(value: Sql) -> Sql:
-    """The absolute value of a number struct (kind, exact value, float value); the kind stays."""
+    """Compute the absolute value of a number struct (kind, exact value, float value), and keep its kind."""
     return _with_number(value, magnitude(value["n"]), F.abs(value["f"]))
 
 
 def _with_number(value: Sql, exact_value: Sql, float_value: Sql) -> Sql:
-    """Number struct of the kind of `value`, with this exact value and this float value instead; NULL for NULL."""
+    """Replace the exact value and the float value of a number struct, and keep its kind; NULL stays NULL."""
     return F.when(value["k"].isNotNull(), value_struct(ValueClass.NUMBER, k=value["k"], n=exact_value, f=float_value))
 
 
 def floor(value: Sql) -> Sql:
-    """FLOOR: the largest integer not above a number struct (kind, exact value, float value); the kind stays."""
+    """Compute FLOOR: the largest integer that is not above a number struct (kind, exact, float); the kind stays."""
     return _to_whole(
         value,
         lambda units: F.try_subtract(units, _wide_decimal(F.pmod(units, exact(UNIT)))),
@@ -273,7 +276,7 @@ def floor(value: Sql) -> Sql:
 
 
 def ceiling(value: Sql) -> Sql:
-    """CEIL: the smallest integer not below a number struct (kind, exact value, float value); the kind stays."""
+    """Compute CEIL: the smallest integer that is not below a number struct (kind, exact, float); the kind stays."""
     return _to_whole(
         value,
         lambda units: F.try_add(units, _wide_decimal(F.pmod(opposite(units), exact(UNIT)))),
@@ -282,14 +285,14 @@ def ceiling(value: Sql) -> Sql:
 
 
 def rounded(value: Sql) -> Sql:
-    """ROUND: the integer nearest to a number struct (kind, exact value, float value), halves up; the kind stays."""
+    """Compute ROUND: the integer nearest to a number struct (kind, exact, float), halves up; the kind stays."""
 
     def round_units(units: Sql) -> Sql:
-        """ROUND for a decimal in units of 10^-18: the nearest integer, halves rounded up, in these units."""
+        """Round a decimal in units of 10^-18 to the nearest integer, halves up; the result has the same units."""
         return let([_wide_decimal(F.pmod(units, exact(UNIT)))], lambda fraction: _round_up(units, fraction))
 
     def round_float(number: Sql) -> Sql:
-        """ROUND for a float: the nearest integer, halves rounded up."""
+        """Round a float to the nearest integer, halves up."""
         down = F.floor(number).cast("double")
         return F.when(number - down >= F.lit(0.5), down + F.lit(1.0)).otherwise(down)
 
@@ -303,11 +306,14 @@ def _round_up(units: Sql, fraction: Sql) -> Sql:
 
 
 def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[Sql], Sql]) -> Sql:
-    """FLOOR, CEIL or ROUND of a number struct, from its versions for decimals in 10^-18 and for floats."""
+    """Apply FLOOR, CEIL or ROUND to a number struct: `on_units` to decimals in 10^-18, `on_floats` to floats."""
     small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
 
     def by_kind(rounded_float: Sql) -> Sql:
-        """The number struct of the rounded float; NULL means a large float, which is an integer; 0 keeps the sign."""
+        """Build the number struct of a rounded float; NULL stands for a large float, which needs no rounding.
+
+        A zero keeps the sign of the number.
+        """
         is_negative = F.startswith(value["f"].cast("string"), F.lit("-"))
         signed = F.when((rounded_float == 0) & is_negative, F.lit(-0.0)).otherwise(rounded_float)
         return value_struct(
@@ -337,10 +343,13 @@ def less_or_equal(left: Sql, right: Sql) -> Sql:
 
 
 def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -> Sql:
-    """Compare number structs, integers and decimals `on_exact`, others `on_floats`; NULL if one is not a number."""
+    """Compare two number structs: integers and decimals by `on_exact`, others by `on_floats`.
+
+    The result is NULL if one of them is not a number.
+    """
 
     def compare_units(left_units: Sql, right_units: Sql) -> Sql:
-        """Compare exact numbers in units of 10^-18; NULL is an integer too large for these, beyond all decimals."""
+        """Compare two exact numbers in units of 10^-18; NULL stands for an integer too large for these units."""
         # an integer that cannot be scaled by 10^18 has a larger magnitude than any decimal
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         return F.when(are_scaled, on_exact(left_units, right_units)).otherwise(
@@ -351,7 +360,7 @@ def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -
         )
 
     def by_kind(kind: Sql) -> Sql:
-        """Compare the two numbers as their promoted kind demands."""
+        """Compare the two numbers as numbers of the kind to which they are promoted."""
         return (
             F.when(left["k"] + right["k"] == F.lit(2 * int(NumericKind.INTEGER)), on_exact(left["n"], right["n"]))
             .when(kind == int(NumericKind.DECIMAL), let([scaled_decimal(left), scaled_decimal(right)], compare_units))

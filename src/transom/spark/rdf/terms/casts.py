@@ -63,17 +63,17 @@ def _is_of_class(value: Sql, value_class: ValueClass) -> Sql:
 
 
 def _is_plain(suffix: Sql) -> Sql:
-    """Whether a literal whose closing quote is followed by `suffix` is a string without a language tag."""
+    """Whether a literal is a string without language tag; `suffix` is the text after its closing quote."""
     return (suffix == F.lit("")) | (suffix == F.lit(LANG_STRING_SUFFIX))
 
 
 def _read_literal(
     argument: ShapedTerm, datatype: str, reader: Callable[[Sql, Sql], Sql], accepted: tuple[str, ...]
 ) -> Sql:
-    """`reader(text, suffix)` of a literal with a datatype in `accepted`; a plain string is read as `datatype`."""
+    """Apply `reader(text, suffix)` to a literal whose datatype is in `accepted`; read a plain string as `datatype`."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """Apply the enclosing `reader` to a literal of the datatype in `suffix` (`^^<...>`); NULL if not accepted."""
+        """Apply `reader` to a literal with the datatype in `suffix` (`^^<...>`); NULL for other datatypes."""
         read_suffix = F.when(_is_plain(suffix), F.lit(datatype_suffix(datatype))).when(
             has_datatype(suffix, accepted), suffix
         )
@@ -83,17 +83,17 @@ def _read_literal(
         )
 
     def of_term(term: Sql) -> Sql:
-        """The result of `reader` for a term; NULL if the term is not a literal."""
+        """Apply `reader` to a term; NULL if the term is not a literal."""
         return F.when(is_literal(term), let([term, literal_suffix(term)], of_literal))
 
     return let_interpreted([argument.term()], of_term)
 
 
 def to_boolean(argument: ShapedTerm) -> ShapedTerm:
-    """The cast to xsd:boolean; NULL (an error) if the value has no boolean."""
+    """Cast a value to xsd:boolean; NULL (an error) if it has no boolean value."""
 
     def cast(value: Sql) -> Sql:
-        """The boolean of a number, a boolean or a plain string (parsed value); NULL for other values."""
+        """Convert a number, a boolean or a plain string (parsed value) to a boolean; NULL for other values."""
         parsed = F.when(
             _is_of_class(value, ValueClass.TEXT) & (value["l"] == ""),
             boolean_value(F.btrim(value["s"], F.lit(" \t\r\n")))["n"],
@@ -108,11 +108,11 @@ def to_boolean(argument: ShapedTerm) -> ShapedTerm:
 
 
 def to_number(datatype: str) -> CastLowering:
-    """A function that casts terms to the numeric `datatype`: xsd:integer, decimal, float, double; NULL: an error."""
+    """Return a function that casts terms to a numeric datatype, such as xsd:integer; its result is NULL on error."""
     kind = _KINDS[datatype]
 
     def cast(value: Sql) -> Sql:
-        """A number, boolean or plain string as a number struct of the target kind, such as decimal; NULL for others."""
+        """Convert a number, boolean or plain string to a number struct of the target kind; NULL for other values."""
         parsed = number_value(F.btrim(value["s"], F.lit(" \t\r\n")), F.lit(datatype_suffix(datatype)))
         number = (
             F.when(_is_of_class(value, ValueClass.NUMBER), value)
@@ -147,16 +147,16 @@ def _as_kind(value: Sql, kind: NumericKind) -> Sql:
 
 
 def _truncate(units: Sql) -> Sql:
-    """The integer part of a decimal, which is given in units of 10^-18."""
+    """Truncate a decimal, given in units of 10^-18, to its integer part."""
     return F.try_divide(units - F.try_mod(units, exact(UNIT)), exact(UNIT)).try_cast(EXACT)
 
 
 def _scaled_by_digits(value: Sql, scale: int) -> Sql:
-    """A float (parsed value) times 10^scale, truncated to an integer; NULL if not finite or too large."""
+    """Multiply a float by 10^scale and truncate it to an integer; NULL if it is not finite or too large."""
     size = F.abs(value["f"])
 
     def shift(shortest: Sql) -> Sql:
-        """The truncated integer, from a struct of the float's shortest digits and the first digit's power of ten."""
+        """Compute the truncated integer from the float's shortest digits and the first digit's power of ten."""
         count = shortest["power"] + F.lit(scale + 1)
         leading_digits = F.rpad(F.substring(shortest["figures"], F.lit(1), count), count, F.lit("0")).try_cast(EXACT)
         return F.when(count <= 0, exact(0)).when(count <= _SHORTEST_PLACES, leading_digits)
@@ -167,7 +167,7 @@ def _scaled_by_digits(value: Sql, scale: int) -> Sql:
 
 
 def to_instant(datatype: str) -> CastLowering:
-    """A function that casts terms to xsd:date, xsd:time or xsd:dateTime (`datatype`); a NULL result is an error."""
+    """Return a function that casts terms to xsd:date, xsd:time or xsd:dateTime; its result is NULL on error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
         """Convert the text of an instant, of the datatype in `suffix`, to the target's text; NULL if impossible."""
@@ -176,7 +176,7 @@ def to_instant(datatype: str) -> CastLowering:
         return F.when(allowed, let([read_instant(text, suffix)], lambda instant: instant_text(instant, datatype)))
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
-        """The cast of a term to the target datatype (a date, time or dateTime), as a literal."""
+        """Cast a term to the target datatype, a date, time or dateTime; the result is a literal."""
         text = _read_literal(argument, datatype, reader, tuple(INSTANTS))
         return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
 
@@ -184,13 +184,13 @@ def to_instant(datatype: str) -> CastLowering:
 
 
 def to_duration(datatype: str) -> CastLowering:
-    """A function that casts terms to a duration datatype; a NULL result is an error."""
+    """Return a function that casts terms to a duration datatype; its result is NULL on error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
         """Convert the text of a duration, of the datatype in `suffix`, to the target's text; NULL if invalid."""
 
         def cast(duration: Sql) -> Sql:
-            """The text of a parsed duration, without the parts that the target datatype lacks."""
+            """Format a parsed duration without the parts that the target datatype lacks."""
             months = duration["months"] if datatype != DAY_TIME else F.lit(0).cast("bigint")
             nanos = duration["nanos"] if datatype != YEAR_MONTH else exact(0)
             return F.when(duration.isNotNull(), duration_text(months, nanos, datatype))
@@ -198,7 +198,7 @@ def to_duration(datatype: str) -> CastLowering:
         return let([read_duration(text, suffix)], cast)
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
-        """The cast of a term to the target duration datatype, as a literal."""
+        """Cast a term to the target duration datatype; the result is a literal."""
         text = _read_literal(argument, datatype, reader, DURATIONS)
         return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
 
@@ -206,12 +206,15 @@ def to_duration(datatype: str) -> CastLowering:
 
 
 def to_string(argument: ShapedTerm) -> ShapedTerm:
-    """The cast to xsd:string: an IRI unchanged, a value in canonical form, numbers without exponent if possible."""
+    """Cast a term to xsd:string: an IRI is unchanged, other values are written in canonical form.
+
+    Numbers are written without an exponent if possible.
+    """
     if argument.shape is TermShape.CHARACTERS:
         return argument
 
     def format_value(value: Sql) -> Sql:
-        """The string for the parsed value of a string, a boolean or a number; NULL for other values."""
+        """Format the parsed value of a string, a boolean or a number; NULL for other values."""
         kind = value["k"]
         float_text = cast_float_text(value["f"], kind == int(NumericKind.FLOAT))
         exact_text = F.when(kind == int(NumericKind.DECIMAL), decimal_text(value["n"])).otherwise(
@@ -231,10 +234,10 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
         return ShapedTerm(TermShape.CHARACTERS, let_interpreted([argument.value()], format_value))
 
     def of_term(term: Sql) -> Sql:
-        """The string for a term: of an IRI, or of a literal with a known value; NULL for a blank node."""
+        """Convert a term, an IRI or a literal with a known value, to a string; NULL for a blank node."""
 
         def time_text(text: Sql, suffix: Sql) -> Sql:
-            """The canonical text of an instant or a duration, from its text and its literal's suffix."""
+            """Format an instant or a duration in canonical form, from its text and its literal's suffix."""
             instant = let(
                 [read_instant(text, suffix)], lambda value: _text_by_datatype(suffix, INSTANTS, _instant_texts(value))
             )
@@ -256,27 +259,27 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
 
 
 def _text_by_datatype(suffix: Sql, datatypes: Iterable[str], format_as: Callable[[str], Sql]) -> Sql:
-    """`format_as(datatype)` for the one of `datatypes` that a literal's suffix `^^<...>` names; NULL if none."""
+    """Apply `format_as` to the datatype that a literal's suffix `^^<...>` names; NULL if it is not in `datatypes`."""
     return F.coalesce(
         *(F.when(suffix == F.lit(datatype_suffix(datatype)), format_as(datatype)) for datatype in datatypes)
     )
 
 
 def _instant_texts(instant: Sql) -> Callable[[str], Sql]:
-    """A function that formats a parsed instant as a given datatype: date, time or dateTime."""
+    """Return a function that formats a parsed instant as the datatype passed to it: date, time or dateTime."""
     return lambda datatype: instant_text(instant, datatype)
 
 
 def _duration_texts(duration: Sql) -> Callable[[str], Sql]:
-    """A function that formats a parsed duration as a given duration datatype."""
+    """Return a function that formats a parsed duration as the duration datatype passed to it."""
     return lambda datatype: F.when(duration.isNotNull(), duration_text(duration["months"], duration["nanos"], datatype))
 
 
 def _date_time_parts(argument: ShapedTerm) -> Sql:
-    """A struct of the parts of a dateTime literal (year, month, ..., zone); NULL for all other terms."""
+    """Parse a dateTime literal to a struct of its parts (year, month, ..., zone); NULL for all other terms."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """The struct of parts of a literal with this suffix; NULL unless the suffix is that of dateTime."""
+        """Parse a literal with this suffix to the struct of its parts; NULL unless the suffix is that of dateTime."""
         return F.when(suffix == F.lit(datatype_suffix(DATE_TIME)), read_instant(trimmed_lexical(term, suffix), suffix))
 
     return let_interpreted(
@@ -285,15 +288,15 @@ def _date_time_parts(argument: ShapedTerm) -> Sql:
 
 
 def date_part(name: str) -> CastLowering:
-    """A function from a dateTime to its part `name` (year, month, day, hour, minute) as integer; NULL: an error."""
+    """Return a function that extracts a part of a dateTime, such as the year, as an integer; NULL on error."""
     return lambda argument: integer_of(_date_time_parts(argument)[name].cast(EXACT))
 
 
 def seconds(argument: ShapedTerm) -> ShapedTerm:
-    """SECONDS: the seconds of a dateTime, with fraction, as a decimal; NULL for other terms."""
+    """Compute SECONDS: the seconds of a dateTime, with fraction, as a decimal; NULL for other terms."""
 
     def to_decimal(parts: Sql) -> Sql:
-        """The seconds and nanoseconds of a dateTime's parts as one parsed decimal."""
+        """Combine the seconds and nanoseconds of a dateTime into one parsed decimal."""
         units = parts["second"].cast(EXACT) * exact(UNIT) + parts["nano"].cast(EXACT) * exact(10**9)
         return let([units.try_cast(EXACT)], lambda number: exact_number(NumericKind.DECIMAL, number))
 
@@ -301,10 +304,10 @@ def seconds(argument: ShapedTerm) -> ShapedTerm:
 
 
 def zone_duration(argument: ShapedTerm) -> ShapedTerm:
-    """TIMEZONE: the time zone of a dateTime as a dayTimeDuration literal; NULL if it has none."""
+    """Compute TIMEZONE: the time zone of a dateTime as a dayTimeDuration literal; NULL if it has none."""
 
     def format_zone(minutes: Sql) -> Sql:
-        """The dayTimeDuration literal of a time zone offset in minutes."""
+        """Write a time zone offset in minutes as a dayTimeDuration literal."""
         nanos = (minutes.cast(EXACT) * exact(60 * 10**9)).try_cast(EXACT)
         return literal_term(
             duration_text(F.lit(0).cast("bigint"), nanos, DAY_TIME), datatype_suffix(DAY_TIME), escape=False
@@ -319,7 +322,7 @@ def zone_duration(argument: ShapedTerm) -> ShapedTerm:
 
 
 def zone_characters(argument: ShapedTerm) -> ShapedTerm:
-    """TZ: the text of a dateTime's time zone, such as +02:00; empty if it has none, NULL for other terms."""
+    """Compute TZ: the text of a dateTime's time zone, such as +02:00; empty if it has none, NULL for other terms."""
     text = let([_date_time_parts(argument)], lambda parts: F.when(parts.isNotNull(), zone_text(parts["zone"])))
     return ShapedTerm(TermShape.CHARACTERS, text)
 

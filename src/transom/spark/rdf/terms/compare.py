@@ -12,7 +12,7 @@ from transom.spark.rdf.terms.values import NANO, ValueClass, exact, term_number,
 
 
 def equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
-    """SPARQL `=` of two terms, from their N-Triples texts and their parsed values; NULL (an error) if undecidable."""
+    """Compare two terms by SPARQL `=`, from their N-Triples texts and parsed values; NULL (an error) if undecidable."""
 
     def is_class(value: Sql, *classes: ValueClass) -> Sql:
         """Whether a parsed value is of one of the classes, such as NUMBER or TEXT."""
@@ -43,7 +43,7 @@ def equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
 
 
 def less(left: Sql, right: Sql) -> Sql:
-    """SPARQL `<` of two parsed values; NULL if the values have no order."""
+    """Compare two parsed values by SPARQL `<`; NULL if the values have no order."""
 
     def both(value_class: ValueClass) -> Sql:
         """Whether both parsed values are of this class, such as NUMBER or TEXT."""
@@ -64,13 +64,13 @@ def less(left: Sql, right: Sql) -> Sql:
 
 
 def _is_ordered(left: Sql, right: Sql) -> Sql:
-    """Whether two instants can be compared for sure: if only one has a time zone, they must be over 14 hours apart."""
+    """Whether two instants have a definite order: if only one has a time zone, they must be over 14 hours apart."""
     near = F.abs(right["n"] - left["n"]) <= exact(MAX_ZONE_OFFSET * NANO)
     return ~((left["k"].isNull() != right["k"].isNull()) & near)
 
 
 def effective_boolean(term: Sql) -> Sql:
-    """SPARQL's effective boolean value of a term (N-Triples text); NULL, an error, if it has none."""
+    """The effective boolean value, as SPARQL defines it, of a term (N-Triples text); NULL (an error) if it has none."""
 
     def of_literal(suffix: Sql) -> Sql:
         """The effective boolean value of the literal, by its suffix (the datatype or language tag)."""

@@ -31,10 +31,10 @@ COMPARISONS: dict[str, Callable[..., object]] = {
 
 
 def compare_with_constant(term: Sql, comparison: str, constant: NumericValue) -> Sql:
-    """Compare the number in a term with a constant, by an operator such as `<=`; NULL if not a number."""
+    """Compare the number in a term with a constant, by an operator such as `<=`; NULL if the term is not a number."""
 
     def read(text: Sql, suffix: Sql, kind: Sql) -> Sql:
-        """Compare the number in a literal's text, by its kind and its datatype's suffix, with the constant."""
+        """Compare the number in a literal's text with the constant; `kind` and `suffix` tell how to parse it."""
         single = read_float(text).cast("float").cast("double")
         return (
             F.when(
@@ -61,7 +61,7 @@ def _compare(number: Sql, comparison: str, constant: Sql) -> Sql:
 
 
 def _constant_truth(number: Sql, truth: object) -> Sql:
-    """The constant `truth` for every number, for comparisons whose result is known; NULL for NULL."""
+    """Return the constant `truth` for every number, where the result is known in advance; NULL stays NULL."""
     return F.when(number.isNotNull(), F.lit(bool(truth)))
 
 
@@ -90,7 +90,10 @@ def _compare_decimals(decimal: Sql, comparison: str, constant: NumericValue) -> 
 
 
 def _compare_floats(value: Sql, comparison: str, constant: NumericValue, kind: NumericKind) -> Sql:
-    """Compare a float, read from a number of `kind`, with a constant, in the promoted kind; false for NaN."""
+    """Compare a float with a constant, both promoted to the same kind; false for NaN.
+
+    `kind` is the kind of the number from which the float was read.
+    """
     promoted_kind = max(kind, constant.kind)
     target = constant.to(promoted_kind).as_float()
     promoted = value.cast("float").cast("double") if kind < promoted_kind is NumericKind.FLOAT else value

@@ -23,7 +23,7 @@ def _is_number(operand: ShapedTerm) -> bool:
 
 
 def _is_characters(operand: ShapedTerm) -> bool:
-    """Whether an operand is known, before execution, to be a string without language or an error (NULL)."""
+    """Whether an operand is known, before execution, to be a string without language tag or an error (NULL)."""
     value = _constant_value(operand)
     return operand.shape is TermShape.CHARACTERS or (isinstance(value, StringValue) and not value.language)
 
@@ -34,12 +34,12 @@ def _constant_value(operand: ShapedTerm) -> object:
 
 
 def _term_or_empty(operand: ShapedTerm) -> Sql:
-    """The N-Triples text of an operand in the shape of a term; otherwise the empty string, which is not a term."""
+    """The N-Triples text of an operand that is held as a term; for others the empty string, which is no term."""
     return operand.column if operand.shape is TermShape.TERM else F.lit("")
 
 
 def equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
-    """SPARQL `=` of two operands, by the cheapest comparison that their shapes allow; NULL on error."""
+    """Compare two operands by SPARQL `=`, in the cheapest way that their SQL representation allows; NULL on error."""
     if any(operand.constant is not None and not isinstance(operand.constant, Literal) for operand in (left, right)):
         return left.term() == right.term()
     if _is_number(left) and _is_number(right):
@@ -56,7 +56,7 @@ def equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
     if _is_number(left) or _is_number(right):
 
         def quick(left_number: Sql, right_number: Sql) -> Sql:
-            """Compare the operands as numbers if both are number structs, otherwise as values of any class."""
+            """Compare the operands as numbers if both are numbers, otherwise as values of any class."""
             both = left_number.isNotNull() & right_number.isNotNull()
             return F.when(both, arithmetic.equal(left_number, right_number)).otherwise(_on_values(left, right, _equal))
 
@@ -74,7 +74,10 @@ def equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
 
 
 def equal_or_false(left: ShapedTerm, right: ShapedTerm) -> Sql:
-    """SPARQL `=` for conditions, where an error counts as false: constants are compared without parsing the term."""
+    """Compare two operands by SPARQL `=` where an error counts as false, as in conditions.
+
+    A term is compared with a constant without being parsed.
+    """
     for variable, constant in ((left, right), (right, left)):
         if variable.shape is TermShape.TERM and variable.constant is None and constant.constant is not None:
             return _is_constant(variable.column, constant.constant)
@@ -82,7 +85,7 @@ def equal_or_false(left: ShapedTerm, right: ShapedTerm) -> Sql:
 
 
 def _is_constant(term: Sql, constant: Term) -> Sql:
-    """Whether a term equals a constant, by comparing N-Triples texts where possible; an error counts as false."""
+    """Whether a term equals a constant, by comparing N-Triples texts if possible; an error counts as false."""
     spelled = encode_term(constant)
     match value_of(constant) if isinstance(constant, Literal) else None:
         case NumericValue() as number:
@@ -101,7 +104,7 @@ def _is_constant(term: Sql, constant: Term) -> Sql:
 
 
 def _equals_text(operand: ShapedTerm, text: ShapedTerm) -> Sql:
-    """SPARQL `=` of a term and a constant string; strings are compared by text, only other literals are parsed."""
+    """Compare a term with a constant string by SPARQL `=`: strings by their text, other literals by their value."""
     suffix = literal_suffix(operand.column)
     is_string = (suffix == F.lit("")) | F.startswith(suffix, F.lit("@"))
     return (
@@ -112,7 +115,7 @@ def _equals_text(operand: ShapedTerm, text: ShapedTerm) -> Sql:
 
 
 def _equal_terms(left: ShapedTerm, right: ShapedTerm) -> Sql:
-    """SPARQL `=` of two operands in the shape of terms: IRIs and blank nodes by text, literals by value."""
+    """Compare two operands that are held as terms by SPARQL `=`: IRIs and blank nodes by text, literals by value."""
     return F.when(~is_literal(left.column) | ~is_literal(right.column), left.column == right.column).otherwise(
         _on_values(left, right, _equal)
     )
@@ -122,7 +125,7 @@ _MIRRORED = {"<": ">", "<=": ">=", "=": "="}
 
 
 def _compare_with_number(left: ShapedTerm, comparison: str, right: ShapedTerm) -> Sql | None:
-    """The comparison if one operand is a constant number and the other a variable term; otherwise None."""
+    """Compare a variable term with a constant number; return None for other pairs of operands."""
     for variable, constant, oriented in ((left, right, comparison), (right, left, _MIRRORED[comparison])):
         number = _constant_value(constant)
         if variable.shape is TermShape.TERM and variable.constant is None and isinstance(number, NumericValue):
@@ -131,7 +134,7 @@ def _compare_with_number(left: ShapedTerm, comparison: str, right: ShapedTerm) -
 
 
 def _equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
-    """SPARQL `=` of two terms, from their N-Triples texts and their parsed values; NULL on error."""
+    """Compare two terms by SPARQL `=`, from their N-Triples texts and their parsed values; NULL on error."""
     return compare.equal(left_term, right_term, left, right)
 
 
@@ -160,7 +163,7 @@ def _on_values(left_operand: ShapedTerm, right_operand: ShapedTerm, body: Callab
 
 
 def _with_column(operand: ShapedTerm, column: Sql) -> ShapedTerm:
-    """The same operand, with a lambda variable in place of its SQL expression."""
+    """Return the same operand, with a lambda variable in place of its SQL expression."""
     return ShapedTerm(operand.shape, column, operand.constant, is_short=True)
 
 
@@ -171,7 +174,7 @@ def _is_unordered(operand: ShapedTerm) -> bool:
 
 
 def less(left: ShapedTerm, right: ShapedTerm) -> Sql:
-    """SPARQL `<` of two operands, by the cheapest comparison that their shapes allow; NULL on error."""
+    """Compare two operands by SPARQL `<`, in the cheapest way that their SQL representation allows; NULL on error."""
     if _is_unordered(left) or _is_unordered(right):
         return F.lit(None).cast("boolean")
     number = _compare_with_number(left, "<", right)
@@ -185,7 +188,7 @@ def less(left: ShapedTerm, right: ShapedTerm) -> Sql:
 
 
 def less_or_equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
-    """SPARQL `<=` of two operands, by the cheapest comparison that their shapes allow; NULL on error."""
+    """Compare two operands by SPARQL `<=`, in the cheapest way that their SQL representation allows; NULL on error."""
     if _is_unordered(left) or _is_unordered(right):
         return F.lit(None).cast("boolean")
     number = _compare_with_number(left, "<=", right)
@@ -199,7 +202,7 @@ def less_or_equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
 
 
 def _less_or_equal_values(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
-    """SPARQL `<=` from the N-Triples texts and the parsed values of two terms; NULL on error."""
+    """Compare two terms by SPARQL `<=`, from their N-Triples texts and their parsed values; NULL on error."""
     return let(
         [compare.less(left, right), _equal(left_term, right_term, left, right)],
         lambda smaller, same: F.when(smaller.isNotNull() & same.isNotNull(), smaller | same),
@@ -209,7 +212,7 @@ def _less_or_equal_values(left_term: Sql, right_term: Sql, left: Sql, right: Sql
 def in_list(
     operand: ShapedTerm, *members: ShapedTerm, same: Callable[[ShapedTerm, ShapedTerm], Sql] = equal
 ) -> ShapedTerm:
-    """SPARQL `IN`, with `same` as `=`: NULL if no member is equal and a comparison is an error."""
+    """Compute SPARQL `IN`: NULL if no member is equal and a comparison is an error; `same` compares two operands."""
     if not members:
         return truth_term(F.when(operand.column.isNotNull(), F.lit(False)))
     return bind_once(
@@ -218,7 +221,7 @@ def in_list(
 
 
 def _unify_shapes(operands: tuple[ShapedTerm, ...]) -> tuple[TermShape, list[Sql]]:
-    """The SQL expressions of operands in one shape: the one they share, otherwise terms as N-Triples text."""
+    """Return the operands' SQL expressions in one representation: the common one, otherwise terms as N-Triples text."""
     shapes = {operand.shape for operand in operands}
     if len(shapes) == 1:
         return shapes.pop(), [operand.column for operand in operands]
@@ -226,13 +229,13 @@ def _unify_shapes(operands: tuple[ShapedTerm, ...]) -> tuple[TermShape, list[Sql
 
 
 def _if(condition: ShapedTerm, then: ShapedTerm, otherwise: ShapedTerm) -> ShapedTerm:
-    """SPARQL `IF`; NULL (an error) if the condition has no boolean value."""
+    """Compute SPARQL `IF`; NULL (an error) if the condition has no boolean value."""
     shape, (first, second) = _unify_shapes((then, otherwise))
     return ShapedTerm(shape, let([condition.truth()], lambda truth: F.when(truth, first).when(~truth, second)))
 
 
 def _coalesce(*operands: ShapedTerm) -> ShapedTerm:
-    """SPARQL `COALESCE`: the first operand that is neither unbound nor an error (NULL); NULL if there is none."""
+    """Compute SPARQL `COALESCE`: the first operand that is neither unbound nor an error (NULL); NULL without one."""
     if not operands:
         return no_term()
     shape, columns = _unify_shapes(operands)

@@ -24,7 +24,10 @@ TermLowering = Callable[..., ShapedTerm]
 
 
 def _on_term(shape: TermShape, body: Callable[[Sql], Sql]) -> TermLowering:
-    """Lower a one-argument function: `body` takes the term's N-Triples text, the result has this shape."""
+    """Build the translation of a one-argument function; `body` gets the N-Triples text of the argument.
+
+    `shape` is the SQL representation of the result.
+    """
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
         """Apply `body` to the N-Triples text of the argument."""
@@ -35,27 +38,27 @@ def _on_term(shape: TermShape, body: Callable[[Sql], Sql]) -> TermLowering:
 
 
 def _on_literal_suffix(body: Callable[[Sql], Sql]) -> Callable[[Sql], Sql]:
-    """Make a function of terms: `body` takes what follows a literal's closing quote; NULL for other terms."""
+    """Build a function of literals; `body` gets the text after the closing quote; NULL for other terms."""
     return lambda term: F.when(is_literal(term), body(literal_suffix(term)))
 
 
 def string_characters(term: Sql) -> Sql:
-    """The characters of an IRI or a literal, given as N-Triples text; NULL for a blank node."""
+    """Return the characters of an IRI or a literal, given as N-Triples text; NULL for a blank node."""
     return F.when(is_iri(term), iri_text(term)).when(is_literal(term), lexical(term, literal_suffix(term)))
 
 
 def _binary_numeric(operation: Callable[[Sql, Sql], Sql]) -> TermLowering:
-    """Lower a function of two numbers, from an operation on parsed values; NULL for non-numbers."""
+    """Build the translation of a function of two numbers, from an operation on parsed values; NULL for non-numbers."""
     return lambda left, right: ShapedTerm(TermShape.NUMBER, let([left.number(), right.number()], operation))
 
 
 def _unary_numeric(operation: Callable[[Sql], Sql]) -> TermLowering:
-    """Lower a function of one number, from an operation on a parsed value; NULL for non-numbers."""
+    """Build the translation of a function of one number, from an operation on parsed values; NULL for non-numbers."""
     return lambda argument: ShapedTerm(TermShape.NUMBER, let([argument.number()], operation))
 
 
 def _is_numeric(argument: ShapedTerm) -> ShapedTerm:
-    """isNUMERIC: whether a term is a number; NULL for NULL."""
+    """Compute isNUMERIC: whether a term is a number; NULL stays NULL."""
     return truth_term(F.when(argument.column.isNotNull(), argument.number().isNotNull()))
 
 

@@ -25,7 +25,7 @@ _SMALLEST_NORMAL = 2.3e-308
 
 
 def number_term(value: Sql) -> Sql:
-    """The canonical literal, as N-Triples text, of a number struct (kind, exact value, float value)."""
+    """Write a number struct (kind, exact value, float value) as its canonical literal in N-Triples text."""
     kind = value["k"]
     suffixes = {int(number_kind): datatype_suffix(datatype) for number_kind, datatype in _DATATYPES.items()}
     suffix = F.when(kind == int(NumericKind.INTEGER), F.lit(suffixes[1]))
@@ -45,7 +45,7 @@ def decimal_text(units: Sql, scale: int = PLACES) -> Sql:
     filled = F.when(F.length(size) <= scale, F.lpad(size, scale + 1, "0")).otherwise(size)
 
     def format_digits(digits: Sql) -> Sql:
-        """The decimal text, from the absolute value's digits, of which there are more than `scale`."""
+        """Format the decimal from the digits of its absolute value, of which there are more than `scale`."""
         decimals = F.rtrim(F.substring(digits, F.length(digits) - F.lit(scale - 1), F.lit(scale)), F.lit("0"))
         integer = F.substring(digits, F.lit(1), F.length(digits) - F.lit(scale))
         separator = F.when(decimals == "", F.lit("")).otherwise(F.lit("."))
@@ -58,7 +58,10 @@ def canonical_float_text(value: Sql, single: Sql) -> Sql:
     """Format a float in canonical form, such as 1.5E2; `single` is true for 32-bit floats."""
 
     def format_digits(sign: Sql, shortest: Sql) -> Sql:
-        """Text such as 1.5E2, from the sign, and a struct of the digits and the first digit's power of ten."""
+        """Format the float, such as 1.5E2, from its sign and its digits.
+
+        `shortest` is a struct of the digits and the first digit's power of ten.
+        """
         digits, power = shortest["figures"], shortest["power"]
         decimals = F.substring(digits, F.lit(2), F.length(digits))
         shown_decimals = F.when(decimals == "", F.lit("0")).otherwise(decimals)
@@ -68,11 +71,17 @@ def canonical_float_text(value: Sql, single: Sql) -> Sql:
 
 
 def cast_float_text(value: Sql, single: Sql) -> Sql:
-    """Format a float as a cast to string does: no exponent from 1e-6 to below 1e6; `single`: a 32-bit float."""
+    """Format a float as a cast to string does: without exponent from 1e-6 to below 1e6.
+
+    `single` is true for 32-bit floats.
+    """
     size = F.abs(value)
 
     def format_digits(sign: Sql, shortest: Sql) -> Sql:
-        """The text without exponent, from the sign, and a struct of the digits and the first digit's power of ten."""
+        """Format the float without exponent, from its sign and its digits.
+
+        `shortest` is a struct of the digits and the first digit's power of ten.
+        """
         digits, power = shortest["figures"], shortest["power"].cast("int")
         small = F.concat(F.lit("0."), F.repeat(F.lit("0"), -power - F.lit(1)), digits)
         length = F.length(digits)
@@ -93,7 +102,7 @@ def cast_float_text(value: Sql, single: Sql) -> Sql:
 
 
 def _special_float_text(value: Sql) -> SqlCase:
-    """A CASE expression, open for more branches, with the texts of NaN and infinities, and NULL for NULL."""
+    """Begin a CASE expression with the texts of NaN and the infinities; NULL stays NULL; callers add branches."""
     infinity = F.lit(float("inf"))
     return (
         F.when(F.isnan(value), F.lit("NaN"))
@@ -104,16 +113,19 @@ def _special_float_text(value: Sql) -> SqlCase:
 
 
 def _sign_text(value: Sql) -> Sql:
-    """A minus sign for a negative float and -0.0; empty for all others."""
+    """Return a minus sign for a negative float and for -0.0, and an empty text for all others."""
     return F.when(F.startswith(value.cast("string"), F.lit("-")), F.lit("-")).otherwise(F.lit(""))
 
 
 def shortest_digits(value: Sql, single: Sql) -> Sql:
-    """The fewest digits that parse to the same float, and the first digit's power of ten; `single`: 32 bits."""
+    """The fewest digits that parse to the same float, with the first digit's power of ten.
+
+    `single` is true for 32-bit floats.
+    """
     size = F.abs(value)
 
     def shorten_if_needed(java_digits: Sql) -> Sql:
-        """The digits that Java prints, or fewer digits where Java may print too many."""
+        """Return the digits that Java prints, or fewer digits where Java may print too many."""
         long = F.length(java_digits["figures"]) > F.when(single, F.lit(6)).otherwise(F.lit(_EXACT_DIGITS))
         doubtful = (size > F.lit(0.0)) & (single | long | (size < F.lit(_SMALLEST_NORMAL)))
         return F.when(doubtful, _fewest_digits(size, single, java_digits)).otherwise(java_digits)
@@ -122,7 +134,7 @@ def shortest_digits(value: Sql, single: Sql) -> Sql:
 
 
 def _java_digits(size: Sql) -> Sql:
-    """The digits that Java prints for a float >= 0, without outer zeros, and the first digit's power of ten."""
+    """The digits that Java prints for a float >= 0, without outer zeros, with the first digit's power of ten."""
     text = size.cast("string")
     mantissa = F.substring_index(text, "E", 1)
     power = F.when(F.contains(text, F.lit("E")), F.substring_index(text, "E", -1).try_cast("int")).otherwise(F.lit(0))
@@ -130,7 +142,7 @@ def _java_digits(size: Sql) -> Sql:
     digits = F.replace(mantissa, F.lit("."), F.lit(""))
 
     def normalise(all_digits: Sql, integer_digits: Sql, exponent: Sql) -> Sql:
-        """Struct of the digits without outer zeros and the first one's power of ten; from digits, integer, exponent."""
+        """Strip outer zeros from the digits, and compute the power of ten of the first one; return both as a struct."""
         leading = F.length(all_digits) - F.length(F.ltrim(all_digits, F.lit("0")))
         significant = F.btrim(all_digits, F.lit("0"))
         return _digits_struct(
@@ -142,22 +154,22 @@ def _java_digits(size: Sql) -> Sql:
 
 
 def _digits_struct(digits: Sql, power: Sql) -> Sql:
-    """A struct of digits (`figures`) and the power of ten of the first digit (`power`)."""
+    """Build a struct of digits (`figures`) and the power of ten of the first digit (`power`)."""
     return F.struct(digits.alias("figures"), power.cast("int").alias("power"))
 
 
 def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
-    """The fewest digits that parse to the float `size`, a 32-bit one if `single`; at most those that Java prints."""
+    """The fewest digits that parse to the float `size`, a 32-bit one if `single`; never more than Java prints."""
     digits, power = java_digits["figures"], java_digits["power"]
     length = F.length(digits)
     few = F.when(single | (size < F.lit(_SMALLEST_NORMAL)), F.lit(1)).otherwise(F.lit(_EXACT_DIGITS))
     most = F.when(single, F.least(F.lit(_SINGLE_DIGITS), length)).otherwise(length)
 
     def candidates(count: Sql) -> Sql:
-        """Texts of the float, rounded to `count` digits: the nearest, and for 64-bit floats the next one."""
+        """Round the float to `count` digits; return the nearest text and, for 64-bit floats, the next one."""
 
         def nearest_two(quotient: Sql, unit: Sql, remainder: Sql) -> Sql:
-            """The candidate texts, from Java's digits divided by `unit`: quotient and remainder."""
+            """Build the candidate texts from Java's digits, divided by `unit` with a quotient and a remainder."""
             up = (remainder * F.lit(2) > unit) | ((remainder * F.lit(2) == unit) & (quotient % F.lit(2) == F.lit(1)))
             nearest = F.when(up, quotient + F.lit(1)).otherwise(quotient)
             second_nearest = F.when(up, quotient).otherwise(quotient + F.lit(1))
@@ -185,7 +197,7 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
     first = F.get(F.filter(F.when(length >= few, spelled), parses_to_float), F.lit(0))
 
     def normalise(text: Sql) -> Sql:
-        """Struct of digits without trailing zeros and the first digit's power of ten, such as 123 and 9 for 12300E5."""
+        """Split text such as 12300E5 into its digits (123) and the power of ten of the first digit (9)."""
         number, exponent = F.substring_index(text, "E", 1), F.substring_index(text, "E", -1).cast("int")
         return _digits_struct(F.rtrim(number, F.lit("0")), exponent + F.length(number) - F.lit(1))
 

@@ -14,7 +14,7 @@ from transom.spark.rdf.terms.strings import with_characters
 
 
 def regex(call: Call, argument: ShapedTerm) -> ShapedTerm:
-    """REGEX with a constant pattern: whether it matches a part of a string; NULL for terms that are not strings."""
+    """Compute REGEX with a constant pattern: whether it matches a part of a string; NULL for non-strings."""
     java = java_pattern(call)
     if java.pattern is None:
         return truth_term(F.lit(None).cast("boolean"))
@@ -25,12 +25,12 @@ def regex(call: Call, argument: ShapedTerm) -> ShapedTerm:
 
 
 def _null_if_too_long(java: JavaPattern, text: Sql, result: Sql) -> Sql:
-    """The result of matching a string; NULL if it is longer than the pattern's limit (None: no limit)."""
+    """Return `result`, or NULL if the text is longer than the pattern's limit, if the pattern has one."""
     return result if java.longest is None else F.when(F.length(text) <= java.longest, result)
 
 
 def replace(call: Call, argument: ShapedTerm) -> ShapedTerm:
-    """REPLACE with a constant pattern; a pattern that matches the empty string is an error (NULL)."""
+    """Compute REPLACE with a constant pattern; a pattern that matches the empty string is an error (NULL)."""
     java, replacement, flags = java_pattern(call), constant_characters(call, 2), constant_characters(call, 3)
     parts = None
     if java.pattern is not None and replacement is not None and flags is not None and not java.matches_nothing:
@@ -43,7 +43,7 @@ def replace(call: Call, argument: ShapedTerm) -> ShapedTerm:
     pattern = java.pattern
 
     def replaced(text: Sql) -> Sql:
-        """The string (parsed value) with all matches replaced; its language tag is kept."""
+        """Replace all matches in a string (parsed value), and keep its language tag."""
         return with_characters(text, F.regexp_replace(text["s"], F.lit(pattern), F.lit(java_replacement)))
 
     return ShapedTerm(

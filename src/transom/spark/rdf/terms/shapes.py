@@ -62,7 +62,7 @@ class ShapedTerm:
                 return let([self.column], _text_term)
 
     def truth(self) -> Sql:
-        """SPARQL's effective boolean value; NULL (an error) if the value has none."""
+        """The effective boolean value of this value, as SPARQL defines it; NULL (an error) if there is none."""
         if self.constant is not None:
             return F.lit(truth_of(self.constant)).cast("boolean")
         match self.shape:
@@ -91,7 +91,7 @@ class ShapedTerm:
                 return _no_value()
 
     def text(self) -> Sql:
-        """The parsed string, with its language; NULL if the value is not a string."""
+        """The value as a parsed string with its language; NULL if the value is not a string."""
         if self.constant is not None:
             value = value_of(self.constant) if isinstance(self.constant, Literal) else None
             return constant_value(self.constant) if isinstance(value, StringValue) else _no_value()
@@ -145,34 +145,34 @@ class ShapedTerm:
 
 
 def _no_value() -> Sql:
-    """NULL with the type of the struct for parsed values."""
+    """Build a NULL that has the struct type of parsed values."""
     return F.lit(None).cast("struct<c:int,k:bigint,n:decimal(38,0),f:double,s:string,l:string>")
 
 
 def no_term() -> ShapedTerm:
-    """The shaped value of an unbound variable or an error: NULL."""
+    """Represent an unbound variable or an error as a shaped term, whose SQL is NULL."""
     return ShapedTerm(TermShape.TERM, F.lit(None).cast("string"), is_short=True)
 
 
 def constant_term(term: Term) -> ShapedTerm:
-    """A constant term of the query as a shaped value: its N-Triples text, and the term itself."""
+    """Represent a constant term of the query as a shaped term, by its N-Triples text and the term itself."""
     return ShapedTerm(TermShape.TERM, F.lit(encode_term(term)), term, is_short=True)
 
 
 def truth_term(column: Sql) -> ShapedTerm:
-    """A boolean expression as a shaped value."""
+    """Represent a boolean SQL expression as a shaped term."""
     return ShapedTerm(TermShape.TRUTH, column)
 
 
 def bind_once(operands: Sequence[ShapedTerm], body: Callable[..., ShapedTerm]) -> ShapedTerm:
-    """Apply `body` to operands that it may repeat; those not cheap to repeat become lambda variables first."""
+    """Apply `body` to operands that it may repeat; bind long ones to lambda variables first."""
     long_positions = [n for n, operand in enumerate(operands) if not operand.is_short]
     if not long_positions:
         return body(*operands)
     shape: list[TermShape] = []
 
     def apply(*variables: Sql) -> Sql:
-        """The SQL expression of the result of `body`, with lambda variables instead of long operands."""
+        """Apply `body` with lambda variables instead of long operands, and return the SQL expression of its result."""
         bound = dict(zip(long_positions, variables, strict=True))
         result = body(
             *(
@@ -188,26 +188,26 @@ def bind_once(operands: Sequence[ShapedTerm], body: Callable[..., ShapedTerm]) -
 
 
 def _text_struct(term: Sql) -> Sql:
-    """The parsed string of a string literal, from its N-Triples text; NULL for other terms."""
+    """Parse a string literal, given as N-Triples text, to a string with its language; NULL for other terms."""
 
     def read(suffix: Sql) -> Sql:
-        """The parsed string of the literal, from its suffix (what follows the quote); NULL if not a string."""
+        """Parse the literal to a string with its language; `suffix` follows its closing quote; NULL if not a string."""
         return F.when(is_string(suffix), value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix)))
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))
 
 
 def _plain_characters(term: Sql) -> Sql:
-    """The characters of a string literal without language tag, from its N-Triples text; NULL for other terms."""
+    """Return the characters of a string literal (N-Triples text) without language tag; NULL for other terms."""
 
     def read(suffix: Sql) -> Sql:
-        """The characters of the literal, from its suffix (what follows the quote); NULL if not a plain string."""
+        """Return the literal's characters; `suffix` follows its closing quote; NULL if it is not a plain string."""
         return F.when(is_string(suffix) & ~F.startswith(suffix, F.lit("@")), lexical(term, suffix))
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))
 
 
 def _text_term(text: Sql) -> Sql:
-    """The literal, as N-Triples text, of a parsed string with its language."""
+    """Write a parsed string with its language as a literal in N-Triples text."""
     suffix = F.when(text["l"] == "", F.lit("")).otherwise(F.concat(F.lit("@"), text["l"]))
     return literal_term(text["s"], suffix)

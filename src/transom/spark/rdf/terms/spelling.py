@@ -19,7 +19,7 @@ _ESCAPED = r'[\x00-\x1f"\\\x7f]'
 
 
 def datatype_suffix(datatype: str) -> str:
-    """What follows the closing quote of a literal of a datatype: `^^<...>`; empty for xsd:string."""
+    """Return what follows the closing quote of a literal of this datatype: `^^<...>`, or nothing for xsd:string."""
     return "" if datatype == STRING else f"^^{IRI(datatype)}"
 
 
@@ -39,12 +39,12 @@ def is_literal(term: Sql) -> Sql:
 
 
 def literal_suffix(literal: Sql) -> Sql:
-    """What follows the closing quote of a literal's N-Triples text: empty, `@language` or `^^<datatype>`."""
+    """Return what follows the closing quote of a literal's N-Triples text: nothing, `@language` or `^^<datatype>`."""
     return F.substring_index(literal, '"', -1)
 
 
 def lexical(literal: Sql, suffix: Sql) -> Sql:
-    """The unescaped characters of a literal's N-Triples text, of which `suffix` follows the closing quote."""
+    """The unescaped characters of a literal's N-Triples text; `suffix` is the text after its closing quote."""
     return unescape_characters(F.substring(literal, F.lit(2), F.length(literal) - F.length(suffix) - F.lit(2)))
 
 
@@ -63,7 +63,10 @@ def escape_characters(characters: Sql) -> Sql:
 
 
 def literal_term(characters: Sql, suffix: Sql | str = "", *, escape: bool = True) -> Sql:
-    """The N-Triples text of a literal; `suffix`: `@language` or `^^<datatype>`; `escape` False for safe characters."""
+    """Write a literal as N-Triples text, from its characters and its suffix, `@language` or `^^<datatype>`.
+
+    `escape` is False for characters that need no escapes.
+    """
     ending = F.concat(F.lit('"'), suffix) if isinstance(suffix, Sql) else F.lit(f'"{suffix}')
     return F.concat(F.lit('"'), escape_characters(characters) if escape else characters, ending)
 
@@ -74,19 +77,19 @@ def iri_text(term: Sql) -> Sql:
 
 
 def boolean_term(truth: Sql) -> Sql:
-    """A boolean as an xsd:boolean literal in N-Triples text; NULL stays NULL."""
+    """Write a boolean as an xsd:boolean literal in N-Triples text; NULL stays NULL."""
     return F.when(truth, F.lit(TRUE)).when(~truth, F.lit(FALSE))
 
 
 def language_tag(suffix: Sql) -> Sql:
-    """The language tag in `suffix`, what follows a literal's closing quote; empty if it has none."""
+    """The language tag in `suffix`, the text after a literal's closing quote; empty if there is none."""
     return F.when(F.startswith(suffix, F.lit("@")), F.substring(suffix, F.lit(2), F.length(suffix))).otherwise(
         F.lit("")
     )
 
 
 def datatype_term(suffix: Sql) -> Sql:
-    """The datatype IRI, in angle brackets, of a literal with this suffix (what follows its closing quote)."""
+    """The datatype IRI, in angle brackets, of a literal; `suffix` is the text after its closing quote."""
     return (
         F.when(suffix == F.lit(""), F.lit(str(IRI(STRING))))
         .when(F.startswith(suffix, F.lit("@")), F.lit(str(IRI(LANG_STRING))))
@@ -95,10 +98,10 @@ def datatype_term(suffix: Sql) -> Sql:
 
 
 def is_string(suffix: Sql) -> Sql:
-    """Whether a literal is a string, with or without language, by its suffix (what follows its closing quote)."""
+    """Whether a literal is a string, with or without language; `suffix` is the text after its closing quote."""
     return (suffix == F.lit("")) | F.startswith(suffix, F.lit("@")) | (suffix == F.lit(LANG_STRING_SUFFIX))
 
 
 def has_datatype(suffix: Sql, datatypes: Iterable[str]) -> Sql:
-    """Whether a literal has one of the datatypes, by its suffix (what follows its closing quote)."""
+    """Whether a literal has one of the datatypes; `suffix` is the text after its closing quote."""
     return suffix.isin([datatype_suffix(datatype) for datatype in datatypes])

@@ -21,17 +21,17 @@ _IRI = r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\z"
 
 
 def _text_struct(column: Sql) -> ShapedTerm:
-    """The shaped value of a string, from the column of its parsed value."""
+    """Represent the SQL column of a parsed string as a shaped term."""
     return ShapedTerm(TermShape.TEXT, column)
 
 
 def with_characters(text: Sql, characters: Sql) -> Sql:
-    """The parsed string `text` with other characters and the same language tag; NULL for NULL."""
+    """Replace the characters of the parsed string `text`, and keep its language tag; NULL stays NULL."""
     return F.when(text.isNotNull(), value_struct(ValueClass.TEXT, s=characters, l=text["l"]))
 
 
 def integer_of(number: Sql) -> ShapedTerm:
-    """An integral number as a shaped value of kind xsd:integer; NULL stays NULL."""
+    """Represent an integral number as a shaped term of kind xsd:integer; NULL stays NULL."""
     column = let(
         [number], lambda n: F.when(n.isNotNull(), value_struct(ValueClass.NUMBER, k=int(NumericKind.INTEGER), n=n))
     )
@@ -39,25 +39,25 @@ def integer_of(number: Sql) -> ShapedTerm:
 
 
 def length(argument: ShapedTerm) -> ShapedTerm:
-    """STRLEN: the number of characters of a string."""
+    """Compute STRLEN: the number of characters of a string."""
     return integer_of(F.length(argument.text()["s"]))
 
 
 def _string_index(number: Sql) -> Sql:
-    """An exact integer, clamped to 1 .. 2^30, as the character number at which Spark's `substring` begins."""
+    """Clamp an exact integer to 1 .. 2^30, as the character number at which Spark's `substring` begins."""
     last = exact(_MAX_LENGTH)
     return F.when(number < exact(1), F.lit(1)).when(number > last, F.lit(_MAX_LENGTH)).otherwise(number.try_cast("int"))
 
 
 def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None = None) -> ShapedTerm:
-    """SUBSTR: the characters from number `start`, counted from 1; at most `count`, or all that follow if None."""
+    """Compute SUBSTR: the characters from number `start` (from 1) on, at most `count`; None means all."""
 
     def integer(operand: ShapedTerm) -> Sql:
         """The exact integer in an operand; NULL for other values."""
         return let([operand.number()], lambda number: F.when(number["k"] == int(NumericKind.INTEGER), number["n"]))
 
     def slice_text(text: Sql, start: Sql, longest: Sql) -> Sql:
-        """The part of a string (parsed value) from `start`, of at most `longest` characters."""
+        """Cut a string (parsed value) to the part from `start` on, of at most `longest` characters."""
         first = _string_index(start)
         end = _string_index(F.coalesce(F.try_add(start, longest), longest))
         characters = F.substring(text["s"], first, F.greatest(end - first, F.lit(0)))
@@ -69,19 +69,19 @@ def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None 
 
 
 def map_characters(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
-    """Lower UCASE or LCASE: `function` changes a string's characters, its language tag is kept."""
+    """Build the translation of UCASE or LCASE: `function` changes the characters, the language tag is kept."""
     return lambda argument: _text_struct(
         let([argument.text()], lambda text: with_characters(text, function(text["s"])))
     )
 
 
 def _are_compatible(first: Sql, second: Sql) -> Sql:
-    """Whether two strings are argument compatible in SPARQL: the second has no language, or that of the first."""
+    """Whether two strings are compatible arguments in SPARQL: the second has no language, or the first one's."""
     return (second["l"] == F.lit("")) | (second["l"] == first["l"])
 
 
 def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """Lower STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
+    """Build the translation of STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
         """Apply the predicate to two operands; NULL (an error) unless both are compatible strings."""
@@ -96,13 +96,16 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
 
 
 def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """Lower STRBEFORE or STRAFTER; `part` cuts a string, given the separator and where it begins (from 1)."""
+    """Build the translation of STRBEFORE or STRAFTER.
+
+    `part` cuts a string, from the separator and the number of the character where it begins.
+    """
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
-        """The part of the left string before or after the right one; '' if that does not occur, NULL on error."""
+        """Return the part of the left string before or after the right one; '' without a match, NULL on error."""
 
         def take_part(first: Sql, second: Sql, position: Sql) -> Sql:
-            """Cut the first string where the second begins, from 1; an empty string if it is absent (`position` 0)."""
+            """Cut the first string at `position`, where the second one begins; empty if it does not occur (0)."""
             result = with_characters(first, part(first["s"], second["s"], position))
             missing = value_struct(ValueClass.TEXT, s="", l="")
             return F.when(_are_compatible(first, second), F.when(position > 0, result).when(position == 0, missing))
@@ -123,7 +126,7 @@ substring_after = _split_at(
 
 
 def encode_for_uri(argument: ShapedTerm) -> ShapedTerm:
-    """ENCODE_FOR_URI: percent-encode all characters but letters, digits and - _ . ~ in a string."""
+    """Compute ENCODE_FOR_URI: percent-encode all characters of a string but letters, digits and - _ . ~."""
     encoded = F.url_encode(argument.text()["s"])
     for java_text, replacement in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
         encoded = F.replace(encoded, F.lit(java_text), F.lit(replacement))
@@ -131,12 +134,12 @@ def encode_for_uri(argument: ShapedTerm) -> ShapedTerm:
 
 
 def concat(*operands: ShapedTerm) -> ShapedTerm:
-    """CONCAT of strings; the result has a language tag if all have the same one; NULL if one is not a string."""
+    """Compute CONCAT; the result has a language tag if all strings have the same one; NULL if one is not a string."""
     if not operands:
         return constant_term(Literal(""))
 
     def joined(*texts: Sql) -> Sql:
-        """The concatenation of strings (parsed values); NULL if one of them is NULL."""
+        """Concatenate strings (parsed values); NULL if one of them is NULL."""
         same_language = reduce(and_, (text["l"] == texts[0]["l"] for text in texts))
         all_present = reduce(and_, (text.isNotNull() for text in texts))
         language = F.when(same_language, texts[0]["l"]).otherwise(F.lit(""))
@@ -148,7 +151,10 @@ def concat(*operands: ShapedTerm) -> ShapedTerm:
 
 
 def lang_matches(tag: ShapedTerm, language_range: ShapedTerm) -> ShapedTerm:
-    """langMatches: whether a tag equals a range, extends it by subtags, or the range is * and the tag not empty."""
+    """Compute langMatches: whether a language tag matches a language range such as `de` or `*`.
+
+    It matches if it equals the range or extends it by subtags, or if the range is `*` and the tag is not empty.
+    """
 
     def matches(language: Sql, range_: Sql) -> Sql:
         """Whether a language tag matches a language range; both are in lower case."""
@@ -159,10 +165,10 @@ def lang_matches(tag: ShapedTerm, language_range: ShapedTerm) -> ShapedTerm:
 
 
 def language_literal(argument: ShapedTerm, tag: ShapedTerm) -> ShapedTerm:
-    """STRLANG: a literal from a plain string and a language tag; NULL (an error) if the tag is invalid."""
+    """Compute STRLANG: a literal from a plain string and a language tag; NULL (an error) if the tag is invalid."""
 
     def tagged_literal(text: Sql, language: Sql) -> Sql:
-        """The parsed value of the string with the language tag; NULL if the tag is invalid."""
+        """Build the parsed value of the string with the language tag; NULL if the tag is invalid."""
         is_valid = text.isNotNull() & F.rlike(language, F.lit(_LANGUAGE_TAG))
         return F.when(is_valid, value_struct(ValueClass.TEXT, s=text, l=F.lower(language)))
 
@@ -170,10 +176,10 @@ def language_literal(argument: ShapedTerm, tag: ShapedTerm) -> ShapedTerm:
 
 
 def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
-    """STRDT: a literal from a plain string and a datatype IRI; NULL (an error) for rdf:langString."""
+    """Compute STRDT: a literal from a plain string and a datatype IRI; NULL (an error) for rdf:langString."""
 
     def literal(text: Sql, name: Sql) -> Sql:
-        """The N-Triples text of the literal, from its characters and its datatype IRI `name`."""
+        """Write the literal as N-Triples text, from its characters and its datatype IRI `name`."""
         suffix = F.when(name == F.lit(str(IRI(STRING))), F.lit("")).otherwise(F.concat(F.lit("^^"), name))
         return F.when(is_iri(name) & (name != F.lit(str(IRI(LANG_STRING)))), literal_term(text, suffix))
 
@@ -181,10 +187,10 @@ def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
 
 
 def iri_of(argument: ShapedTerm) -> ShapedTerm:
-    """IRI: an IRI unchanged, or the IRI spelled by a string; NULL (an error) if that is not absolute."""
+    """Compute IRI: an IRI unchanged, or the IRI that a string spells; NULL (an error) if it is not absolute."""
 
     def from_term_or_text(term: Sql, characters: Sql) -> Sql:
-        """The IRI in N-Triples text: the term if it is an IRI, otherwise from a string's characters."""
+        """Return the term if it is an IRI, otherwise the IRI that the characters spell, as N-Triples text."""
         spelled = F.concat(F.lit("<"), characters, F.lit(">"))
         return F.when(is_iri(term), term).when(F.rlike(characters, F.lit(_IRI)), spelled)
 
@@ -193,5 +199,5 @@ def iri_of(argument: ShapedTerm) -> ShapedTerm:
 
 
 def digest(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], ShapedTerm]:
-    """Lower MD5, SHA1, ...: `function` hashes the characters of a plain string; NULL for other terms."""
+    """Build the translation of MD5, SHA1, ...: `function` hashes the characters of a plain string; NULL for others."""
     return lambda argument: ShapedTerm(TermShape.CHARACTERS, function(argument.characters()))

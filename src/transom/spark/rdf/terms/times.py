@@ -27,18 +27,21 @@ _DURATION = rf"\A{_java_groups(SPAN)}\z"
 
 
 def _groups(text: Sql, pattern: str, count: int) -> Sql:
-    """A match of a regular expression as an array of its `count` groups ('' if unused); NULL if it does not match."""
+    """Match a regular expression; return its `count` groups as an array ('' if unused), or NULL without a match."""
     joined = F.regexp_replace(text, pattern, "|".join(f"${n}" for n in range(1, count + 1)))
     return F.when(F.rlike(text, F.lit(pattern)), F.split(joined, r"\|", -1))
 
 
 def read_instant(text: Sql, suffix: Sql) -> Sql:
-    """Parse a date, time or dateTime, by its literal's suffix `^^<datatype>`, to a struct of parts; NULL if invalid."""
+    """Parse a date, time or dateTime to a struct of its parts; NULL if it is invalid.
+
+    `suffix` is the literal's suffix, `^^<datatype>`.
+    """
     return let_interpreted([_groups(text, _INSTANT, 8), suffix], _instant_of_groups)
 
 
 def _instant_of_groups(groups: Sql, suffix: Sql) -> Sql:
-    """The struct of an instant's parts, from the groups of a match; NULL if the datatype in `suffix` differs."""
+    """Build the struct of an instant from the groups of a match; NULL if they do not fit the datatype in `suffix`."""
     year, month, day, mark, hour, minute, second, zone = (F.get(groups, F.lit(n)) for n in range(8))
     has_day, has_clock, has_mark = year != "", hour != "", mark != ""
     shape = (
@@ -66,7 +69,7 @@ def _number(digits: Sql, otherwise: int = 0) -> Sql:
 
 
 def _zone(text: Sql) -> Sql:
-    """The offset in minutes of a time zone text, such as Z or +02:00; NULL for an empty text."""
+    """Parse a time zone, such as Z or +02:00, to its offset in minutes; NULL for an empty text."""
     minutes = F.substring(text, 2, 2).try_cast("bigint") * F.lit(60) + F.substring(text, 5, 2).try_cast("bigint")
     return F.when(text == "Z", F.lit(0)).when(F.startswith(text, F.lit("-")), -minutes).when(text != "", minutes)
 
@@ -82,7 +85,9 @@ def _validated_instant(
     shape: Sql,
     has_day: Sql,
 ) -> Sql:
-    """Struct of an instant's parts and nanoseconds; NULL if not `shape` (fits the datatype) or no such day or time.
+    """Build the struct of an instant from its parts; NULL if there is no such day or time.
+
+    It is also NULL if `shape` is false: if the parts do not fit the datatype.
 
     Spark validates the day in the corresponding year of 2000 to 2399, because its dates do not cover all years of XML
     Schema; the calendar repeats every 400 years.
@@ -96,7 +101,10 @@ def _validated_instant(
 
 
 def _instant_struct(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql, nano: Sql, zone: Sql) -> Sql:
-    """Struct of year to nano, zone, and nanoseconds since 1970; `cycles` is the number of years to add to `date`."""
+    """Build the struct of an instant: its parts, and the nanoseconds since 1970.
+
+    `cycles` is the number of years to add to `date`, which Spark's dates cannot reach.
+    """
     clock = hour * F.lit(3600) + minute * F.lit(60) + second - F.coalesce(zone, F.lit(0)) * F.lit(60)
     days = F.unix_date(date) + F.div(cycles, F.lit(400)) * F.lit(146097)
     nanos = (days * F.lit(86400) + clock).cast(WIDE) * F.lit(10**9).cast("decimal(10,0)") + nano.cast(WIDE)
@@ -115,22 +123,25 @@ def _instant_struct(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql,
 
 
 def _floor_div(number: Sql, divisor: int) -> Sql:
-    """Floor division of an integer expression by a positive constant."""
+    """Divide an integer expression by a positive constant, and round down."""
     return F.div(number - F.pmod(number, F.lit(divisor)), F.lit(divisor).cast("bigint"))
 
 
 def read_duration(text: Sql, suffix: Sql) -> Sql:
-    """Parse a duration, by its literal's suffix `^^<datatype>`, to months and nanoseconds; NULL if invalid."""
+    """Parse a duration to months and nanoseconds; NULL if it is invalid.
+
+    `suffix` is the literal's suffix, `^^<datatype>`.
+    """
     is_complete = ~F.endswith(text, F.lit("P")) & ~F.endswith(text, F.lit("T"))
     return let_interpreted([F.when(is_complete, _groups(text, _DURATION, 8)), suffix], _duration_of_groups)
 
 
 def _duration_of_groups(groups: Sql, suffix: Sql) -> Sql:
-    """The struct of a duration, from the groups of a match; NULL if they do not fit the datatype in `suffix`."""
+    """Build the struct of a duration from the groups of a match; NULL if they do not fit the datatype in `suffix`."""
     sign, years, months, days, clock, hours, minutes, seconds = (F.get(groups, F.lit(n)) for n in range(8))
 
     def count(text: Sql) -> Sql:
-        """The number in a group's digits; 0 for an empty group."""
+        """Convert the digits in a group of the match to a number; 0 if the group is empty."""
         return F.coalesce(text.try_cast("bigint"), F.lit(0))
 
     allowed = (
@@ -156,12 +167,12 @@ def _duration_of_groups(groups: Sql, suffix: Sql) -> Sql:
 
 
 def _two_digits(number: Sql) -> Sql:
-    """A number as text with at least two digits."""
+    """Format a number with at least two digits."""
     return F.lpad(number.cast("string"), 2, "0")
 
 
 def _fraction(nano: Sql) -> Sql:
-    """Nanoseconds as the fraction of a second, such as .25, without trailing zeros; empty for 0."""
+    """Format nanoseconds as the fraction of a second, such as .25, without trailing zeros; empty for 0."""
     figures = F.rtrim(F.lpad(nano.cast("string"), 9, "0"), F.lit("0"))
     return F.when(nano > 0, F.concat(F.lit("."), figures)).otherwise(F.lit(""))
 
@@ -190,11 +201,11 @@ def duration_text(months: Sql, nanos: Sql, datatype: str) -> Sql:
     """Format a duration of months and nanoseconds in the canonical form of its datatype, such as P1DT2H."""
 
     def named(number: Sql, unit: str) -> Sql:
-        """A number followed by its unit letter, such as 2H; empty for 0."""
+        """Format a number with its unit letter, such as 2H; empty for 0."""
         return F.when(number > 0, F.concat(number.cast("string"), F.lit(unit))).otherwise(F.lit(""))
 
     def format_parts(month_count: Sql, seconds: Sql, nano: Sql) -> Sql:
-        """The duration's text without sign and P, from absolute months, seconds and nanoseconds."""
+        """Format the duration without its sign and P, from absolute months, seconds and nanoseconds."""
         seconds_of_day = seconds % F.lit(86400)
         second = seconds_of_day % F.lit(60)
         date = F.concat(
@@ -213,7 +224,7 @@ def duration_text(months: Sql, nanos: Sql, datatype: str) -> Sql:
         return let([date, clock], join_parts)
 
     def join_parts(date: Sql, clock: Sql) -> Sql:
-        """The date part and the time part with its T; the datatype's zero, such as T0S, if both are empty."""
+        """Join the date part and the time part by T; the datatype's zero, such as T0S, if both are empty."""
         empty_text = F.lit("0M" if datatype == YEAR_MONTH else "T0S")
         clock_text = F.when(clock != "", F.concat(F.lit("T"), clock)).otherwise(F.lit(""))
         return F.when((date == "") & (clock == ""), empty_text).otherwise(F.concat(date, clock_text))

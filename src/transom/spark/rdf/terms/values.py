@@ -62,12 +62,12 @@ INSTANTS = {DATE: ValueClass.DATE, DATE_TIME: ValueClass.DATE_TIME, TIME: ValueC
 
 
 def exact(value: int) -> Sql:
-    """An integer constant of up to 38 digits, as decimal(38,0)."""
+    """Convert an integer constant of up to 38 digits to decimal(38,0)."""
     return F.lit(str(value)).cast(EXACT)
 
 
 def opposite(number: Sql) -> Sql:
-    """A decimal(38,0) number negated; Spark's own negation keeps only 34 digits."""
+    """Negate a decimal(38,0) number; Spark's own negation keeps only 34 digits."""
     return F.try_subtract(exact(0), number).try_cast(EXACT)
 
 
@@ -85,7 +85,11 @@ def value_struct(
     s: Sql | str | None = None,
     l: Sql | str | None = None,  # noqa: E741 - the language
 ) -> Sql:
-    """Build a parsed value, a struct: class, number kind `k`, exact number `n`, float `f`, string `s`, language `l`."""
+    """Build a parsed value, the struct that represents the value of a term in SQL.
+
+    It holds the class of the value, the kind of number `k`, the exact number `n`, the float `f`, the string `s` and the
+    language `l`.
+    """
     exact_column = exact(n) if isinstance(n, int) else F.lit(n).cast(EXACT)
     return F.struct(
         F.lit(int(value_class) if isinstance(value_class, ValueClass) else value_class).cast("int").alias("c"),
@@ -98,7 +102,7 @@ def value_struct(
 
 
 def constant_value(term: Term) -> Sql:
-    """The parsed value, as an SQL struct, of a constant term of the query."""
+    """Convert a constant term of the query to a parsed value, an SQL struct."""
     value = value_of(term) if isinstance(term, Literal) else None
     match value:
         case NumericValue(kind=kind, value=number):
@@ -116,7 +120,7 @@ def constant_value(term: Term) -> Sql:
 
 
 def constant_number(kind: NumericKind, number: int | Decimal | float) -> Sql:
-    """The parsed value, as an SQL struct, of a constant number of the query."""
+    """Convert a constant number of the query to a parsed value, an SQL struct."""
     match number:
         case float():
             return value_struct(ValueClass.NUMBER, k=int(kind), f=number)
@@ -127,21 +131,21 @@ def constant_number(kind: NumericKind, number: int | Decimal | float) -> Sql:
 
 
 def term_value(term: Sql) -> Sql:
-    """The parsed value of a term in N-Triples text; of class UNKNOWN for an unreadable literal, NULL for NULL."""
+    """Parse a term in N-Triples text to its value; an unreadable literal is of class UNKNOWN, NULL stays NULL."""
     return F.when(is_literal(term), let([literal_suffix(term)], lambda suffix: _literal_value(term, suffix))).when(
         term.isNotNull(), value_struct(ValueClass.NO_LITERAL)
     )
 
 
 def _literal_value(term: Sql, suffix: Sql) -> Sql:
-    """Parse a literal to a value struct; `suffix` is the text after its closing quote. UNKNOWN if it is invalid."""
+    """Parse a literal to its value, of class UNKNOWN if it is invalid; `suffix` is the text after its closing quote."""
     text = value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix))
     parsed = let([trimmed_lexical(term, suffix)], lambda lexical_form: _lexical_value(lexical_form, suffix))
     return F.when(is_string(suffix), text).otherwise(F.coalesce(parsed, value_struct(ValueClass.UNKNOWN)))
 
 
 def _lexical_value(text: Sql, suffix: Sql) -> Sql:
-    """The value of a literal's text with the datatype in `suffix` (`^^<...>`); NULL if invalid or unknown."""
+    """Parse a literal's text by the datatype in `suffix` (`^^<...>`); NULL for an invalid text or unknown datatype."""
     return (
         F.when(numeric_kind(suffix).isNotNull(), number_value(text, suffix))
         .when(has_datatype(suffix, [BOOLEAN]), boolean_value(text))
@@ -151,7 +155,7 @@ def _lexical_value(text: Sql, suffix: Sql) -> Sql:
 
 
 def trimmed_lexical(term: Sql, suffix: Sql) -> Sql:
-    """The unescaped characters of a literal, without outer whitespace; `suffix` follows its closing quote."""
+    """The unescaped characters of a literal without outer whitespace; `suffix` is the text after its closing quote."""
     return F.btrim(lexical(term, suffix), F.lit(_BLANKS))
 
 
@@ -186,13 +190,13 @@ def duration_value(text: Sql, suffix: Sql) -> Sql:
 
 
 def term_number(term: Sql) -> Sql:
-    """Number struct (kind, exact value, float value) of a term (N-Triples text); NULL if the term is not a number."""
+    """Read a term (N-Triples text) as a number struct (kind, exact value, float value); NULL if it is no number."""
     suffix = literal_suffix(term)
     return F.when(is_literal(term), let([trimmed_lexical(term, suffix), suffix, numeric_kind(suffix)], _number_of_kind))
 
 
 def numeric_kind(suffix: Sql) -> Sql:
-    """The kind of number (integer, decimal, ...) that a literal's suffix `^^<datatype>` means; NULL if none."""
+    """The kind of number, such as integer, that a literal's suffix `^^<datatype>` means; NULL if it means none."""
     kinds = dict.fromkeys(RANGES, NumericKind.INTEGER) | {
         DECIMAL: NumericKind.DECIMAL,
         FLOAT: NumericKind.FLOAT,
@@ -202,18 +206,24 @@ def numeric_kind(suffix: Sql) -> Sql:
 
 
 def _map_by_suffix(entries: Mapping[str, int]) -> Sql:
-    """An SQL map from suffixes `^^<datatype>` to constants, built from one string, which is cheap for Spark."""
+    """Build an SQL map from suffixes `^^<datatype>` to constants, by parsing one string, which is cheap in Spark."""
     text = " ".join(f"{datatype_suffix(name)}={value}" for name, value in entries.items())
     return F.str_to_map(F.lit(text), F.lit(" "), F.lit("="))
 
 
 def number_value(text: Sql, suffix: Sql) -> Sql:
-    """Parse a number's text, of the datatype in `suffix` (`^^<...>`), to kind, exact, float value; NULL if invalid."""
+    """Parse a number's text to a number struct (kind, exact value, float value); NULL if it is invalid.
+
+    `suffix` (`^^<...>`) names the datatype.
+    """
     return let([text, suffix, numeric_kind(suffix)], _number_of_kind)
 
 
 def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
-    """Parse a number's text to `kind`, exact and float value; `suffix` gives an integer's range; NULL if invalid."""
+    """Parse a number's text to a number struct of `kind`; NULL if it is invalid.
+
+    `suffix` gives the range of an integer.
+    """
     exact_value = F.when(kind == int(NumericKind.INTEGER), read_bounded_integer(text, suffix)).when(
         kind == int(NumericKind.DECIMAL), read_decimal(text)
     )
@@ -227,17 +237,17 @@ def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
 
 
 def _number_struct(kind: Sql, exact_value: Sql, float_value: Sql) -> Sql:
-    """Number struct of `kind`: an integer or decimal has an exact value, others a float value; else NULL."""
+    """Build a number struct of `kind`: integers and decimals have an exact value, others a float value."""
     return value_struct(ValueClass.NUMBER, k=kind, n=exact_value, f=float_value)
 
 
 def _round_if_single(value: Sql, single: Sql) -> Sql:
-    """A 64-bit float, rounded to 32 bits where `single` is true."""
+    """Round a 64-bit float to 32 bits where `single` is true."""
     return F.when(single, value.cast("float").cast("double")).otherwise(value)
 
 
 def exact_number(kind: NumericKind, number: Sql) -> Sql:
-    """Number struct (kind, exact value) of an integer, or of a decimal in units of 10^-18; NULL if `number` is NULL."""
+    """Build a number struct of an integer, or of a decimal in units of 10^-18; NULL if `number` is NULL."""
     return F.when(number.isNotNull(), value_struct(ValueClass.NUMBER, k=int(kind), n=number))
 
 
@@ -245,7 +255,7 @@ def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
     """Parse an integer's text, of the datatype in `suffix`; NULL if invalid or out of the datatype's range."""
 
     def inside(integer: Sql) -> Sql:
-        """The parsed integer; NULL if it is out of the datatype's range."""
+        """Return the parsed integer; NULL if it is out of the datatype's range."""
         derived = {name: bounds for name, bounds in RANGES.items() if name != INTEGER}
         lows, highs = (
             _map_by_suffix({name: _integer_bound(bounds, side) for name, bounds in derived.items()}) for side in (0, 1)
@@ -257,7 +267,7 @@ def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
 
 
 def _integer_bound(bounds: tuple[int | None, int | None], side: int) -> int:
-    """The smallest (`side` 0) or largest (1) integer of a datatype; if unlimited, that of 38 digits."""
+    """The smallest (`side` 0) or largest (1) integer of a datatype, or of 38 digits if the datatype has no limit."""
     bound = bounds[side]
     return bound if bound is not None else (-_FARTHEST, _FARTHEST)[side]
 
