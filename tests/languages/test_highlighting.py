@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from pygments.token import Comment, Error, Keyword, Name, String
 
 from transom.languages.grammars import GRAMMARS, parser
 from transom.languages.highlighting import PUNCTUATION, token_types
+from transom.languages.registry import LANGUAGES
 
 ROOT = Path(__file__).parents[2]
 ALIASES = {"sneeql": "sneeql", "cql": "cql", "sparql": "streaming-sparql"}
@@ -98,6 +101,17 @@ def test_a_character_of_no_terminal_is_an_error() -> None:
     assert set("()[]{},;.") == PUNCTUATION
 
 
-@pytest.mark.parametrize("ending", ["sneeql", "cql"])
-def test_the_lexer_of_a_file_is_that_of_its_ending(ending: str) -> None:
-    assert get_lexer_for_filename(f"query.{ending}").aliases[0] == ending
+@pytest.mark.parametrize("language", ["sneeql", "cql"])
+def test_the_lexer_of_a_file_is_that_of_its_ending(language: str) -> None:
+    for ending in LANGUAGES[language].endings:
+        assert get_lexer_for_filename(f"query.{ending}").aliases[0] == language
+    assert get_lexer_for_filename("query.rq").aliases[0] == "sparql"
+
+
+def test_importing_the_lexers_imports_little() -> None:
+    """Pygments imports them for every program that asks for a lexer that it does not know."""
+    command = "import sys, transom.languages.highlighting; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    imported = set(done.stdout.split())
+    assert "lark" in imported
+    assert not imported & {"pydantic", "yaml", "rich", "typer", "pyarrow", "transom.catalog.catalog"}

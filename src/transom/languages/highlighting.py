@@ -3,6 +3,8 @@
 Pygments finds them by the entry points of the package: `pygmentize -l cql`, Sphinx and MkDocs need no configuration.
 A word that is a keyword in one position and a name in another, such as `time` in CQL, is classified by the parser. From
 the first syntax error on, and in fragments, a word counts as a keyword wherever it stands.
+
+Pygments imports this module when it looks up any lexer that is not its own, so it imports little.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
 
 from transom.languages.grammars import parser
-from transom.languages.registry import LANGUAGES
 
 TokenType: TypeAlias = Any
 """A token type of Pygments, which has no type hints."""
@@ -123,7 +124,7 @@ class SneeqlLexer(_GrammarLexer):
     name = "SNEEql"
     language = "sneeql"
     aliases = ("sneeql",)
-    filenames = tuple(f"*.{ending}" for ending in LANGUAGES["sneeql"].endings)
+    filenames = ("*.sneeql",)
 
 
 class CqlLexer(_GrammarLexer):
@@ -132,7 +133,7 @@ class CqlLexer(_GrammarLexer):
     name = "CQL"
     language = "cql"
     aliases = ("cql",)
-    filenames = tuple(f"*.{ending}" for ending in LANGUAGES["cql"].endings)
+    filenames = ("*.cql",)
 
 
 class StreamingSparqlLexer(_GrammarLexer):
