@@ -134,9 +134,13 @@ layers:
     lint-imports
     python -m tests.import_cycles
 
-# the documentation as a site
-docs:
-    mkdocs build --strict --quiet
+# the documentation as a site: `just docs` builds it, `just docs serve` shows it while you write
+docs command="build":
+    python -m website {{command}}
+
+# the site in Chromium, wide and narrow; screenshots go to build/website/screenshots
+browser *options:
+    python -m pytest --browser --whole tests/website/test_browser.py {{options}}
 
 # coverage of the plain tests, by file
 cover:
@@ -167,7 +171,7 @@ audit:
 ci *options:
     bash .ci/run {{options}}
 
-# all that CI leaves out, in shards of at most 25 minutes: `just nightly`, or `just nightly --shard 2/9`; resumes where it ended
+# all that CI leaves out, in shards of at most 25 minutes: `just nightly`, or `just nightly --shard 2/9` or `--shard today`; resumes where it ended
 nightly *options:
     python -m tests.gate nightly {{options}}
 

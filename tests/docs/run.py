@@ -24,7 +24,7 @@ from transom.errors import CatalogError
 NOT_RUN = {
     "pip install": "needs the network; continuous integration does it in a clean environment",
     "pytest": "runs the tests, and so would run itself",
-    "mkdocs serve": "does not end",
+    "just docs serve": "does not end",
     "just plant": "starts servers; tests/servers/test_plant.py runs a smaller plant",
 }
 """The commands that the documentation shows and no test runs, with the reason."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import typer
-import yaml
 
 from tests.docs.pages import ROOT, blocks_of, name_of, text_of
 from transom.cli.app import app
 from transom.languages.registry import LANGUAGES
 from transom.runtime.sinks.sink import SINK_FORMS
+from website import navigation
 
 LONGEST_README = 120
 FRONT = ("README.md", "docs/index.md")
@@ -29,20 +29,8 @@ ALLOWED = {
 PROSE = sorted([*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"])
 
 
-def pages_in_nav() -> list[str]:
-    """The pages in the navigation of the site."""
-
-    def files(entry: object) -> list[str]:
-        if isinstance(entry, str):
-            return [entry]
-        below = entry.values() if isinstance(entry, dict) else entry
-        return [file for one in below for file in files(one)]  # type: ignore[attr-defined]
-
-    return files(yaml.safe_load(text_of("mkdocs.yml"))["nav"])
-
-
 def test_the_home_page_links_every_page() -> None:
-    pages = pages_in_nav()
+    pages = navigation.pages()
     assert {name_of(file) for file in (ROOT / "docs").glob("**/*.md")} == {f"docs/{page}" for page in pages}
     linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", text_of("docs/index.md")))
     assert linked == set(pages) - {"index.md"}
