@@ -2,6 +2,7 @@
 
 python -m tests.gate plan                             how many tests, how long, how many shards and slices
 python -m tests.gate nightly [--shard I/N]            one shard, or all of them one after another; resumes
+python -m tests.gate nightly --shard today            the shard of the day: each has its turn
 python -m tests.gate slice --commit HASH              the part of the nightly tests that a commit runs in CI
 python -m tests.gate summary LEDGER                   one line: chosen, slice, total, skipped
 python -m tests.gate record LEDGER...                 take over measured durations into tests/gate/durations.json
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path
 
 from tests.gate import ledger, partition
@@ -24,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 DURATIONS = Path(__file__).with_name("durations.json")
 RESULTS = ROOT / "build" / "nightly"
 SLICE = "slice"
-EVERYTHING = ["--deep", "--kernel", "--spark", "--servers", "--soak", "--whole"]
+EVERYTHING = ["--deep", "--kernel", "--spark", "--servers", "--browser", "--soak", "--whole"]
 
 
 def durations() -> dict[str, float]:
@@ -86,6 +88,8 @@ def nightly(shard: str | None, results: Path) -> int:
     """Run a shard, or all; what has passed at this commit is not run again."""
     known, night = durations(), collected("--nightly")
     path = results / f"{commit()}.jsonl"
+    if shard == "today":
+        shard = partition.shard_of(date.today(), partition.shard_count(night, known))
     count = int(shard.split("/")[1]) if shard else partition.shard_count(night, known)
     parts = partition.shards(night, known, count)
     asked = [int(shard.split("/")[0])] if shard else list(range(1, count + 1))
@@ -148,7 +152,7 @@ def main() -> int:
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("plan")
     night = verbs.add_parser("nightly")
-    night.add_argument("--shard", help="I/N: the I-th of N parts")
+    night.add_argument("--shard", help="I/N: the I-th of N parts; today: the one whose turn it is")
     night.add_argument("--results", type=Path, default=RESULTS, help="the folder of the ledgers, one per commit")
     piece = verbs.add_parser("slice")
     piece.add_argument("--commit", required=True)

@@ -34,6 +34,7 @@ OTHER = (
     "run:once",
     "pages:spark",
     "pages:servers",
+    "site:browser",
 )
 """What no registry of the code names."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from hashlib import sha256
 from math import ceil
 
@@ -54,6 +55,11 @@ def seconds_of(test: str, durations: Mapping[str, float]) -> float:
     """The recorded duration of a test, or an assumed one."""
     assumed = max((seconds for text, seconds in UNKNOWN_LONG.items() if text in test), default=UNKNOWN_SECONDS)
     return durations.get(test, assumed)
+
+
+def shard_of(day: date, count: int) -> str:
+    """The shard whose turn it is on a day, written `I/N`: successive days have successive shards."""
+    return f"{day.toordinal() % count + 1}/{count}"
 
 
 def shuffled(tests: Iterable[str]) -> list[str]:

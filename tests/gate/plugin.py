@@ -16,7 +16,7 @@ import pytest
 
 from tests.gate import ledger
 
-KINDS = ("kernel", "spark", "servers")
+KINDS = ("kernel", "spark", "servers", "browser")
 """Marks of what a test needs: each is run on request, and all of them with --nightly."""
 
 NIGHTLY = ("nightly", "deep", "soak")
@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ("kernel", "run the tests that compile the machines in Java as well"),
         ("spark", "run the tests that need a JVM as well"),
         ("servers", "run the tests that start servers as well"),
+        ("browser", "run the tests that look at the site in Chromium as well"),
         ("soak", "run the tests marked soak as well"),
     ):
         parser.addoption(f"--{mark}", action="store_true", help=words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import date, timedelta
 
 from tests.gate import partition
 
@@ -66,3 +67,9 @@ def test_landings_are_more_than_slices() -> None:
     assert piece.landings > piece.count
     assert partition.Slice(0, 2, (), ()).landings == 3
     assert partition.slice_for("abc", [], SECONDS).tests == ()
+
+
+def test_every_shard_has_its_turn() -> None:
+    days = [date(2026, 12, 28) + timedelta(days=number) for number in range(9)]
+    assert {partition.shard_of(day, 9) for day in days} == {f"{number}/9" for number in range(1, 10)}
+    assert partition.shard_of(days[0], 1) == "1/1"
