@@ -65,7 +65,9 @@ def side(spark: Any, name: str, run: LoweringContext) -> DataFrame:
     return rows.select(run.time.as_event_time(F.col("t")), F.col("n").alias(COUNT), "c0", "c1")
 
 
-@pytest.mark.parametrize("java", [False, True], ids=["python", "java"])
+@pytest.mark.parametrize(
+    "java", [pytest.param(False, marks=pytest.mark.nightly, id="python"), pytest.param(True, id="java")]
+)
 def test_changes_add_up_to_the_join(spark: Any, java: bool) -> None:
     if java and (why := kernel.load_kernel(spark)):
         pytest.skip(why)

@@ -108,7 +108,7 @@ def sensors(spark: SparkSession, folder: Path, pieces: int) -> tuple[DataFrame, 
 
 
 @pytest.mark.parametrize("split", thinned(SPLITS, 2), ids=str)
-@pytest.mark.parametrize("reach", [0, 3], ids=["equal", "range"])
+@pytest.mark.parametrize("reach", [0, pytest.param(3, marks=pytest.mark.nightly)], ids=["equal", "range"])
 def test_a_join_with_another_stream(spark: SparkSession, tmp_path: Path, reach: int, split: Split) -> None:
     query = transom.compile(NATIVE, CATALOG)
     frame = streamed(query, spark, split, tmp_path)

@@ -61,7 +61,10 @@ def asked(seed: int) -> tuple[list[OverRdf], dict[str, Any]]:
     return cases, expected
 
 
-@pytest.mark.parametrize(("kernel", "split"), [("on", "uneven-3"), ("off", "replay"), ("on", "replay")])
+@pytest.mark.parametrize(
+    ("kernel", "split"),
+    [("on", "uneven-3"), ("off", "replay"), pytest.param("on", "replay", marks=pytest.mark.nightly)],
+)
 def test_fused_joins_on_spark(spark: Any, kernel: KernelMode, split: str) -> None:
     cases, expected = asked(len(split))
     cut = SPLITS.get(split)
