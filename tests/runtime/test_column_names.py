@@ -11,7 +11,8 @@ from transom import Catalog
 from transom.catalog.sources import LOG_COLUMNS
 from transom.connectors.log.columns import log_schema
 from transom.errors import CatalogError
-from transom.spark.columns import quoted, reserved, unique_names
+from transom.model.schema import unique_names
+from transom.spark.columns import quoted, reserved
 from transom.spark.result import column_names
 
 CATALOG = """

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from transom.errors import UsageError
+from transom.model import tabular
 from transom.model.bag import Bag, Element
-from transom.model.types import Value
+from transom.model.time import Calendar
+from transom.model.types import Type, Value
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """Characters that start a formula in spreadsheets, full-width signs and white space included."""
@@ -30,12 +37,27 @@ EMPTY = "(empty)"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a query: `elements` of a stream of tuples, or `windows` of a stream of windows."""
+    """The answer to a query: `elements` of a stream of tuples, or `windows` of a stream of windows.
+
+    `columns` are the names of the attributes, and `types` their types. `calendar` converts ticks to instants.
+    Everything that reads the Arrow C stream interface takes an answer as it is: pandas, polars, DuckDB.
+
+    Examples:
+        >>> import transom
+        >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+        >>> answer = query.simulate({"a": [(0, 20), (1, 21), (2, 22)]})
+        >>> answer
+        <Answer: 3 tagged-tuples (x)>
+        >>> list(answer[:2].records())
+        [(0, 1, 20), (1, 2, 21)]
+    """
 
     columns: tuple[str, ...]
     kind: AnswerKind
     elements: tuple[Element, ...] = ()
     windows: tuple[Bag, ...] = ()
+    types: tuple[Type, ...] = field(default=(), repr=False, compare=False)
+    calendar: Calendar | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """A summary for consoles: number, kind and columns, without the rows."""
@@ -48,6 +70,79 @@ class Answer:
     def __iter__(self) -> Iterator[Element | Bag]:
         """Iterate over the tuples in stream order, or over the windows in order of creation."""
         return iter(self.elements if self.kind != "windows" else self.windows)
+
+    @overload
+    def __getitem__(self, position: int) -> Element | Bag:
+        """The tuple or window at a position, from 0; negative positions count from the end."""
+
+    @overload
+    def __getitem__(self, position: slice) -> Answer:
+        """The answer with only the tuples or windows of a slice."""
+
+    def __getitem__(self, position: int | slice) -> Element | Bag | Answer:
+        """The tuple or window at a position, or the answer with only those of a slice."""
+        if not isinstance(position, slice):
+            return (self.elements if self.kind != "windows" else self.windows)[position]
+        return replace(self, elements=self.elements[position], windows=self.windows[position])
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """The type of each column of `records`, by name.
+
+        Examples:
+            >>> import transom
+            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+            >>> query.simulate({"a": []}).schema
+            {'tick': 'time', 'index': 'integer', 'x': 'integer'}
+        """
+        return {name: str(kind) for name, kind in self._column_types()}
+
+    def _column_types(self) -> list[tuple[str, Type]]:
+        """The columns of `records` with their types; types that nobody declared are inferred from the values."""
+        rows = [element.row for element in self.elements] + [row for window in self.windows for row in window.rows]
+        types = self.types or tabular.infer_types(rows, len(self.columns))
+        second = {"tagged-tuples": [Type.INTEGER], "stream": [], "windows": [Type.INTEGER, Type.BOOLEAN]}[self.kind]
+        return list(zip(self.header, (Type.TIME, *second, *types), strict=True))
+
+    def to_arrow(self, *, instants: bool | None = None) -> pyarrow.Table:
+        """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
+
+        Ticks and other values of type time are timestamps in UTC if the catalog sets an `epoch`, and integers if not;
+        `instants` chooses.
+
+        Examples:
+            >>> import transom
+            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+            >>> query.simulate({"a": [(0, 20), (1, None)]}).to_arrow().to_pylist()
+            [{'tick': 0, 'index': 1, 'x': 20}, {'tick': 1, 'index': 2, 'x': None}]
+        """
+        return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants)
+
+    def to_pandas(self, *, instants: bool | None = None) -> pandas.DataFrame:
+        """The answer as a pandas DataFrame; columns and `instants` as in `to_arrow`, NULL is a missing value.
+
+        Examples:
+            >>> import transom
+            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+            >>> query.simulate({"a": [(0, 20), (1, None)]}).to_pandas()["x"].sum()
+            np.int64(20)
+        """
+        return tabular.to_pandas(self.to_arrow(instants=instants))
+
+    def to_polars(self, *, instants: bool | None = None) -> polars.DataFrame:
+        """The answer as a polars DataFrame; columns and `instants` as in `to_arrow`. Needs polars and pyarrow.
+
+        Examples:
+            >>> import transom
+            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+            >>> query.simulate({"a": [(0, 20), (1, 21)]}).to_polars()["x"].to_list()
+            [20, 21]
+        """
+        return tabular.to_polars(self.to_arrow(instants=instants))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The answer as a stream of the Arrow C data interface, as `to_arrow` gives it."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
         """The answer itself, for any `start`, `until`, `last`: its inputs were limited already; RDF answers are cut."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from transom.errors import PlanError
@@ -80,6 +80,25 @@ class Schema:
     def qualified(self, qualifier: str) -> Schema:
         """A copy of the schema whose attributes all have this qualifier, the alias of an extent or subquery."""
         return Schema(tuple(Attribute(a.name, a.type, qualifier) for a in self.attributes))
+
+
+def column_types(schema: Schema) -> tuple[Type, ...]:
+    """The types of the attributes of a schema, in order."""
+    return tuple(attribute.type for attribute in schema)
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Make names differ from each other and from `taken`, ignoring case, by appending underscores.
+
+    Spark ignores case, and every engine names the columns of an answer alike.
+    """
+    seen, unique = {name.lower() for name in taken}, []
+    for name in names:
+        while name.lower() in seen:
+            name += "_"
+        seen.add(name.lower())
+        unique.append(name)
+    return unique
 
 
 def merged_schema(left: Schema, right: Schema) -> Schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -45,10 +45,14 @@ def read_duration(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """How ticks map to real time: the length of a tick in microseconds, and the instant at which tick 0 begins."""
+    """How ticks map to real time: the length of a tick in microseconds, and the instant at which tick 0 begins.
+
+    `has_epoch` is true if the catalog sets the epoch; then answers show instants instead of ticks.
+    """
 
     length: int = 1_000_000
     epoch: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    has_epoch: bool = field(default=False, compare=False)
 
     def ticks(self, microseconds: int) -> int | None:
         """Convert a duration in microseconds to ticks; None if it is not a whole number of ticks."""

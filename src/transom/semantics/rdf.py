@@ -123,7 +123,8 @@ class RdfSemantics(Semantics):
 
     def evaluate(self, inputs: Any) -> Any:
         """Evaluate the query with the reference engine on `inputs`; the answer begins at `inputs.start`, open-ended."""
-        return replace(evaluate(self.query.algebra, inputs), rejected=inputs.rejected).since(inputs.start)
+        answer, calendar = evaluate(self.query.algebra, inputs), self.query.catalog.calendar
+        return replace(answer, rejected=inputs.rejected, calendar=calendar).since(inputs.start)
 
     def empty_answer(self) -> RdfAnswer:
         """An answer without solutions, triples or truth values, for checks of output formats."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from transom.algebra.state import bounds
@@ -13,6 +13,7 @@ from transom.compiled import ResultKind
 from transom.errors import Span
 from transom.languages.registry import LANGUAGES
 from transom.model.answer import Answer
+from transom.model.schema import column_types
 from transom.reports import Map
 from transom.semantics.semantics import Semantics
 
@@ -59,12 +60,13 @@ class RowSemantics(Semantics):
         from transom.reference.evaluate import evaluate_stream, evaluate_window
         from transom.reference.limits import check_windows
 
-        plan, kind = self.query.optimized, self.result_kind
+        plan, kind, calendar = self.query.optimized, self.result_kind, self.query.catalog.calendar
         check_windows(plan, inputs.start, inputs.until)
+        empty = Answer(self.columns, kind, types=column_types(plan.schema), calendar=calendar)  # type: ignore[arg-type]
         if is_stream(plan):
-            return Answer(self.columns, kind, elements=tuple(evaluate_stream(plan, inputs)))  # type: ignore[arg-type]
+            return replace(empty, elements=tuple(evaluate_stream(plan, inputs)))
         windows = evaluate_window(plan, inputs)
-        return Answer(self.columns, "windows", windows=tuple(window for window in windows if not window.is_final))
+        return replace(empty, windows=tuple(window for window in windows if not window.is_final))
 
     def empty_answer(self) -> Answer:
         """An answer without tuples, for checks of output formats."""

@@ -1,12 +1,10 @@
-"""Column names: reserved names that users cannot write, quoting, and unique names.
+"""Column names: reserved names that users cannot write, and quoting.
 
 Users write letters, digits and underscores. A result column may also be named by the text of an expression, and no
 expression begins with `$`. So a name that begins with `$` cannot clash with a user's column.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 # Columns of the frames between operators. Values are in the columns `c0`, `c1`, ... of `frames.value_names`.
 TICK = "tick"
@@ -71,17 +69,3 @@ def is_reserved(name: str) -> bool:
 def quoted(name: str) -> str:
     """Quote a column name with backticks, for `F.col`."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def unique_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """Make names differ from each other and from `taken`, ignoring case, by appending underscores.
-
-    The comparison ignores case, as Spark does.
-    """
-    seen, unique = {name.lower() for name in taken}, []
-    for name in names:
-        while name.lower() in seen:
-            name += "_"
-        seen.add(name.lower())
-        unique.append(name)
-    return unique

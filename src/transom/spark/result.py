@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.model.schema import Schema
+from transom.model.schema import Schema, unique_names
 from transom.model.types import Type
 from transom.physical.nodes.node import PhysicalNode
 from transom.physical.nodes.windows import CollectWindows, RowNumber
-from transom.spark.columns import INDEX, WINDOW, unique_names
+from transom.spark.columns import INDEX, WINDOW
 from transom.spark.expressions.spatial import wkt
 
 RESULT_COLUMNS = ("tick", "seq", "empty", "index")

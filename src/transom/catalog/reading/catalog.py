@@ -136,6 +136,6 @@ def _calendar(entry: CatalogEntry) -> Calendar:
     if not 1 <= length <= _LONGEST_TICK:
         raise EntryError("a tick is between 1 us and 366 d long", at, "write for example 1 s")
     try:
-        return Calendar(length, read_instant(entry.epoch))
+        return Calendar(length, read_instant(entry.epoch), has_epoch="epoch" in entry.model_fields_set)
     except ValueError as error:
         raise EntryError(str(error), Location(("epoch",)), "write for example 2009-01-01T00:00:00Z") from error

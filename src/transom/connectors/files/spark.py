@@ -39,8 +39,9 @@ from transom.connectors.files.spark_scan import (
 )
 from transom.connectors.files.tracks import track_json_lines
 from transom.errors import UsageError
+from transom.model.schema import unique_names
 from transom.model.time import Calendar
-from transom.spark.columns import ORDER, TICK_NUMBER, VERSION, quoted, reserved, unique_names
+from transom.spark.columns import ORDER, TICK_NUMBER, VERSION, quoted, reserved
 from transom.spark.expressions.types import spark_type
 from transom.spark.input.balance import CountRead, uncounted
 from transom.spark.input.cells import cell_forms, cell_text, text_cell, typed_cell

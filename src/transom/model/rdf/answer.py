@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
+from transom.model import tabular
 from transom.model.answer import RdfAnswerKind as RdfAnswerKind
 from transom.model.rdf.solutions import Payload, Solution, Valid
 from transom.model.rdf.terms import Term, Triple
 from transom.model.reject_reason import RejectReason
+from transom.model.schema import unique_names
+from transom.model.time import Calendar
+from transom.model.types import Type
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+_INTERVAL_TAGS = ("start", "end", "n")
+_META_COLUMNS = ("tick", "change", "place", "empty", "start", "end", "n")
+"""Names that no variable has as a column: those of all forms of an answer on Spark, so that all engines agree."""
 Item = TypeVar("Item", bound=Hashable)
 Interval = TypeVar("Interval", "Valid[Solution]", "Valid[Triple]", "SequenceInterval", "BooleanInterval")
 
@@ -44,12 +56,26 @@ class RejectedMessage:
     payload: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+AnswerPart: TypeAlias = "Valid[Solution] | Valid[Triple] | SequenceInterval | BooleanInterval"
+"""One interval of an answer over RDF."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RdfAnswer:
     """The answer to a query over RDF in canonical form, with maximal validity intervals.
 
     Where nothing is valid there is no interval; a boolean covers every instant from 0 on. `rejected` has the messages
-    that could not be read, by stream.
+    that could not be read, by stream. `calendar` converts ticks to instants.
+
+    Examples:
+        >>> import transom
+        >>> catalog = {"prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
+        >>> text = "SELECT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x :p ?y }"
+        >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
+        >>> answer
+        <RdfAnswer: 1 solutions (x)>
+        >>> [(start, end, n, str(x)) for start, end, n, x in answer.records()]
+        [(0, 10, 1, '<http://ex/a>')]
     """
 
     kind: RdfAnswerKind
@@ -59,10 +85,93 @@ class RdfAnswer:
     sequences: tuple[SequenceInterval, ...] = ()
     truth: tuple[BooleanInterval, ...] = ()
     rejected: Mapping[str, tuple[RejectedMessage, ...]] = field(default_factory=dict, compare=False, hash=False)
+    calendar: Calendar | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """A summary for consoles: number, kind and columns, without the solutions."""
+        return f"<RdfAnswer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
         """The number of intervals: of solutions, statements, sequences of solutions or booleans."""
         return len(self.solutions) + len(self.triples) + len(self.sequences) + len(self.truth)
+
+    def __iter__(self) -> Iterator[AnswerPart]:
+        """Iterate over the intervals in order."""
+        return iter((*self.solutions, *self.triples, *self.sequences, *self.truth))
+
+    @overload
+    def __getitem__(self, position: int) -> AnswerPart:
+        """The interval at a position, from 0; negative positions count from the end."""
+
+    @overload
+    def __getitem__(self, position: slice) -> RdfAnswer:
+        """The answer with only the intervals of a slice."""
+
+    def __getitem__(self, position: int | slice) -> AnswerPart | RdfAnswer:
+        """The interval at a position, or the answer with only those of a slice."""
+        if isinstance(position, slice):
+            return self._map_intervals(lambda parts: parts[position])
+        return tuple(self)[position]
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The column names of `records`: start, end, `n` or `place`, and the variables, renamed as Spark names them."""
+        tags = {"boolean": ("start", "end"), "sequences": ("start", "end", "place")}.get(self.kind, _INTERVAL_TAGS)
+        return (*tags, *unique_names(self.columns, _META_COLUMNS))
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """Flatten the answer to records: start, end (None: no end), multiplicity or place, and the terms.
+
+        A sequence gives one record per solution, with its place in the sequence, from 0; a boolean has no multiplicity.
+        """
+        for solution in self.solutions:
+            yield (solution.start, solution.end, solution.n, *self.terms(solution.payload))
+        for triple in self.triples:
+            statement = triple.payload
+            yield (triple.start, triple.end, triple.n, statement.subject, statement.predicate, statement.object)
+        for sequence in self.sequences:
+            for number, member in enumerate(sequence.solutions):
+                yield (sequence.start, sequence.end, number, *self.terms(member))
+        for truth in self.truth:
+            yield (truth.start, truth.end, truth.value)
+
+    @property
+    def schema(self) -> dict[str, str]:
+        """The type of each column of `records`, by name; RDF terms have the type `term`."""
+        return {name: str(kind) for name, kind in self._column_types()}
+
+    def _column_types(self) -> list[tuple[str, Type]]:
+        """The columns of `records` with their types."""
+        values = [Type.BOOLEAN] if self.kind == "boolean" else [Type.INTEGER, *(Type.TERM for _ in self.columns)]
+        return list(zip(self.header, (Type.TIME, Type.TIME, *values), strict=True))
+
+    def to_arrow(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pyarrow.Table:
+        """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
+
+        `start` and `end` are timestamps in UTC if the catalog sets an `epoch`, and ticks if not; `instants` chooses.
+        Terms are in N-Triples; with `terms="value"` they are IRIs without brackets and literals without datatype.
+
+        Examples:
+            >>> import transom
+            >>> catalog = {"prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
+            >>> text = "SELECT ?y FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x :p ?y }"
+            >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
+            >>> answer.to_arrow(terms="value").to_pylist()
+            [{'start': 0, 'end': 10, 'n': 1, 'y': '1'}]
+        """
+        return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants, terms)
+
+    def to_pandas(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pandas.DataFrame:
+        """The answer as a pandas DataFrame; columns, `instants` and `terms` as in `to_arrow`."""
+        return tabular.to_pandas(self.to_arrow(instants=instants, terms=terms))
+
+    def to_polars(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> polars.DataFrame:
+        """The answer as a polars DataFrame; columns, `instants` and `terms` as in `to_arrow`. Needs polars."""
+        return tabular.to_polars(self.to_arrow(instants=instants, terms=terms))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The answer as a stream of the Arrow C data interface, as `to_arrow` gives it."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def during(self, start: int, until: int | None) -> RdfAnswer:
         """The answer with only the intervals that overlap start to until (None: no end), which are not cut."""

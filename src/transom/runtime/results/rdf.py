@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -66,11 +67,12 @@ class RdfResults(Results[RdfAnswer]):
 
     def collect_replay(self, frame: DataFrame, start: int, until: int | None) -> RdfAnswer:
         """Collect the answer of a replay over RDF from its validity intervals between `start` and `until`."""
-        return rdf_answer_from_intervals(self.replay_frame(frame, start, until).collect(), self.kind, self.columns)
+        rows = self.replay_frame(frame, start, until).collect()
+        return replace(rdf_answer_from_intervals(rows, self.kind, self.columns), calendar=self.calendar)
 
     def answer(self, rows: Iterable[Any]) -> RdfAnswer:
         """Convert collected rows with ticks, made plain by `plain`, to an answer of the reference engine's type."""
-        return rdf_answer_from_rows(rows, self.plan, self.kind, self.columns)
+        return replace(rdf_answer_from_rows(rows, self.plan, self.kind, self.columns), calendar=self.calendar)
 
     def last_verified_tick(self, inputs: Inputs, answer: RdfAnswer, until: int | None) -> int:
         """The last tick that `verify` compares: `until`, else the last one of the inputs or with a change."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from transom.model.answer import Answer, AnswerKind
 from transom.model.bag import Bag, Element, Row, row_identity, row_key
-from transom.model.schema import Schema
+from transom.model.schema import Schema, column_types
 from transom.model.types import Line, Point, Type
 from transom.runtime.results.results import Results
 from transom.spark.columns import TICK_NUMBER
@@ -41,7 +42,8 @@ class RowResults(Results[Answer]):
 
     def answer(self, rows: Sequence[Any]) -> Answer:
         """Convert collected rows, made plain by `plain`, to an answer of the reference engine's type."""
-        return answer_from_rows(rows, self.plan.schema, self.columns, self.kind)
+        answer = answer_from_rows(rows, self.plan.schema, self.columns, self.kind)
+        return replace(answer, types=column_types(self.plan.schema), calendar=self.calendar)
 
     def difference(self, expected: Answer, actual: Answer, *, index: bool = False) -> str | None:
         """Describe the first difference between two answers, with `index` also in order of tuples; None if equal."""

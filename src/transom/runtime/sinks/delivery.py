@@ -27,12 +27,13 @@ from transom.catalog.tls import client_context, error_text, refused_certificate
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.topic_settings import topic_settings
 from transom.errors import CheckpointError, Unavailable, UsageError
+from transom.model.schema import unique_names
 from transom.runtime.sinks.dead_letters import RefusedRow, SinkDeadLetters
 from transom.runtime.sinks.kafka import MessageLimit, largest_message, message_limit, write_messages
 from transom.runtime.sinks.mqtt import ID_FIELD, Broker, Outbox
 from transom.runtime.sinks.postgresql import copy_rows
 from transom.runtime.sinks.sink import Sink
-from transom.spark.columns import quoted, unique_names
+from transom.spark.columns import quoted
 from transom.spark.event_time import EPOCH
 
 LEDGER_TABLE = "transom_batches"
