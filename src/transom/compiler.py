@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from transom.algebra.composition.composed_source import InnerQuery, rewrite_composed
 from transom.algebra.operator import Operator
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
     from transom.model.rdf.answer import RdfAnswer
 
+CatalogLike: TypeAlias = Catalog | str | os.PathLike[str] | Mapping[str, object]
+"""A catalog, the path of its YAML file, or a dictionary of the same shape."""
+
 
 @overload
 def compile(
     text: str,
-    catalog: Catalog,
+    catalog: CatalogLike,
     *,
     language: Literal["sparql"],
     parameters: Mapping[str, Value] | None = None,
@@ -42,7 +46,7 @@ def compile(
 @overload
 def compile(
     text: str,
-    catalog: Catalog,
+    catalog: CatalogLike,
     *,
     language: Literal["sneeql", "cql"] | None = None,
     parameters: Mapping[str, Value] | None = None,
@@ -55,7 +59,7 @@ def compile(
 
 def compile(
     text: str,
-    catalog: Catalog,
+    catalog: CatalogLike,
     *,
     language: str | None = None,
     parameters: Mapping[str, Value] | None = None,
@@ -65,13 +69,24 @@ def compile(
 ) -> Query[Any]:
     """Compile; `parameters` bind names, `without` disables optimizer rules (`optimize` False: all), `name`: its file.
 
-    `language` is sneeql, cql or sparql; by default the file extension of `name` decides. `parameters` are values for
-    names that no source has. `without` disables optimizer rules by name, `optimize=False` all of them. `name`
-    identifies the text in messages, for example its file name. Errors in the text are QueryErrors that point into it.
-    Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
+    `catalog` is a Catalog, the path of a YAML file, or a dictionary as Catalog.from_dict takes it. `language` is
+    sneeql, cql or sparql; by default the file extension of `name` decides: .sneeql, .cql, .rq or .sparql, and SNEEql
+    for any other. `parameters` are values for names that no source has. `without` disables optimizer rules by name,
+    `optimize=False` all of them. `name` identifies the text in messages, for example its file name. Errors in the text
+    are QueryErrors that point into it. Legal but suspicious parts issue a QueryWarning and are listed in the query's
+    `warnings`.
+
+    Examples:
+        >>> import transom
+        >>> catalog = {"extents": {"a": "pushed (x:integer)"}}
+        >>> transom.compile("SELECT x FROM a", catalog)
+        <Query sneeql: tagged-tuples (x)>
+        >>> transom.compile("SELECT IStream(x) FROM a [RANGE '1 minute']", catalog, name="latest.cql")
+        <Query latest.cql: stream (x)>
     """
-    if not isinstance(text, str) or not isinstance(catalog, Catalog):
-        raise UsageError("compile takes the text of a query and a catalog", hint="Catalog.load reads one from a file")
+    if not isinstance(text, str):
+        raise UsageError("compile takes the text of a query", hint="read a file with Path('q.sneeql').read_text()")
+    catalog = _as_catalog(catalog)
     chosen = language_of_file(name) if language is None else language_by_name(language)
     if isinstance(without, str) or not all(isinstance(rule, str) for rule in without):
         raise UsageError("without takes a list of rule names", hint="write without=['prune_columns']")
@@ -93,6 +108,21 @@ def compile(
     query = replace(query, warnings=(*query.warnings, *query.semantics.remarks()))
     _issue_warnings(query.warnings, text, name)
     return query
+
+
+def _as_catalog(catalog: CatalogLike) -> Catalog:
+    """The catalog itself, that of a file, or that of a dictionary; UsageError for anything else."""
+    if isinstance(catalog, Catalog):
+        return catalog
+    if isinstance(catalog, Mapping):
+        return Catalog.from_dict(catalog)
+    if isinstance(catalog, str) and "\n" in catalog:
+        raise UsageError("the catalog is a path, not YAML text", hint="Catalog.read reads YAML text")
+    if isinstance(catalog, str | os.PathLike):
+        return Catalog.load(catalog)
+    raise UsageError(
+        f"{type(catalog).__name__} is no catalog", hint="give a Catalog, the path of a YAML file, or a dictionary"
+    )
 
 
 def _with_optimized_rows(op: Operator) -> Operator:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from transom.catalog.growing import GrowingTable
-from transom.catalog.sources import Source
+from transom.catalog.sources import Files, Source
 from transom.model.geometry.space import Position, Speed
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar, Rate
@@ -77,6 +78,19 @@ class Extent:
     def names(self) -> tuple[str, ...]:
         """The attribute names in declared order."""
         return tuple(attribute.name for attribute in self.schema)
+
+    def time_column(self, columns: Sequence[str], timestamps: Collection[str]) -> str | None:
+        """The column of a user's data frame that holds the times of rows: the declared one, `tick`, or the only other.
+
+        `timestamps` are those of `columns` that hold instants; one that is no attribute counts if it is the only one.
+        A table may have no such column, and its attributes are none.
+        """
+        declared = self.source.time if isinstance(self.source, Files) else None
+        others = [name for name in columns if name in timestamps and name not in self.names]
+        for name in (declared, "tick", *(others if len(others) == 1 else ())):
+            if name is not None and name in columns and (self.is_stream or name not in self.names):
+                return name
+        return None
 
     @property
     def arrival_rate(self) -> Rate | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from transom.cli.output import say
-from transom.errors import RunWarning, UsageError
-from transom.model.time import Calendar, read_duration
+from transom.errors import RunWarning
+from transom.model.run_time import parse_time
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -18,33 +17,7 @@ if TYPE_CHECKING:
 
 def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
     """Parse a time `option`'s `text` to a tick: number, duration since the epoch, ISO 8601 or `now`; None if absent."""
-    calendar = query.catalog.calendar
-    if text is None:
-        return None
-    if text == "now":
-        return calendar.tick_of(datetime.now(UTC))
-    if text.isdecimal() and text.isascii() and len(text) < 19:
-        return int(text)
-    ticks = parse_duration_or_instant(text, calendar)
-    if ticks is None:
-        raise UsageError(
-            f"{option} {text!r} is no number of ticks",
-            hint=f"write 600, '10 min', now or an ISO 8601 instant; a tick lasts {calendar.describe(1)}",
-        )
-    return ticks
-
-
-def parse_duration_or_instant(text: str, calendar: Calendar) -> int | None:
-    """The tick of a duration since the epoch or of an ISO 8601 instant; None if the text is neither."""
-    try:
-        return calendar.ticks(read_duration(text))
-    except ValueError:
-        pass
-    try:
-        tick = calendar.tick_of(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        return None
-    return tick if tick >= 0 else None
+    return None if text is None else parse_time(text, option, query.catalog.calendar)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent, ExtentKind
 from transom.connectors import open_stream, open_table
+from transom.connectors.frames import frame_rows
 from transom.connectors.rdf.statements import graph_statements, stream_statements
 from transom.connectors.rows import check_span, elements, versions
 from transom.errors import UsageError
@@ -79,4 +80,5 @@ def _user_rows(user_inputs: Mapping[str, Any] | None, extents: Sequence[Extent],
     for name in user_inputs or {}:
         if name not in catalog.sources:
             raise UsageError(f"inputs for {name}, which is no extent", hint=f"there is {', '.join(catalog.sources)}")
-    return dict(user_inputs or {})
+    sources, calendar = catalog.sources, catalog.calendar
+    return {name: frame_rows(sources[name], rows, calendar) for name, rows in (user_inputs or {}).items()}

@@ -53,7 +53,8 @@ def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: 
 def checked_rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
     """Return the rows that the caller passes unchanged; DataError if they are not an iterable of rows."""
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
-        raise DataError(f"the rows of {extent.name} are {display_value(rows)}, not a list", hint="give a list of rows")
+        hint = "call collect() first" if hasattr(rows, "collect") else "give a list of rows or a data frame"
+        raise DataError(f"the rows of {extent.name} are {display_value(rows)}, not a list", hint=hint)
     return rows
 
 

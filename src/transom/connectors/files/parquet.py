@@ -27,7 +27,7 @@ def read_parquet(path: str) -> Iterator[FileRecord]:
             yield FileRecord(0, list[object](columns))
             number = 0
             for batch in file.iter_batches():
-                cells = [_python(column, arrow) for column in batch.columns]
+                cells = [python_values(column, arrow) for column in batch.columns]
                 for values in zip(*cells):
                     number += 1
                     yield FileRecord(number, list(values))
@@ -49,8 +49,8 @@ def parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
     return tuple(schema.names), str(schema)
 
 
-def _python(column: pyarrow.Array, arrow: ModuleType) -> list[object]:
-    """The values of a Parquet column as Python objects; nanosecond timestamps are truncated to microseconds."""
+def python_values(column: pyarrow.Array, arrow: ModuleType) -> list[object]:
+    """The values of an Arrow column as Python objects; nanosecond timestamps are truncated to microseconds."""
     arrow_type = column.type
     if arrow.types.is_timestamp(arrow_type) and arrow_type.unit == "ns":
         column = column.cast(arrow.timestamp("us", arrow_type.tz), safe=False)

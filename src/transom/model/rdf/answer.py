@@ -70,7 +70,7 @@ class RdfAnswer:
     Examples:
         >>> import transom
         >>> catalog = {"prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
-        >>> text = "SELECT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x :p ?y }"
+        >>> text = "SELECT ?x FROM STREAM <http://ex/s> WINDOW RANGE 10 S SLIDE WHERE { ?x :p ?y }"
         >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
         >>> answer
         <RdfAnswer: 1 solutions (x)>
@@ -154,7 +154,7 @@ class RdfAnswer:
         Examples:
             >>> import transom
             >>> catalog = {"prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
-            >>> text = "SELECT ?y FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE { ?x :p ?y }"
+            >>> text = "SELECT ?y FROM STREAM <http://ex/s> WINDOW RANGE 10 S SLIDE WHERE { ?x :p ?y }"
             >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
             >>> answer.to_arrow(terms="value").to_pylist()
             [{'start': 0, 'end': 10, 'n': 1, 'y': '1'}]

@@ -6,7 +6,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transom.catalog.extent import Extent, ExtentKind
-from transom.catalog.sources import Files
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.model.types import Type
@@ -128,13 +127,10 @@ def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> 
     """
     if OWN_TICK in frame.columns:
         return OWN_TICK
-    declared = extent.source.time if isinstance(extent.source, Files) else None
-    undeclared = [f.name for f in frame.schema if f.dataType.typeName() == "timestamp" and f.name not in extent.names]
-    for name in (declared, "tick", *(undeclared if len(undeclared) == 1 else ())):
-        if name is not None and name in frame.columns and (required or name not in extent.names):
-            return name
-    if not required:
-        return None
+    timestamps = [field.name for field in frame.schema if field.dataType.typeName() == "timestamp"]
+    name = extent.time_column(frame.columns, timestamps)
+    if name is not None or not required:
+        return name
     raise UsageError(
         f"the DataFrame for {extent.name} has no time column",
         hint="add a column `tick` with whole numbers or timestamps, or name yours in the catalog (source: time)",

@@ -1,0 +1,225 @@
+"""PlannedQuery: the part of a query that explains and plans it, and bounds its state.
+
+Planner and runtime are imported by the methods that use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from transom.algebra import explain
+from transom.algebra.composition.composed_source import composed_sources
+from transom.algebra.state.bound import StateBound, bound_remarks
+from transom.algebra.state.formula import Formula, plus
+from transom.catalog.extent import Extent
+from transom.catalog_bounds import bound_from_catalog
+from transom.compiled import Compiled, ResultKind, source_extents
+from transom.composition import inner_query_state, plan_inner_queries
+from transom.errors import Unsupported, UsageError
+from transom.languages.registry import LANGUAGES
+from transom.model.run_time import TimeLike, parse_time
+from transom.reports import Engines, is_operator, is_syntax
+
+Stage = Literal["syntax", "algebra", "optimized", "plan", "spark"]
+STAGES = get_args(Stage)
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from transom.physical.nodes.node import PhysicalNode
+    from transom.physical.nodes.windows import KernelMode
+    from transom.runtime.job import Job
+    from transom.runtime.options import RunOptions
+    from transom.semantics.rdf import RdfSemantics
+    from transom.semantics.rows import RowSemantics
+
+ExplainFormat = Literal["text", "json", "dot"]
+
+
+@dataclass(frozen=True)
+class PlannedQuery(Compiled):
+    """A compiled query that knows its semantics, its plans and the bounds of its state."""
+
+    @cached_property
+    def semantics(self) -> RowSemantics | RdfSemantics:
+        """How queries of this language are planned, evaluated and shown, as registered in LANGUAGES."""
+        module, _, name = LANGUAGES[self.language].semantics.partition(":")
+        semantics: RowSemantics | RdfSemantics = getattr(import_module(module), name)(self)
+        return semantics
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names of the answer."""
+        return self.semantics.columns
+
+    @property
+    def result_kind(self) -> ResultKind:
+        """The kind of answer: tagged tuples, a CQL stream or windows; over RDF solutions, triples or a boolean."""
+        return self.semantics.result_kind
+
+    @property
+    def sources(self) -> tuple[Extent, ...]:
+        """The distinct extents that the query reads, including those of queries that are its sources."""
+        return source_extents(self)
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes of the query, and those of the catalog that it does not redeclare."""
+        return self.semantics.prefixes
+
+    @cached_property
+    def state(self) -> StateBound:
+        """The state bound of the query with its inner queries, in rows, or over RDF in statements and solutions."""
+        return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
+
+    def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
+        """The state bound of the Spark plan, all operators together; `kernel` can exclude the kernel from the plan."""
+        from transom.physical import show
+
+        return self.state_of(show.total_state(self.physical(kernel=kernel != "off")))
+
+    def state_of(self, formula: Formula) -> StateBound:
+        """Evaluate a formula for a state bound: as text and, if the catalog declares everything needed, as a number."""
+        return bound_from_catalog(formula, self.catalog, self.optimized)
+
+    def explain(
+        self,
+        stage: Stage = "plan",
+        format: ExplainFormat = "text",
+        *,
+        spark: SparkSession | None = None,
+        kernel: KernelMode = "auto",
+    ) -> str:
+        """One stage as text, JSON or DOT; the stage `spark` needs a session; `kernel` "off": without the kernel.
+
+        The stage `plan` shows the plan with the kernel; with `kernel="off"`, the plan without it.
+        """
+        match stage:
+            case "syntax":
+                tree = explain.build_tree(self.syntax, is_syntax)
+            case "algebra":
+                tree = explain.build_tree(self.algebra, is_operator, self._remark)
+            case "optimized":
+                tree = explain.build_tree(self.optimized, is_operator, self._remark)
+            case "plan":
+                from transom.physical import show
+
+                plan = self.physical(kernel=kernel != "off")
+                tree = show.plan_tree(plan, lambda formula: bound_remarks(self.state_of(formula)))
+            case "spark" if spark is not None:
+                from transom.runtime.options import RunOptions
+                from transom.runtime.start import spark_plan
+
+                return spark_plan(self._planned(spark, RunOptions(kernel=kernel), live=True), spark)
+            case "spark":
+                raise UsageError("the stage spark needs a session", hint="write explain('spark', spark=session)")
+            case _:
+                raise UsageError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
+        if format not in get_args(ExplainFormat):
+            raise UsageError(f"no format is called {format}", hint="formats are text, json and dot")
+        return explain.render_tree(tree, format, roles=stage == "syntax")
+
+    def _remark(self, op: Any) -> Mapping[str, Any]:
+        """The remarks that `explain` shows at an operator, with its state bound unless that is zero."""
+        remarks, formula = self.semantics.operator_remarks(op)
+        state = None if formula is None else self.state_of(formula)
+        return remarks if state is None or state.rows == 0 else {**remarks, **bound_remarks(state)}
+
+    def physical(
+        self,
+        *,
+        start: TimeLike = 0,
+        index: bool = False,
+        slack: int | None = None,
+        kernel: bool = False,
+        user_sources: Collection[str] | None = (),
+        answers: Collection[str] = (),
+    ) -> PhysicalNode:
+        """Spark plan; `index` numbers rows, `slack`: open ticks, `kernel`: Java; user gives `user_sources`, `answers`.
+
+        `index` adds the running index of a tagged stream. `slack` is the number of ticks open at once, for the state
+        bounds: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick). `kernel`
+        plans for a session with the kernel. `user_sources` names extents whose rows the caller supplies; a live run
+        follows the logs of all other scanned tables, and None plans a replay, which follows none. `answers` names
+        composed extents whose rows the caller supplies.
+        """
+        logs = [extent.name for extent in self.sources if extent.grows]
+        followed = [] if user_sources is None else [name for name in logs if name not in user_sources]
+        inner = composed_sources(self.optimized)
+        first = self._tick(start, "start")
+        try:
+            plan = self.semantics.physical_plan(start=first, index=index, slack=slack, kernel=kernel, growing=followed)
+            if inner:
+                plan = plan_inner_queries(plan, inner, self.sources, first, slack, kernel, followed, answers)
+            return plan
+        except Unsupported as gap:
+            gap.span = gap.span or self.semantics.locate(gap.operator, [*followed, *inner])
+            raise gap.within(self.text, self.name) from None
+
+    @cached_property
+    def engines(self) -> Engines:
+        """The engines that run the query, and why the others do not; found by planning only."""
+        from transom.engines import find_engines
+
+        refusals = self.semantics.refusals()
+        for gap in refusals.values():
+            gap.within(self.text, self.name)
+        return find_engines(refusals, lambda user_sources: self.physical(user_sources=user_sources))
+
+    def job(
+        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+    ) -> Job:
+        """Plan the query for a session and run `options`, `live` or as a batch; the caller opens `user_sources`.
+
+        Raises UsageError for a live run without `until` that would copy a row into too many windows.
+        """
+        job = self._planned(spark, options, user_sources, live=live)
+        if live and options.until is None:
+            self._check_copies(job.plan)
+        return job
+
+    def _planned(
+        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
+    ) -> Job:
+        """Plan as `job`, `live` or in batch, but for any number of windows per row; caller opens `user_sources`."""
+        from transom.physical import show
+        from transom.runtime.job import Job
+        from transom.runtime.kernel import plan_for_session
+
+        options = replace(options, index=options.index and self.result_kind == "tagged-tuples")
+        make_plan = partial(
+            self.physical,
+            start=options.start,
+            index=options.index,
+            user_sources=tuple(user_sources) if live else None,
+            answers=tuple(user_sources),
+        )
+        choice, plan = plan_for_session(spark, options.kernel, lambda use_kernel: make_plan(kernel=use_kernel))
+        bound, results = self.state_of(show.total_state(plan)), self.semantics.results(plan)
+        sources = source_extents(self, user_sources)
+        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options)
+
+    def _check_copies(self, plan: PhysicalNode) -> None:
+        """Raise UsageError if the plan copies a row into more than MAX_COPIES windows."""
+        from transom.physical.lifetimes import MAX_COPIES, max_copies
+
+        count = max_copies(plan)
+        if count > MAX_COPIES:
+            raise UsageError(
+                f"a row is in {count:,} windows, and a live run on Spark makes a row for each, at most {MAX_COPIES:,}",
+                hint="shorten the range, slide by more, give `until`, or use ISTREAM, DSTREAM or the kernel",
+                span=self.semantics.locate("Window", [extent.name for extent in self.sources]),
+                text=self.text,
+                source=self.name,
+            )
+
+    def _ticks(self, start: TimeLike, until: TimeLike | None) -> tuple[int, int | None]:
+        """The first and last tick of a run, from times of any form."""
+        return self._tick(start, "start"), None if until is None else self._tick(until, "until")
+
+    def _tick(self, time: TimeLike, name: str) -> int:
+        """The tick of a time, which messages call `name`."""
+        return parse_time(time, name, self.catalog.calendar)
