@@ -1,8 +1,8 @@
 """Transom: continuous questions over sensors, streams and tables, answered as the languages' definitions say.
 
-    catalog = transom.Catalog.load("catalog.yaml")
-    query = transom.compile("SELECT temp FROM road WHERE temp < 50", catalog)
-    answer = query.simulate(until=600)
+    query = transom.compile("SELECT temp FROM road WHERE temp < 50", "catalog.yaml")
+    answer = query.simulate(until="10 min")
+    answer.to_pandas()
 
 Importing the package starts nothing and imports no engine; public names are imported on first use.
 """
@@ -15,32 +15,69 @@ from transom.version import __version__ as __version__
 if TYPE_CHECKING:
     from transom.catalog.catalog import Catalog
     from transom.compiler import compile
-    from transom.errors import KernelWarning, QueryWarning, TransomError
+    from transom.errors import (
+        CatalogError,
+        CheckpointError,
+        DataError,
+        EngineError,
+        KernelWarning,
+        LanguageRule,
+        LostRows,
+        NameProblem,
+        ParseError,
+        PlanError,
+        QueryError,
+        QueryWarning,
+        RunWarning,
+        TransomError,
+        TypeProblem,
+        Unavailable,
+        Unsupported,
+        UsageError,
+    )
     from transom.model.answer import Answer
     from transom.model.rdf.answer import RdfAnswer
     from transom.query import Query
+    from transom.reports import Map, Picture
 
 __all__ = [
     "Answer",
     "Catalog",
+    "CatalogError",
+    "CheckpointError",
+    "DataError",
+    "EngineError",
     "KernelWarning",
+    "LanguageRule",
+    "LostRows",
+    "Map",
+    "NameProblem",
+    "ParseError",
+    "Picture",
+    "PlanError",
     "Query",
+    "QueryError",
     "QueryWarning",
     "RdfAnswer",
+    "RunWarning",
     "TransomError",
+    "TypeProblem",
+    "Unavailable",
+    "Unsupported",
+    "UsageError",
     "compile",
 ]
 
 _HOMES = {
     "Answer": "transom.model.answer",
     "Catalog": "transom.catalog.catalog",
-    "KernelWarning": "transom.errors",
+    "Map": "transom.reports",
+    "Picture": "transom.reports",
     "Query": "transom.query",
-    "QueryWarning": "transom.errors",
     "RdfAnswer": "transom.model.rdf.answer",
-    "TransomError": "transom.errors",
     "compile": "transom.compiler",
 }
+"""The modules of the public names; those that are not listed are in `transom.errors`."""
 
 
 def __dir__() -> list[str]:
@@ -50,6 +87,6 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import a public name of the package when it is first used; AttributeError for any other name."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"transom has no attribute {name}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES.get(name, "transom.errors")), name)

@@ -48,13 +48,41 @@ def compile(
     text: str,
     catalog: CatalogLike,
     *,
-    language: Literal["sneeql", "cql"] | None = None,
+    language: Literal["sneeql", "cql"],
     parameters: Mapping[str, Value] | None = None,
     optimize: bool = True,
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Answer]:
-    """Compile SNEEql or CQL (None: by extension of file `name`); `parameters` bind names, `without` disables rules."""
+    """Compile SNEEql or CQL; `parameters` bind names, `without` disables rules, `name` is the file in errors."""
+
+
+@overload
+def compile(
+    text: str,
+    catalog: CatalogLike,
+    *,
+    language: None = None,
+    parameters: Mapping[str, Value] | None = None,
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: None = None,
+) -> Query[Answer]:
+    """Compile SNEEql; `parameters` bind names, `without` disables optimizer rules."""
+
+
+@overload
+def compile(
+    text: str,
+    catalog: CatalogLike,
+    *,
+    language: None = None,
+    parameters: Mapping[str, Value] | None = None,
+    optimize: bool = True,
+    without: Collection[str] = (),
+    name: str,
+) -> Query[Any]:
+    """Compile a query in the language that the extension of file `name` says; `parameters` bind names."""
 
 
 def compile(

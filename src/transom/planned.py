@@ -41,7 +41,13 @@ ExplainFormat = Literal["text", "json", "dot"]
 
 @dataclass(frozen=True)
 class PlannedQuery(Compiled):
-    """A compiled query that knows its semantics, its plans and the bounds of its state."""
+    """A compiled query that knows its semantics, its plans and the bounds of its state.
+
+    Examples:
+        >>> import transom
+        >>> catalog = {"extents": {"a": "pushed (x:integer)"}}
+        >>> query = transom.compile("SELECT AVG(x) FROM a [FROM NOW-9 TO NOW SLIDE 10 SEC]", catalog)
+    """
 
     @cached_property
     def semantics(self) -> RowSemantics | RdfSemantics:
@@ -76,7 +82,12 @@ class PlannedQuery(Compiled):
         return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
-        """The state bound of the Spark plan, all operators together; `kernel` can exclude the kernel from the plan."""
+        """The state bound of the Spark plan, all operators together; `kernel` can exclude the kernel from the plan.
+
+        Examples:
+            >>> str(query.spark_state())
+            '4'
+        """
         from transom.physical import show
 
         return self.state_of(show.total_state(self.physical(kernel=kernel != "off")))
@@ -96,6 +107,12 @@ class PlannedQuery(Compiled):
         """One stage as text, JSON or DOT; the stage `spark` needs a session; `kernel` "off": without the kernel.
 
         The stage `plan` shows the plan with the kernel; with `kernel="off"`, the plan without it.
+
+        Examples:
+            >>> print(query.explain("optimized"))
+            WindowAggregation(aggregates=[AVG(a.x)])
+            └─ Window(slide=every 10 tick from 0, range=tick now-9 .. now in steps of 10)  -- state rate(a) * 10 s rows
+               └─ StreamReceive(extent=a)
         """
         match stage:
             case "syntax":

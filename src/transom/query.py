@@ -40,11 +40,12 @@ class Query(PlannedQuery, Generic[AnswerType]):
 
     Examples:
         >>> import transom
-        >>> query = transom.compile("SELECT x FROM a WHERE x > 20", {"extents": {"a": "pushed (x:integer)"}})
+        >>> catalog = {"extents": {"a": "pushed (x:integer)"}}
+        >>> query = transom.compile("SELECT AVG(x) FROM a [FROM NOW-9 TO NOW SLIDE 10 SEC]", catalog)
         >>> query
-        <Query sneeql: tagged-tuples (x)>
-        >>> list(query.simulate({"a": [(0, 20), (60, 21)]}, until="1 min").records())
-        [(60, 2, 21)]
+        <Query sneeql: windows (AVG(x))>
+        >>> query.columns, query.result_kind, str(query.state)
+        (('AVG(x)',), 'windows', 'rate(a) * 10 s')
     """
 
     def __repr__(self) -> str:
@@ -152,11 +153,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
         """The text of the query in canonical form, with its comments.
 
         Examples:
-            >>> import transom
-            >>> query = transom.compile("select x from a", {"extents": {"a": "pushed (x:integer)"}})
             >>> print(query.format(), end="")
-            SELECT x
-            FROM a
+            SELECT AVG(x)
+            FROM a [FROM NOW-9 TO NOW SLIDE 10 SEC]
         """
         return LANGUAGES[self.language].format_text(self.text, self.syntax)
 
@@ -180,9 +179,6 @@ class Query(PlannedQuery, Generic[AnswerType]):
 
         Examples:
             >>> import pandas
-            >>> import transom
-            >>> query = transom.compile("SELECT AVG(x) FROM a [FROM NOW-9 TO NOW SLIDE 10 SEC]",
-            ...                         {"extents": {"a": "pushed (x:integer)"}})
             >>> rows = pandas.DataFrame({"tick": [1, 4, 12], "x": [20, 22, 30]})
             >>> [(window.tick, window.rows) for window in query.simulate({"a": rows}, until="20 s")]
             [(0, ((None,),)), (10, ((21.0,),)), (20, ((30.0,),))]
@@ -194,7 +190,12 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, self.semantics.evaluate(run_inputs).clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """The reference engine's answer over inputs from the method `inputs`, not clipped; over RDF it has no end."""
+        """The reference engine's answer over inputs from the method `inputs`, not clipped; over RDF it has no end.
+
+        Examples:
+            >>> query.evaluate(query.inputs({"a": [(0, 20)]}, until=20))
+            <Answer: 3 windows (AVG(x))>
+        """
         return cast(AnswerType, self.semantics.evaluate(inputs))
 
     def inputs(
@@ -206,7 +207,12 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """The reference engine's input: `inputs`, else catalog rows to `until`; `watch`: progress; `now`: NOW()."""
+        """The reference engine's input: `inputs`, else catalog rows to `until`; `watch`: progress; `now`: NOW().
+
+        Examples:
+            >>> query.inputs({"a": [(0, 20), (7, 22)]}).until
+            7
+        """
         first, last = self._ticks(start, until)
         return self.semantics.inputs(inputs, last, start=first, watch=watch, now=now)
 
@@ -218,7 +224,12 @@ class Query(PlannedQuery, Generic[AnswerType]):
         start: TimeLike = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """SVG of windows or solutions' validity in `start` to `until`, over `inputs` or catalog; `watch`: progress."""
+        """SVG of windows or solutions' validity in `start` to `until`, over `inputs` or catalog; `watch`: progress.
+
+        Examples:
+            >>> query.picture({"a": [(0, 20), (7, 22)]}, until="20 s").svg[:4]
+            '<svg'
+        """
         first, last = self._ticks(start, until)
         run_inputs = self.inputs(inputs, last, start=first, watch=watch)
         return Picture(self.semantics.picture(run_inputs, first, last))

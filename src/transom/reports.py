@@ -54,7 +54,7 @@ def is_syntax(content: Any) -> bool:
 
 @dataclass(frozen=True)
 class Map:
-    """A map as `svg`, as an `html` page with a time slider, and as `geojson`."""
+    """A map as `svg`, as an `html` page with a time slider, and as `geojson`: what `Query.map` returns."""
 
     svg: str = field(repr=False)
     html: str = field(repr=False)
@@ -111,7 +111,7 @@ def _write_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as SVG text."""
+    """A drawing as SVG text: what `Query.picture` gives."""
 
     svg: str = field(repr=False)
 

@@ -19,11 +19,23 @@ from transom.model.types import Value
 _A_FILE = "give the path of a YAML file"
 
 
-@dataclass(frozen=True, slots=True)
+_MAX_NAMES = 8
+"""The most extents that the `repr` of a catalog names."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Catalog:
     """Everything that queries can read: the length of a tick, extents, regions, and values of parameters.
 
     Paths of sources are relative to `folder`; `text` and `name` of the file are kept for error messages.
+
+    Examples:
+        >>> import transom
+        >>> catalog = transom.Catalog.from_dict({"extents": {"a": "pushed (x:integer)", "t": "stored (y:integer)"}})
+        >>> catalog
+        <Catalog: 2 extents (a, t)>
+        >>> catalog.calendar.length  # microseconds per tick
+        1000000
     """
 
     calendar: Calendar = field(default_factory=Calendar)
@@ -37,7 +49,12 @@ class Catalog:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
-        """Load a catalog from a YAML file; CatalogError or UsageError if it is invalid or unreadable."""
+        """Load a catalog from a YAML file; CatalogError or UsageError if it is invalid or unreadable.
+
+        Examples:
+            >>> transom.Catalog.load("examples/roads/catalog.yaml")
+            <Catalog examples/roads/catalog.yaml: 3 extents (road, traffic, tempClass)>
+        """
         if not isinstance(path, str | os.PathLike):
             raise UsageError(f"a catalog is loaded from a path, not {display_value(path)}", hint=_A_FILE)
         file = Path(path)
@@ -54,7 +71,12 @@ class Catalog:
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from YAML text, with paths relative to `folder`; CatalogError, which shows `name`, if bad."""
+        """Read a catalog from YAML text, with paths relative to `folder`; CatalogError, which shows `name`, if bad.
+
+        Examples:
+            >>> transom.Catalog.read("extents: {a: pushed (x:integer)}")
+            <Catalog: 1 extent (a)>
+        """
         if not isinstance(text, str):
             raise UsageError(
                 f"a catalog is read from text, not {display_value(text)}", hint="Catalog.load reads a file"
@@ -65,7 +87,12 @@ class Catalog:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from dictionaries and lists structured like the YAML, with paths relative to `folder`."""
+        """Read a catalog from dictionaries and lists structured like the YAML, with paths relative to `folder`.
+
+        Examples:
+            >>> transom.Catalog.from_dict({"tick": "1 ms", "extents": {"a": "pushed (x:integer)"}})
+            <Catalog: 1 extent (a)>
+        """
         base = None if folder is None else Path(folder)
         return cls._from_declarations(read_entries(entries, base), base)
 
@@ -77,20 +104,39 @@ class Catalog:
         calendar, extents, regions = declarations.calendar, declarations.extents, declarations.regions
         return cls(calendar, extents, folder, text, name, regions, declarations.rdf, declarations.parameters)
 
+    def __repr__(self) -> str:
+        """The file of the catalog and the names of its first extents."""
+        names = list(self.sources)
+        shown = ", ".join([*names[:_MAX_NAMES], *(["..."] if len(names) > _MAX_NAMES else [])])
+        file = f" {self.name}" if self.name else ""
+        return f"<Catalog{file}: {len(names)} extent{'' if len(names) == 1 else 's'} ({shown})>"
+
     @property
     def sources(self) -> dict[str, Extent]:
         """All extents by name: those of rows, RDF streams and stored graphs."""
         return {**self.extents, **self.rdf.extents}
 
     def extent(self, name: str) -> Extent:
-        """The extent of rows with a name; NameProblem with a suggestion if there is none."""
+        """The extent of rows with a name; NameProblem with a suggestion if there is none.
+
+        Examples:
+            >>> catalog.extent("a").declaration
+            'a: pushed (x:integer)'
+        """
         extent = self.extents.get(name)
         if extent is None:
             raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=did_you_mean(name, self.extents))
         return extent
 
     def region(self, name: str) -> Region:
-        """The region with a name; NameProblem with a suggestion if there is none."""
+        """The region with a name; NameProblem with a suggestion if there is none.
+
+        Examples:
+            >>> square = {"polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+            >>> city = {"extents": {"a": "pushed (x:integer)"}, "regions": {"Square": square}}
+            >>> transom.Catalog.from_dict(city).region("Square").name
+            'Square'
+        """
         region = self.regions.get(name)
         if region is None:
             raise NameProblem(f"no region {quoted(name)} in the catalog", hint=did_you_mean(name, self.regions))

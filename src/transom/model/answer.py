@@ -45,11 +45,13 @@ class Answer:
     Examples:
         >>> import transom
         >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
-        >>> answer = query.simulate({"a": [(0, 20), (1, 21), (2, 22)]})
+        >>> answer = query.simulate({"a": [(0, 20), (1, None), (2, 22)]})
         >>> answer
         <Answer: 3 tagged-tuples (x)>
-        >>> list(answer[:2].records())
-        [(0, 1, 20), (1, 2, 21)]
+        >>> answer[0].tick, answer[0].row
+        (0, (20,))
+        >>> answer[1:]
+        <Answer: 2 tagged-tuples (x)>
     """
 
     columns: tuple[str, ...]
@@ -90,9 +92,7 @@ class Answer:
         """The type of each column of `records`, by name.
 
         Examples:
-            >>> import transom
-            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
-            >>> query.simulate({"a": []}).schema
+            >>> answer.schema
             {'tick': 'time', 'index': 'integer', 'x': 'integer'}
         """
         return {name: str(kind) for name, kind in self._column_types()}
@@ -111,9 +111,7 @@ class Answer:
         `instants` chooses.
 
         Examples:
-            >>> import transom
-            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
-            >>> query.simulate({"a": [(0, 20), (1, None)]}).to_arrow().to_pylist()
+            >>> answer.to_arrow().to_pylist()[:2]
             [{'tick': 0, 'index': 1, 'x': 20}, {'tick': 1, 'index': 2, 'x': None}]
         """
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants)
@@ -122,10 +120,11 @@ class Answer:
         """The answer as a pandas DataFrame; columns and `instants` as in `to_arrow`, NULL is a missing value.
 
         Examples:
-            >>> import transom
-            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
-            >>> query.simulate({"a": [(0, 20), (1, None)]}).to_pandas()["x"].sum()
-            np.int64(20)
+            >>> answer.to_pandas()
+               tick  index     x
+            0     0      1    20
+            1     1      2  <NA>
+            2     2      3    22
         """
         return tabular.to_pandas(self.to_arrow(instants=instants))
 
@@ -133,10 +132,8 @@ class Answer:
         """The answer as a polars DataFrame; columns and `instants` as in `to_arrow`. Needs polars and pyarrow.
 
         Examples:
-            >>> import transom
-            >>> query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
-            >>> query.simulate({"a": [(0, 20), (1, 21)]}).to_polars()["x"].to_list()
-            [20, 21]
+            >>> answer.to_polars()["x"].to_list()
+            [20, None, 22]
         """
         return tabular.to_polars(self.to_arrow(instants=instants))
 
@@ -145,7 +142,12 @@ class Answer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """The answer itself, for any `start`, `until`, `last`: its inputs were limited already; RDF answers are cut."""
+        """The answer itself, for any `start`, `until`, `last`: its inputs were limited already; RDF answers are cut.
+
+        Examples:
+            >>> answer.clipped(1, 2) is answer
+            True
+        """
         return self
 
     @property
@@ -166,7 +168,12 @@ class Answer:
         return name
 
     def records(self) -> Iterator[tuple[Value, ...]]:
-        """Flatten the answer to records, one per tuple, tags first; an empty window gives one with `empty` set (E5)."""
+        """Flatten the answer to records, one per tuple, tags first; an empty window gives one with `empty` set (E5).
+
+        Examples:
+            >>> list(answer.records())
+            [(0, 1, 20), (1, 2, None), (2, 3, 22)]
+        """
         for element in self.elements:
             yield (*self.tag(element), *element.row)
         for seq, window in self.numbered_windows():
@@ -176,11 +183,21 @@ class Answer:
                 yield (window.tick, seq, True, *(None for _ in self.columns))
 
     def tag(self, element: Element) -> tuple[int, ...]:
-        """The tag of a tuple: its tick and index, or only its tick in the stream of a relation, which has no order."""
+        """The tag of a tuple: its tick and index, or only its tick in the stream of a relation, which has no order.
+
+        Examples:
+            >>> answer.tag(answer[1])
+            (1, 2)
+        """
         return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
     def numbered_windows(self) -> Iterator[tuple[int, Bag]]:
-        """The windows of the answer, each with its sequence number among those of its tick, from 1."""
+        """The windows of the answer, each with its sequence number among those of its tick, from 1.
+
+        Examples:
+            >>> list(answer.numbered_windows())  # this answer has tuples, not windows
+            []
+        """
         seq, last = 0, None
         for window in self.windows:
             seq = seq + 1 if window.tick == last else 1
@@ -188,7 +205,12 @@ class Answer:
             yield seq, window
 
     def table(self) -> Iterator[tuple[str, ...]]:
-        """Header and rows of a text table for people: tags once per window, NULL and empty windows marked as such."""
+        """Header and rows of a text table for people: tags once per window, NULL and empty windows marked as such.
+
+        Examples:
+            >>> list(answer.table())[:2]
+            [('tick', 'index', 'x'), ('0', '1', '20')]
+        """
         yield self.tags + self.columns
         for element in self.elements:
             yield (*map(str, self.tag(element)), *map(_table_cell, element.row))
@@ -201,13 +223,23 @@ class Answer:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
     def lines(self, form: str, *, guard: bool = False) -> Iterator[str]:
-        """Write the answer as `form`, csv or jsonl (else UsageError); `guard`: apostrophe before CSV formulas."""
+        """Write the answer as `form`, csv or jsonl (else UsageError); `guard`: apostrophe before CSV formulas.
+
+        Examples:
+            >>> list(answer.lines("csv"))[:2]
+            ['tick,index,x', '0,1,20']
+        """
         if form not in FORMATS:
             raise UsageError(f"only answers to SPARQL can be written as {form}", hint="write table, csv or jsonl")
         return self.csv_lines(guard=guard) if form == "csv" else self.json_lines()
 
     def json_lines(self) -> Iterator[str]:
-        """Write the answer as JSON lines: an object per tagged tuple, or per window with the list of its tuples."""
+        """Write the answer as JSON lines: an object per tagged tuple, or per window with the list of its tuples.
+
+        Examples:
+            >>> next(answer.json_lines())
+            '{"tick": 0, "index": 1, "values": {"x": 20}}'
+        """
         for element in self.elements:
             tags = {"tick": element.tick} | ({"index": element.index} if self.kind == "tagged-tuples" else {})
             yield _json_line({**tags, "values": self._values_by_column(element.row)})
@@ -220,6 +252,10 @@ class Answer:
         """Write the answer as CSV, header first; `guard` puts an apostrophe before text that would be a formula.
 
         NULL is an empty cell, and an empty string is two quotes.
+
+        Examples:
+            >>> list(answer.csv_lines())
+            ['tick,index,x', '0,1,20', '1,2,', '2,3,22']
         """
         cell = _guarded_cell if guard else _cell
         yield ",".join(map(cell, self.header))

@@ -148,7 +148,7 @@ def read_value(value: object, kind: Type) -> Value:
     """Convert a value of a catalog to a type; instants and decimals may be text. ValueError if it does not fit.
 
     >>> read_value("2.50", Type.DECIMAL)
-    Decimal('2.50')
+    Decimal('2.5')
     """
     if type(value) is _PYTHON_TYPES.get(kind) and is_value_of(value, kind):
         return value

@@ -74,8 +74,8 @@ class RdfAnswer:
         >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
         >>> answer
         <RdfAnswer: 1 solutions (x)>
-        >>> [(start, end, n, str(x)) for start, end, n, x in answer.records()]
-        [(0, 10, 1, '<http://ex/a>')]
+        >>> answer[0].start, answer[0].end
+        (0, 10)
     """
 
     kind: RdfAnswerKind
@@ -123,6 +123,10 @@ class RdfAnswer:
         """Flatten the answer to records: start, end (None: no end), multiplicity or place, and the terms.
 
         A sequence gives one record per solution, with its place in the sequence, from 0; a boolean has no multiplicity.
+
+        Examples:
+            >>> [(start, end, n, str(x)) for start, end, n, x in answer.records()]
+            [(0, 10, 1, '<http://ex/a>')]
         """
         for solution in self.solutions:
             yield (solution.start, solution.end, solution.n, *self.terms(solution.payload))
@@ -137,7 +141,12 @@ class RdfAnswer:
 
     @property
     def schema(self) -> dict[str, str]:
-        """The type of each column of `records`, by name; RDF terms have the type `term`."""
+        """The type of each column of `records`, by name; RDF terms have the type `term`.
+
+        Examples:
+            >>> answer.schema
+            {'start': 'time', 'end': 'time', 'n': 'integer', 'x': 'term'}
+        """
         return {name: str(kind) for name, kind in self._column_types()}
 
     def _column_types(self) -> list[tuple[str, Type]]:
@@ -152,21 +161,28 @@ class RdfAnswer:
         Terms are in N-Triples; with `terms="value"` they are IRIs without brackets and literals without datatype.
 
         Examples:
-            >>> import transom
-            >>> catalog = {"prefixes": {"": "http://ex/"}, "rdf": {"s": {"stream": "http://ex/s"}}}
-            >>> text = "SELECT ?y FROM STREAM <http://ex/s> WINDOW RANGE 10 S SLIDE WHERE { ?x :p ?y }"
-            >>> answer = transom.compile(text, catalog, language="sparql").simulate({"s": [(0, ":a", ":p", 1)]})
-            >>> answer.to_arrow(terms="value").to_pylist()
-            [{'start': 0, 'end': 10, 'n': 1, 'y': '1'}]
+            >>> answer.to_arrow().to_pylist()
+            [{'start': 0, 'end': 10, 'n': 1, 'x': '<http://ex/a>'}]
         """
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants, terms)
 
     def to_pandas(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; columns, `instants` and `terms` as in `to_arrow`."""
+        """The answer as a pandas DataFrame; columns, `instants` and `terms` as in `to_arrow`.
+
+        Examples:
+            >>> answer.to_pandas(terms="value")
+               start  end  n            x
+            0      0   10  1  http://ex/a
+        """
         return tabular.to_pandas(self.to_arrow(instants=instants, terms=terms))
 
     def to_polars(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> polars.DataFrame:
-        """The answer as a polars DataFrame; columns, `instants` and `terms` as in `to_arrow`. Needs polars."""
+        """The answer as a polars DataFrame; columns, `instants` and `terms` as in `to_arrow`. Needs polars.
+
+        Examples:
+            >>> answer.to_polars(terms="value")["x"].to_list()
+            ['http://ex/a']
+        """
         return tabular.to_polars(self.to_arrow(instants=instants, terms=terms))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -174,7 +190,12 @@ class RdfAnswer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def during(self, start: int, until: int | None) -> RdfAnswer:
-        """The answer with only the intervals that overlap start to until (None: no end), which are not cut."""
+        """The answer with only the intervals that overlap start to until (None: no end), which are not cut.
+
+        Examples:
+            >>> len(answer.during(5, 20)), len(answer.during(10, 20))
+            (1, 0)
+        """
 
         def overlapping(parts: Iterable[Interval]) -> tuple[Interval, ...]:
             """Those intervals that contain a tick from start to until."""
@@ -187,7 +208,12 @@ class RdfAnswer:
         return self._map_intervals(overlapping)
 
     def since(self, start: int) -> RdfAnswer:
-        """The answer from tick `start` on: earlier intervals are dropped, and one that contains it begins there."""
+        """The answer from tick `start` on: earlier intervals are dropped, and one that contains it begins there.
+
+        Examples:
+            >>> answer.since(5)[0].start
+            5
+        """
 
         def clip_starts(parts: Iterable[Interval]) -> tuple[Interval, ...]:
             """The intervals, each with its start moved up to `start` if it is earlier."""
@@ -196,7 +222,12 @@ class RdfAnswer:
         return self.during(start, None)._map_intervals(clip_starts) if start else self
 
     def up_to(self, last: int) -> RdfAnswer:
-        """The answer as seen at tick `last`: later changes are dropped, and intervals that end later have no end."""
+        """The answer as seen at tick `last`: later changes are dropped, and intervals that end later have no end.
+
+        Examples:
+            >>> print(answer.up_to(5)[0].end)
+            None
+        """
 
         def forget_later_changes(parts: Iterable[Interval]) -> tuple[Interval, ...]:
             """The intervals that begin at tick `last` or before; an end after that tick becomes None."""
@@ -209,7 +240,12 @@ class RdfAnswer:
         return self._map_intervals(forget_later_changes)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
-        """The answer from start to until (None: no end); unless `last` is None, without changes after that tick."""
+        """The answer from start to until (None: no end); unless `last` is None, without changes after that tick.
+
+        Examples:
+            >>> answer.clipped(5, 20)[0].start
+            5
+        """
         return (self if last is None else self.up_to(last)).since(start).during(start, until)
 
     def _map_intervals(self, transform: Callable[[Any], tuple[Any, ...]]) -> RdfAnswer:
@@ -223,7 +259,12 @@ class RdfAnswer:
         )
 
     def terms(self, solution: Solution) -> tuple[Term | None, ...]:
-        """The terms of a solution in the order of the answer's columns; None where a variable is unbound."""
+        """The terms of a solution in the order of the answer's columns; None where a variable is unbound.
+
+        Examples:
+            >>> [str(term) for term in answer.terms(answer.solutions[0].payload)]
+            ['<http://ex/a>']
+        """
         return tuple(solution.get(name) for name in self.columns)
 
 
