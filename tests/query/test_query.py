@@ -6,14 +6,15 @@ import inspect
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import transom
-from transom.errors import DataError, ParseError, QueryError, UsageError
+from transom import errors
+from transom.errors import DataError, ParseError, QueryError, TransomError, UsageError
 from transom.languages.sql.parse import MAX_DEPTH
 from transom.model.answer import show
 
@@ -40,9 +41,14 @@ def test_importing_starts_nothing_and_is_quick() -> None:
 
 
 def test_public_names() -> None:
-    classes = {"Answer", "Catalog", "KernelWarning", "Query", "QueryWarning", "RdfAnswer", "TransomError"}
-    assert set(transom.__all__) == {*classes, "compile"}
-    assert all(getattr(transom, name) for name in transom.__all__)
+    classes = {"Answer", "Catalog", "Map", "Picture", "Query", "RdfAnswer"}
+    problems = {
+        name
+        for name, kind in vars(errors).items()
+        if inspect.isclass(kind) and issubclass(kind, Warning | TransomError)
+    }
+    assert set(transom.__all__) == {*classes, *problems, "compile"}
+    assert all(getattr(transom, name).__name__ == name for name in transom.__all__)
     with pytest.raises(AttributeError, match="has no attribute sparks"):
         _ = transom.sparks  # type: ignore[attr-defined]
 
@@ -119,8 +125,8 @@ def test_what_cannot_be_asked() -> None:
     for inputs in ({"a": None}, {"a": 5}, {"a": "rows"}, {"t": None, "a": []}, {"t": {0: None}, "a": []}):
         with pytest.raises(DataError, match="not a list"):
             transom.compile("SELECT x FROM a [FROM NOW TO NOW SLIDE 1 SEC], t", CATALOG).simulate(inputs)
-    for until in ("6", 6.0, -1, True):
-        with pytest.raises(UsageError, match="is no tick"):
+    for until in ("six", 6.0, -1, True):
+        with pytest.raises(UsageError, match=r"until: .* (is not a time|lies before tick 0)"):
             query.simulate({"a": []}, until=until)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="rows by extent"):
         query.simulate([1])  # type: ignore[arg-type]
@@ -262,3 +268,71 @@ def test_compile_issues_warnings_to_its_caller() -> None:
 def test_warnings_are_shown_in_a_notebook() -> None:
     query = transom.compile("SELECT x FROM a [FROM NOW TO NOW-1 SLIDE 1 SEC]", CATALOG)
     assert "warning: FROM is later than TO" in query._repr_html_()
+
+
+def test_a_catalog_may_be_a_path_or_a_dictionary(tmp_path: Path) -> None:
+    text = "SELECT temp FROM road"
+    for catalog in (ROADS / "catalog.yaml", str(ROADS / "catalog.yaml"), transom.Catalog.load(ROADS / "catalog.yaml")):
+        assert len(transom.compile(text, catalog).simulate()) == 64
+    query = transom.compile("SELECT x FROM a", {"extents": {"a": "pushed (x:integer)"}})
+    assert query.columns == ("x",)
+    for wrong, message in [
+        ("extents:\n  a: pushed (x:integer)", "the catalog is a path, not YAML text"),
+        (tmp_path / "none.yaml", "no catalog file"),
+        (["a"], "list is no catalog"),
+        (None, "NoneType is no catalog"),
+    ]:
+        with pytest.raises(UsageError, match=message):
+            transom.compile(text, wrong)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("q.sneeql", "sneeql"),
+        ("folder/q.CQL", "cql"),
+        ("q.rq", "sparql"),
+        ("q.sparql", "sparql"),
+        ("q", "sneeql"),
+        (None, "sneeql"),
+    ],
+)
+def test_the_suffix_of_the_name_says_the_language(name: str | None, language: str) -> None:
+    texts = {"sneeql": "SELECT x FROM a", "cql": "SELECT IStream(x) FROM a [NOW]", "sparql": "ASK { ?x ?y ?z }"}
+    catalog = {"extents": {"a": "pushed (x:integer)"}, "rdf": {"g": {"graph": "default"}}}
+    assert transom.compile(texts[language], catalog, name=name).language == language  # type: ignore[call-overload]
+
+
+def test_an_unknown_language_names_all_languages() -> None:
+    with pytest.raises(UsageError, match="no language is called sql") as caught:
+        transom.compile("SELECT x FROM a", CATALOG, language="sql")  # type: ignore[call-overload]
+    assert caught.value.hint == "languages are sneeql, cql, sparql"
+
+
+def test_times_are_text_or_datetimes() -> None:
+    catalog = {"epoch": "2024-05-01T00:00:00Z", "extents": {"a": "pushed (x:integer)"}}
+    query = transom.compile("SELECT x FROM a [FROM NOW TO NOW SLIDE 1 MIN]", catalog)
+    rows = {"a": [(60, 1), (120, 2)]}
+    ticks = [60, 120]
+    for start, until in [
+        (60, 120),
+        ("1 min", "2 min"),
+        ("2024-05-01T00:01:00Z", datetime(2024, 5, 1, 0, 2, tzinfo=UTC)),
+        (timedelta(minutes=1), "120"),
+    ]:
+        assert [window.tick for window in query.simulate(rows, until, start=start)] == ticks
+        assert query.inputs(rows, until, start=start).until == 120
+        assert query.picture(rows, until, start=start).svg == query.picture(rows, 120, start=60).svg
+        assert query.physical(start=start) == query.physical(start=60)
+    with pytest.raises(UsageError, match="start: 'noon' is not a time"):
+        query.simulate(rows, start="noon")
+
+
+def test_reprs_are_short() -> None:
+    many = transom.Catalog.from_dict({"extents": {f"e{number}": "pushed (x:integer)" for number in range(20)}})
+    assert repr(many) == "<Catalog: 20 extents (e0, e1, e2, e3, e4, e5, e6, e7, ...)>"
+    roads = transom.Catalog.load(ROADS / "catalog.yaml")
+    assert repr(roads) == f"<Catalog {ROADS / 'catalog.yaml'}: 3 extents (road, traffic, tempClass)>"
+    query = transom.compile("SELECT temp FROM road", roads, name="q.sneeql")
+    assert repr(query) == "<Query q.sneeql: tagged-tuples (temp)>"
+    assert repr(query.simulate()) == "<Answer: 64 tagged-tuples (temp)>"
