@@ -95,14 +95,19 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Any]:
-    """Compile; `parameters` bind names, `without` disables optimizer rules (`optimize` False: all), `name`: its file.
+    """Compile a query against a catalog; QueryError, which points into the text, if the query is invalid.
 
-    `catalog` is a Catalog, the path of a YAML file, or a dictionary as Catalog.from_dict takes it. `language` is
-    sneeql, cql or sparql; by default the file extension of `name` decides: .sneeql, .cql, .rq or .sparql, and SNEEql
-    for any other. `parameters` are values for names that no source has. `without` disables optimizer rules by name,
-    `optimize=False` all of them. `name` identifies the text in messages, for example its file name. Errors in the text
-    are QueryErrors that point into it. Legal but suspicious parts issue a QueryWarning and are listed in the query's
-    `warnings`.
+    Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
+
+    Args:
+        text: The text of the query.
+        catalog: A Catalog, the path of a YAML file, or a dictionary as `Catalog.from_dict` takes it.
+        language: sneeql, cql or sparql. By default the suffix of `name` decides: .sneeql, .cql, .rq or .sparql, and
+            SNEEql for any other.
+        parameters: Values for names that no source has (CQL) and for variables that nothing binds (SPARQL).
+        optimize: Whether the optimizer rewrites the plan.
+        without: Names of optimizer rules to leave out.
+        name: The name of the text in messages, for example its file.
 
     Examples:
         >>> import transom

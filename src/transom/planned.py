@@ -82,7 +82,10 @@ class PlannedQuery(Compiled):
         return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
-        """The state bound of the Spark plan, all operators together; `kernel` can exclude the kernel from the plan.
+        """The bound on the state of all operators of the plan on Spark together.
+
+        Args:
+            kernel: Whether the plan uses the kernel: auto and on say yes, off says no.
 
         Examples:
             >>> str(query.spark_state())
@@ -104,9 +107,13 @@ class PlannedQuery(Compiled):
         spark: SparkSession | None = None,
         kernel: KernelMode = "auto",
     ) -> str:
-        """One stage as text, JSON or DOT; the stage `spark` needs a session; `kernel` "off": without the kernel.
+        """A stage of the query as text, JSON or a DOT graph.
 
-        The stage `plan` shows the plan with the kernel; with `kernel="off"`, the plan without it.
+        Args:
+            stage: syntax, algebra, optimized, plan (for Spark) or spark (Spark's own plan).
+            format: text, json or dot; the stage spark is text.
+            spark: The session, which only the stage spark needs.
+            kernel: Whether the plan uses the kernel: auto and on say yes, off says no.
 
         Examples:
             >>> print(query.explain("optimized"))
@@ -155,13 +162,17 @@ class PlannedQuery(Compiled):
         user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
     ) -> PhysicalNode:
-        """Spark plan; `index` numbers rows, `slack`: open ticks, `kernel`: Java; user gives `user_sources`, `answers`.
+        """The plan for Spark as a value; Unsupported, which points into the text, if Spark does not run the query.
 
-        `index` adds the running index of a tagged stream. `slack` is the number of ticks open at once, for the state
-        bounds: the lateness of the sources and what a micro-batch spans (default: the lateness and one tick). `kernel`
-        plans for a session with the kernel. `user_sources` names extents whose rows the caller supplies; a live run
-        follows the logs of all other scanned tables, and None plans a replay, which follows none. `answers` names
-        composed extents whose rows the caller supplies.
+        Args:
+            start: The first tick.
+            index: Whether tagged tuples get their running index.
+            slack: The number of ticks open at once, for the state bounds: the lateness of the sources and what a
+                micro-batch spans. By default the largest lateness and one tick.
+            kernel: Whether the plan is for a session with the kernel.
+            user_sources: Extents whose rows the caller supplies; a live run follows the logs of all other scanned
+                tables. None plans a replay, which follows none.
+            answers: Extents defined by queries whose rows the caller supplies.
         """
         logs = [extent.name for extent in self.sources if extent.grows]
         followed = [] if user_sources is None else [name for name in logs if name not in user_sources]
@@ -189,9 +200,13 @@ class PlannedQuery(Compiled):
     def job(
         self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
-        """Plan the query for a session and run `options`, `live` or as a batch; the caller opens `user_sources`.
+        """Plan the query for a session; UsageError if a live run without end copies a row into too many windows.
 
-        Raises UsageError for a live run without `until` that would copy a row into too many windows.
+        Args:
+            spark: The session.
+            options: All options of the run.
+            user_sources: Extents whose DataFrames the caller supplies.
+            live: Whether the sources are streams; otherwise the run is a batch.
         """
         job = self._planned(spark, options, user_sources, live=live)
         if live and options.until is None:

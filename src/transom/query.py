@@ -64,12 +64,19 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The answer, streaming if one of `sources` is; `index` numbers rows, `rejected` counts rows over speed limits.
+        """The answer as a DataFrame of Spark, streaming if one of the sources is.
 
-        `sources` maps extents to DataFrames with a time column; the others are opened from the catalog. The column
-        `tick` is the end of the tick and the event time; `index` adds the running index. `kernel` says whether stateful
-        operators run in Java: `auto` (if the session accepts the jar), `on` or `off`. In a batch `rejected` counts the
-        rows beyond a speed limit.
+        The column `tick` is the end of the tick, which is the event time.
+
+        Args:
+            spark: The session.
+            sources: DataFrames with a time column, by extent; other extents are opened from the catalog.
+            index: Whether the tuples get their running index.
+            start: The first tick of the answer.
+            until: The last tick of the answer.
+            approximate_sums: Whether sums of floats may depend on the order of rows, which is faster.
+            kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
+            rejected: Counts the rows of a batch that are over a speed limit.
         """
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
@@ -92,12 +99,20 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The batch answer over `sources` or catalog, by tick; `index` numbers rows, `rejected` counts unusable rows.
+        """The whole answer over recorded rows as a DataFrame of Spark, ordered by tick.
 
-        Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values, between the first
-        and last tick. Solutions and triples have their multiplicity in `n`, solutions of a sequence their position in
-        `place`, and a truth value is in `ask`. `rejected` counts rows beyond a speed limit, and messages that are not
-        RDF.
+        Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values. Solutions and
+        triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a boolean is in
+        `ask`.
+
+        Args:
+            spark: The session.
+            sources: Batch DataFrames with a time column, by extent; other extents are opened from the catalog.
+            start: The first tick of the answer.
+            until: The last tick of the answer; by default that of the sources.
+            index: Whether the tuples get their running index.
+            kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
+            rejected: Counts rows that are over a speed limit, and messages that are not RDF.
         """
         from transom.runtime.dataframe import replay
         from transom.runtime.options import RunOptions
@@ -123,11 +138,24 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         on_data_loss: OnDataLoss = "refuse",
     ) -> Running:
-        """Run the query into `sink`, resuming from `checkpoint`; `once`: stop after given input; `index` numbers rows.
+        """Run the query on Spark: write its answers to a sink, and resume from the checkpoint if there is one.
 
-        `sink` is console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
-        webhook:URL. With `once` the query stops after the available input. A changed query cannot resume from the
-        checkpoint of another: CheckpointError. `on_data_loss` says what to do when Kafka has deleted unread messages.
+        A changed query cannot resume from the checkpoint of another one: CheckpointError.
+
+        Args:
+            spark: The session.
+            sink: console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
+                webhook:URL.
+            checkpoint: The folder from which the run resumes.
+            sources: Streaming DataFrames with a time column, by extent; other extents are opened from the catalog.
+            start: The first tick of the answer.
+            until: The last tick of the answer; by default the run has no end.
+            index: Whether the tuples get their running index.
+            approximate_sums: Whether sums of floats may depend on the order of rows, which is faster.
+            once: Whether the run ends when it has processed the available input.
+            allow_unbounded: Whether to run a query whose state has no bound.
+            kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
+            on_data_loss: refuse or continue, when Kafka has deleted messages before they were read.
         """
         from transom.runtime.options import RunOptions
         from transom.runtime.start import start_query
@@ -168,14 +196,19 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """The reference engine's answer in `start` to `until` to `inputs` or catalog; `watch`: progress; `now`: NOW().
+        """The answer of the reference engine over recorded rows, without Spark.
 
-        `inputs` maps extents to rows: for streams mappings with a `tick`, or sequences that begin with it; for tables
-        rows, or rows by the tick from which they are valid. Rows may also be a data frame: of pandas, pyarrow, polars,
-        or anything else with the Arrow C stream interface. Other extents use the catalog's sources. Without `until`
-        the answer ends with the last tick of the inputs; over RDF it has no end. Over RDF, messages that cannot be read
-        are in its `rejected`. `watch` is called with a description of each step; `now` is the value of NOW() over
-        stored graphs.
+        Messages of RDF that cannot be read are in `rejected` of the answer.
+
+        Args:
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
+                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
+                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
+                use the catalog's sources.
+            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
+            start: The first tick; earlier rows are no input.
+            watch: Called with a short description before each step.
+            now: The value of NOW() over stored graphs; by default the current time.
 
         Examples:
             >>> import pandas
@@ -190,7 +223,10 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, self.semantics.evaluate(run_inputs).clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """The reference engine's answer over inputs from the method `inputs`, not clipped; over RDF it has no end.
+        """The answer of the reference engine over what the method `inputs` returns; over RDF it has no end.
+
+        Args:
+            inputs: What the method `inputs` returns.
 
         Examples:
             >>> query.evaluate(query.inputs({"a": [(0, 20)]}, until=20))
@@ -207,7 +243,17 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """The reference engine's input: `inputs`, else catalog rows to `until`; `watch`: progress; `now`: NOW().
+        """The input of the reference engine: the rows of all sources, checked and in order.
+
+        Args:
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
+                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
+                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
+                use the catalog's sources.
+            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
+            start: The first tick; earlier rows are no input.
+            watch: Called with a short description before each step.
+            now: The value of NOW() over stored graphs; by default the current time.
 
         Examples:
             >>> query.inputs({"a": [(0, 20), (7, 22)]}).until
@@ -224,7 +270,16 @@ class Query(PlannedQuery, Generic[AnswerType]):
         start: TimeLike = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """SVG of windows or solutions' validity in `start` to `until`, over `inputs` or catalog; `watch`: progress.
+        """A drawing of the windows of the query over time, or of the validity of its solutions.
+
+        Args:
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
+                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
+                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
+                use the catalog's sources.
+            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
+            start: The first tick; earlier rows are no input.
+            watch: Called with a short description before each step.
 
         Examples:
             >>> query.picture({"a": [(0, 20), (7, 22)]}, until="20 s").svg[:4]
@@ -244,7 +299,19 @@ class Query(PlannedQuery, Generic[AnswerType]):
         colour: Literal["object", "speed"] = "object",
         watch: Callable[[str], None] | None = None,
     ) -> Map:
-        """A map of tracks with `colour` by object or speed, the window at tick `at` (None: last) and the regions."""
+        """A map of the tracks of objects and the regions, with the window at one tick.
+
+        Args:
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
+                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
+                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
+                use the catalog's sources.
+            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
+            start: The first tick; earlier rows are no input.
+            watch: Called with a short description before each step.
+            at: The tick of the window; by default that of the last window.
+            colour: What the colour of a track shows: the object or its speed.
+        """
         shown = None if at is None else self._tick(at, "at")
         return self.semantics.map(self.inputs(inputs, until, start=start, watch=watch), shown, colour)
 

@@ -49,7 +49,10 @@ class Catalog:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
-        """Load a catalog from a YAML file; CatalogError or UsageError if it is invalid or unreadable.
+        """Load a catalog from a YAML file; CatalogError if it is invalid, UsageError if it cannot be read.
+
+        Args:
+            path: The file. Paths in the catalog are relative to its folder.
 
         Examples:
             >>> transom.Catalog.load("examples/roads/catalog.yaml")
@@ -71,7 +74,12 @@ class Catalog:
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from YAML text, with paths relative to `folder`; CatalogError, which shows `name`, if bad.
+        """Read a catalog from YAML text; CatalogError, which points into the text, if it is invalid.
+
+        Args:
+            text: The YAML text.
+            name: The name of the text in messages.
+            folder: The folder to which paths in the catalog are relative; by default the current one.
 
         Examples:
             >>> transom.Catalog.read("extents: {a: pushed (x:integer)}")
@@ -87,7 +95,11 @@ class Catalog:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from dictionaries and lists structured like the YAML, with paths relative to `folder`.
+        """Read a catalog from dictionaries and lists of the same shape as the YAML; CatalogError if it is invalid.
+
+        Args:
+            entries: The entries of the catalog.
+            folder: The folder to which paths in the catalog are relative; by default the current one.
 
         Examples:
             >>> transom.Catalog.from_dict({"tick": "1 ms", "extents": {"a": "pushed (x:integer)"}})

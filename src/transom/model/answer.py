@@ -107,8 +107,11 @@ class Answer:
     def to_arrow(self, *, instants: bool | None = None) -> pyarrow.Table:
         """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
 
-        Ticks and other values of type time are timestamps in UTC if the catalog sets an `epoch`, and integers if not;
-        `instants` chooses.
+        Timestamps are the instants at which ticks begin, in UTC.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
 
         Examples:
             >>> answer.to_arrow().to_pylist()[:2]
@@ -117,7 +120,13 @@ class Answer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants)
 
     def to_pandas(self, *, instants: bool | None = None) -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; columns and `instants` as in `to_arrow`, NULL is a missing value.
+        """The answer as a pandas DataFrame; UsageError if pandas or pyarrow is missing.
+
+        Integer and boolean columns have nullable types, so NULL does not turn them into floats.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
 
         Examples:
             >>> answer.to_pandas()
@@ -129,7 +138,11 @@ class Answer:
         return tabular.to_pandas(self.to_arrow(instants=instants))
 
     def to_polars(self, *, instants: bool | None = None) -> polars.DataFrame:
-        """The answer as a polars DataFrame; columns and `instants` as in `to_arrow`. Needs polars and pyarrow.
+        """The answer as a polars DataFrame; UsageError if polars or pyarrow is missing.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
 
         Examples:
             >>> answer.to_polars()["x"].to_list()

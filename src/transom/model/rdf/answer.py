@@ -157,8 +157,12 @@ class RdfAnswer:
     def to_arrow(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pyarrow.Table:
         """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
 
-        `start` and `end` are timestamps in UTC if the catalog sets an `epoch`, and ticks if not; `instants` chooses.
-        Terms are in N-Triples; with `terms="value"` they are IRIs without brackets and literals without datatype.
+        Timestamps are the instants at which ticks begin, in UTC.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
+            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
 
         Examples:
             >>> answer.to_arrow().to_pylist()
@@ -167,7 +171,14 @@ class RdfAnswer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants, terms)
 
     def to_pandas(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; columns, `instants` and `terms` as in `to_arrow`.
+        """The answer as a pandas DataFrame; UsageError if pandas or pyarrow is missing.
+
+        Integer and boolean columns have nullable types, so NULL does not turn them into floats.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
+            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
 
         Examples:
             >>> answer.to_pandas(terms="value")
@@ -177,7 +188,12 @@ class RdfAnswer:
         return tabular.to_pandas(self.to_arrow(instants=instants, terms=terms))
 
     def to_polars(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> polars.DataFrame:
-        """The answer as a polars DataFrame; columns, `instants` and `terms` as in `to_arrow`. Needs polars.
+        """The answer as a polars DataFrame; UsageError if polars or pyarrow is missing.
+
+        Args:
+            instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
+                `epoch`.
+            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
 
         Examples:
             >>> answer.to_polars(terms="value")["x"].to_list()
