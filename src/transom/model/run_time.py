@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TypeAlias
+from typing import SupportsIndex, TypeAlias
 
 from transom.errors import UsageError
 from transom.model.time import MICROSECOND, Calendar, read_duration
@@ -65,5 +65,7 @@ def _tick_of_value(value: object, calendar: Calendar) -> int | None:
             return calendar.tick_of(value)
         case date():
             return calendar.tick_of(datetime.combine(value, time(), UTC))
+        case SupportsIndex():  # integers, those of numpy included
+            return operator.index(value)
         case _:
-            return operator.index(value)  # type: ignore[call-overload, no-any-return]
+            raise TypeError("neither a number nor a time")
