@@ -79,7 +79,7 @@ class Extent:
         """The attribute names in declared order."""
         return tuple(attribute.name for attribute in self.schema)
 
-    def time_column(self, columns: Sequence[str], timestamps: Collection[str]) -> str | None:
+    def frame_time_column(self, columns: Sequence[str], timestamps: Collection[str]) -> str | None:
         """The column of a user's data frame that holds the times of rows: the declared one, `tick`, or the only other.
 
         `timestamps` are those of `columns` that hold instants; one that is no attribute counts if it is the only one.

@@ -100,7 +100,7 @@ class _Frame:
         """The name of the column with the times of the rows; None if there is none."""
         schema = self.table.schema
         timestamps = [field.name for field in schema if self.arrow.types.is_timestamp(field.type)]
-        return self.extent.time_column(schema.names, timestamps)
+        return self.extent.frame_time_column(schema.names, timestamps)
 
     def ticks(self, column: str, calendar: Calendar) -> Iterator[int]:
         """The ticks of the rows, from a column of ticks or instants; DataError names the row of an invalid time."""

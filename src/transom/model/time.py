@@ -47,7 +47,7 @@ def read_duration(text: str) -> int:
 class Calendar:
     """How ticks map to real time: the length of a tick in microseconds, and the instant at which tick 0 begins.
 
-    `has_epoch` is true if the catalog sets the epoch; then answers show instants instead of ticks.
+    `has_epoch` says whether the catalog declares the epoch.
     """
 
     length: int = 1_000_000

@@ -128,7 +128,7 @@ def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> 
     if OWN_TICK in frame.columns:
         return OWN_TICK
     timestamps = [field.name for field in frame.schema if field.dataType.typeName() == "timestamp"]
-    name = extent.time_column(frame.columns, timestamps)
+    name = extent.frame_time_column(frame.columns, timestamps)
     if name is not None or not required:
         return name
     raise UsageError(
