@@ -111,7 +111,7 @@ def _write_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as SVG text: what `Query.picture` gives."""
+    """A drawing as SVG text."""
 
     svg: str = field(repr=False)
 
