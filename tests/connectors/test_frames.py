@@ -63,6 +63,14 @@ def test_the_time_column_may_be_declared() -> None:
     assert [element.tick for element in simulate("SELECT x FROM timed", timed=rows)] == [5]
 
 
+def test_the_index_of_pandas_is_a_column() -> None:
+    expected = simulate(STREAM, a=[(60, 1, "p"), (120, 2, "q")])
+    data = pandas.DataFrame({"x": [1, 2], "s": ["p", "q"]})
+    times = pandas.to_datetime(["2024-05-01T00:01:00Z", "2024-05-01T00:02:00Z"])
+    assert simulate(STREAM, a=data.set_index(times)) == expected
+    assert simulate(STREAM, a=data.assign(tick=[60, 120]).set_index("tick")) == expected
+
+
 def test_every_type_is_read() -> None:
     frame = pandas.DataFrame(
         {
