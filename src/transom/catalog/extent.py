@@ -87,7 +87,8 @@ class Extent:
         """
         declared = self.source.time if isinstance(self.source, Files) else None
         others = [name for name in columns if name in timestamps and name not in self.names]
-        for name in (declared, "tick", *(others if len(others) == 1 else ())):
+        candidates: list[str | None] = [declared, "tick", *(others if len(others) == 1 else [])]
+        for name in candidates:
             if name is not None and name in columns and (self.is_stream or name not in self.names):
                 return name
         return None
