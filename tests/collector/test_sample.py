@@ -13,8 +13,17 @@ from typer.testing import CliRunner
 
 import transom
 from transom.catalog import Catalog
+from transom.catalog.extent import ExtentKind
 from transom.cli.app import app
-from transom.collector.discover.infer import ABSENT, infer_clock, infer_time_column, infer_type, parse_cell, valid_name
+from transom.collector.discover.infer import (
+    ABSENT,
+    infer_clock,
+    infer_time_column,
+    infer_type,
+    near_time_column,
+    parse_cell,
+    valid_name,
+)
 from transom.collector.discover.servers import discover_catalog
 from transom.connectors.kafka import read as kafka_read
 from transom.connectors.kafka.settings import python_settings
@@ -124,6 +133,41 @@ def test_file_without_a_time_is_said_to_be_a_table(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        (
+            ["Time,x", "01/05/2024 08:00:00,1", "02/05/2024 08:00:00,2", "noon,3"],
+            "Time looks like %d/%m/%Y %H:%M:%S, but 'noon' does not match",
+        ),
+        (["Time,x", "01/05/2024 08:00:00,1", ",2"], "Time looks like %d/%m/%Y %H:%M:%S, but 1 of 2 rows have none"),
+        (
+            ["read,x", "2024-05-01T08:00:00Z,1", "2024-05-01T08:00:01Z,1", "soon,2"],
+            "read looks like ISO 8601, but 'soon' does not match",
+        ),
+        (["Time,x", "8 sharp,1"], "Time is called like a time, but the format of '8 sharp' is unknown"),
+        (["made,sold", "2024-05-01,2024-05-02"], "made, sold: each may be the time; choose one as time: COLUMN"),
+    ],
+)
+def test_the_column_that_is_nearly_the_time_is_named(tmp_path, monkeypatch, lines, note):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    done = CliRunner().invoke(app, ["init", "t.csv"])
+    assert done.exit_code == 0, done.output
+    assert f"note: {note}\n" in done.output
+    assert extent_of((tmp_path / "catalog.yaml").read_text()).kind is ExtentKind.STORED
+
+
+def test_no_column_is_nearly_the_time():
+    assert near_time_column({"x": [1, 2], "name": ["a", "b"], "none": [None, None]}) is None
+
+
+def test_a_source_without_time_formats_says_so():
+    columns = {"at": ["01/05/2024 08:00", "02/05/2024 08:00"]}
+    expected = "at looks like %d/%m/%Y %H:%M, but only CSV and JSON lines have a time_format"
+    assert near_time_column(columns, takes_format=False) == expected
+
+
 def test_lines_out_of_order_and_with_gaps(tmp_path):
     rows = [{"ts": (START + timedelta(seconds=s)).isoformat(), "x": s, "y": "a"} for s in (0, 10, 4, 20)]
     del rows[2]["y"]
@@ -198,7 +242,7 @@ def test_refused(place):
 
 def test_reasons_for_what_cannot_be_looked_at(tmp_path, monkeypatch):
     (tmp_path / "a.nt").write_text("<http://ex/a> <http://ex/b> 1 .\n")
-    with pytest.raises(UsageError, match="holds statements of RDF"):
+    with pytest.raises(UsageError, match="holds RDF, which has no columns"):
         discover_catalog(str(tmp_path / "a.nt"))
     monkeypatch.setattr(kafka_read, "_PATIENCE", 2.0)
     with pytest.raises(DataError, match=r"cannot read the topic t at 127\.0\.0\.1:1"):

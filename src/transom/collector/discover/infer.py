@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from transom.catalog.reading.ticks import read_instant
+from transom.catalog.reading.wording import display_value
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.types import DIGITS, INTEGER_MAX
 
@@ -38,6 +40,8 @@ _FORMATS = tuple(
     for clock in (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "")
 )
 """Formats to try if no column has ISO 8601 instants; day before month where both fit."""
+_TRIED = 20
+"""How many values of a column choose the format that it nearly has."""
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})\Z")
 _FLOAT = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?\Z")
 _SINCE_1970 = {"1 s": (10**9, 4 * 10**9), "1 ms": (10**12, 4 * 10**12), "1 us": (10**15, 4 * 10**15)}
@@ -205,6 +209,53 @@ def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
     ]
     chosen = named[0] if named else next(iter(formats_by_column)) if len(formats_by_column) == 1 else None
     return None if chosen is None else (chosen, formats_by_column[chosen])
+
+
+def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | None:
+    """Which column probably has times, and what keeps it from being the time column; None if none has.
+
+    It is asked only if no column is the time column. Half of a column's values have to be times of one format, or its
+    name has to be a typical one. `takes_format` says whether the source has a `time_format` in the catalog.
+
+    >>> near_time_column({"Time": ["01/05/2024 08:00", "02/05/2024 08:00", "noon"], "x": [1, 2, 3]})
+    "Time looks like %d/%m/%Y %H:%M, but 'noon' does not match"
+    """
+    complete, problems = [], []
+    for name, column in columns.items():
+        values = [value for value in column if value is not None and value is not ABSENT]
+        form, parse = _most_frequent_format(values)
+        count = sum(parse(value) is not None for value in values)
+        if 2 * count >= len(values) > 0 and not takes_format and form != "ISO 8601":
+            problems.append(f"{name} looks like {form}, but only CSV and JSON lines have a time_format")
+        elif count == len(column) > 0:
+            complete.append(name)
+        elif 2 * count >= len(values) > 0:
+            other = next((display_value(value) for value in values if parse(value) is None), None)
+            problem = f"{len(column) - len(values)} of {len(column)} rows have none"
+            problems.append(f"{name} looks like {form}, but {problem if other is None else f'{other} does not match'}")
+    if complete:
+        return f"{', '.join(complete)}: each may be the time; choose one as time: COLUMN"
+    if problems:
+        return problems[0]
+    for name, column in columns.items():
+        last_part = name.rpartition(".")[2].lower()
+        text = next((value for value in column if isinstance(value, str)), None)
+        if text is not None and (last_part in _TIMES or _TIME.fullmatch(last_part)):
+            return f"{name} is called like a time, but the format of {display_value(text)} is unknown"
+    return None
+
+
+def _most_frequent_format(values: Sequence[object]) -> tuple[str, Callable[[object], datetime | None]]:
+    """The format of times that fits most of the first values of a column, and the function that parses it."""
+    parsers: dict[str, Callable[[object], datetime | None]] = {"ISO 8601": parse_instant}
+    parsers |= {form.text: partial(_parse_cell, form) for form in _FORMATS}
+    texts = [value for value in values[:_TRIED] if isinstance(value, str | date)]
+    return max(parsers.items(), key=lambda item: sum(item[1](text) is not None for text in texts))
+
+
+def _parse_cell(time_format: TimeFormat, value: object) -> datetime | None:
+    """The instant that a sampled value denotes in the given time format; None if it is no text, or does not match."""
+    return _parse_formatted(time_format, value) if isinstance(value, str) else None
 
 
 def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:

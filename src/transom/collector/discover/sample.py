@@ -26,6 +26,7 @@ from transom.collector.discover.infer import (
     infer_time_column,
     infer_time_format,
     infer_type,
+    near_time_column,
     parse_cell,
     parse_instants,
     valid_name,
@@ -38,6 +39,7 @@ from transom.errors import UsageError
 SAMPLE_SIZE = 500
 """Maximum number of rows in a sample."""
 _NO_TIME = "# note: no column has a time that is recognised, so this is a table; for a stream: pushed, and time: COLUMN"
+_ARRIVAL = "# note: no field has a time that is recognised, so a row has the time of its message"
 ADDRESS_FORMS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
 
 
@@ -83,6 +85,8 @@ def catalog_text(sample: Sample) -> str:
         ]
         position_lines = infer_position(types)
         lines += [*position_lines, *(infer_object(sample.columns, types, fields) if position_lines else ())]
+    if time is None and sample.timed and not sample.stored:
+        lines += [_ARRIVAL, *_near_time_note(sample.columns, False)]
     lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
     if time is not None:
         lines.append(f"    time: {yaml_text(time)}  # a guess, by its name and its values")
@@ -98,6 +102,12 @@ def catalog_text(sample: Sample) -> str:
     )
     Catalog.read(text)
     return text
+
+
+def _near_time_note(columns: Columns, takes_format: bool) -> list[str]:
+    """The comment line for a column that is nearly the time; `takes_format`: the source may have a `time_format`."""
+    near = near_time_column(columns, takes_format=takes_format)
+    return [] if near is None else [f"# note: {near}".replace("\n", " ")]
 
 
 def _time_column(sample: Sample) -> str | None:
@@ -158,8 +168,10 @@ def file_sample(pattern: str, folder: Path) -> Sample:
     path = pattern if Path(pattern).is_file() else next(iter(sorted(glob.glob(pattern, recursive=True))), pattern)
     form = FORMAT_BY_SUFFIX.get(Path(path).suffix.lower())
     if Path(path).is_file() and Path(path).suffix.lower().removeprefix(".") in RDF:
-        hint = "write the catalog by hand: rdf: {NAME: {stream: IRI, files: PATH, time: IRI}}"
-        raise UsageError(f"{pattern} holds statements of RDF, which have no columns", hint=hint)
+        hint = "write rdf: {NAME: {stream: IRI, files: PATH, time: IRI}} by hand; time is the predicate with the times"
+        raise UsageError(
+            f"{pattern} holds RDF, which has no columns to guess from", detail="docs/rdf.md has examples", hint=hint
+        )
     if form is None or not Path(path).is_file():
         raise UsageError(f"no file {pattern} that can be read", hint=f"give {ADDRESS_FORMS}")
     records = READERS[form](path)
@@ -183,5 +195,5 @@ def file_sample(pattern: str, folder: Path) -> Sample:
         stored=stored,
         text=form is Format.CSV,
         time_formats=() if formatted is None else formatted[1],
-        more=[_NO_TIME] if stored else [],
+        more=[_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if stored else [],
     )
