@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction
+from transom.algebra.relations import TrackAggregation
 from transom.algebra.state import bounds
 from transom.algebra.state.formula import Formula
 from transom.algebra.tree import OPERATORS, is_stream, walk
 from transom.compiled import ResultKind
-from transom.errors import Span
+from transom.errors import RunWarning, Span
 from transom.languages.registry import LANGUAGES
+from transom.languages.sql.select import Remark
 from transom.model.answer import Answer
 from transom.model.schema import column_types
 from transom.reports import Map
@@ -64,9 +68,36 @@ class RowSemantics(Semantics):
         check_windows(plan, inputs.start, inputs.until)
         empty = Answer(self.columns, kind, types=column_types(plan.schema), calendar=calendar)  # type: ignore[arg-type]
         if is_stream(plan):
-            return replace(empty, elements=tuple(evaluate_stream(plan, inputs)))
-        windows = evaluate_window(plan, inputs)
-        return replace(empty, windows=tuple(window for window in windows if not window.is_final))
+            answer = replace(empty, elements=tuple(evaluate_stream(plan, inputs)))
+        else:
+            windows = evaluate_window(plan, inputs)
+            answer = replace(empty, windows=tuple(window for window in windows if not window.is_final))
+        if not (answer.elements or any(window.rows for window in answer.windows)):
+            for remark in self._speed_remarks(inputs):
+                warnings.warn(remark.line(self.query.text, self.query.name), RunWarning, stacklevel=3)
+        return answer
+
+    def _speed_remarks(self, inputs: Any) -> Iterator[Remark]:
+        """Warnings for speeds that no window of an empty answer has, because its rows have one and the same tick."""
+        from transom.reference.evaluate import evaluate_window
+
+        for op in walk(self.query.optimized):
+            if not isinstance(op, TrackAggregation):
+                continue
+            speeds = [
+                op.schema.position(a.attribute)
+                for a in op.aggregates
+                if isinstance(a, TrackAggregate) and a.function is TrackFunction.AVGSPD and a.span is None
+            ]
+            rows = [row for window in evaluate_window(op, inputs) for row in window.rows] if speeds else []
+            rows_of_windows = (
+                [row for window in evaluate_window(op.input, inputs) for row in window.rows] if rows else []
+            )
+            span = self.locate("TrackAggregation", ())
+            if rows_of_windows and span is not None and all(row[index] is None for row in rows for index in speeds):
+                yield Remark(
+                    "every window has rows of one tick only, and a speed needs two: write a longer range", span
+                )
 
     def empty_answer(self) -> Answer:
         """An answer without tuples, for checks of output formats."""
