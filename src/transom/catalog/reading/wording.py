@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _LONGEST = 40
 _KINDS = {
@@ -12,6 +12,18 @@ _KINDS = {
     **dict.fromkeys(("sensor", "sensors", "sense", "acquired"), "sensed"),
 }
 """Names that other systems use for the kinds of extents."""
+
+_SETTINGS = {
+    **dict.fromkeys(("bootstrap.servers", "bootstrap_servers", "brokers", "bootstrap"), "servers"),
+    **dict.fromkeys(("subscribe", "topics"), "topic"),
+    **dict.fromkeys(("watermark", "delay", "allowed_lateness", "max_lateness", "out_of_orderness"), "lateness"),
+    **dict.fromkeys(("event_time", "rowtime", "time_column", "time_field", "timestamp_column"), "time"),
+    **dict.fromkeys(("timestamp_format", "date_format", "datetime_format"), "time_format"),
+    **dict.fromkeys(("rename", "mapping", "columns"), "fields"),
+    **dict.fromkeys(("idle_timeout", "idleness"), "idle_after"),
+    **dict.fromkeys(("file", "glob"), "path"),
+}
+"""Settings of other systems, and their names in a catalog."""
 
 
 def display_value(value: object) -> str:
@@ -42,6 +54,22 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     names = {name.lower(): name for name in candidates}
     matches = difflib.get_close_matches(word[:_LONGEST].lower(), names, n=1, cutoff=0.6)
     return names[matches[0]] if matches else None
+
+
+def foreign_setting(key: str, names: Collection[str]) -> str | None:
+    """A hint for a setting that other systems have, in an entry with the settings `names`; None if it is not known.
+
+    >>> foreign_setting("bootstrap.servers", ["servers", "topic", "options"])
+    'did you mean servers?'
+    """
+    setting = _SETTINGS.get(key.lower())
+    if setting in names:
+        return f"did you mean {setting}?"
+    if setting == "lateness":
+        return "write lateness beside `source`: it belongs to the extent, not to its source"
+    if "." in key and "options" in names:
+        return f"write it under options: options: {{{quoted(key)[1:-1]}: ...}}"
+    return None
 
 
 def suggest_kind(word: str, kinds: Iterable[str]) -> str | None:

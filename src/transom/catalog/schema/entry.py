@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from transom.catalog.reading.wording import did_you_mean, quoted
+from transom.catalog.reading.wording import did_you_mean, foreign_setting, quoted
 
 
 class UnknownEntry(ValueError):
@@ -37,5 +37,5 @@ class Entry(BaseModel):
             names = [str(info.alias or name) for name, info in cls.model_fields.items()]
             for key in data:
                 if key not in names:
-                    raise UnknownEntry(str(key), did_you_mean(str(key), names))
+                    raise UnknownEntry(str(key), foreign_setting(str(key), names) or did_you_mean(str(key), names))
         return data
