@@ -18,6 +18,7 @@
     KernelWarning            a warning: the Java kernel could be used and is not
     RunWarning               a warning: a run continues although something is lost or cannot be checked
     QueryWarning             a warning: the query is legal but probably not what is meant
+      AnswerWarning          its answer is empty for a reason that may be unexpected
 
 A message is short and in lower case. `detail` explains it, `hint` gives the remedy, and `span` is the range in the
 user's text. `text` and `source` are added by a caller that knows them, so that `render` can show the line with the span
@@ -205,6 +206,10 @@ class RunWarning(UserWarning):
 
 class QueryWarning(UserWarning):
     """A query is legal but probably not what its author means; the message gives the position in the text."""
+
+
+class AnswerWarning(QueryWarning, RunWarning):
+    """An answer of the reference engine is empty for a reason that its reader may not expect; the message gives it."""
 
 
 GapKind = Literal["not yet", "never"]

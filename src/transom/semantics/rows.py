@@ -13,7 +13,7 @@ from transom.algebra.state import bounds
 from transom.algebra.state.formula import Formula
 from transom.algebra.tree import OPERATORS, is_stream, walk
 from transom.compiled import ResultKind
-from transom.errors import RunWarning, Span
+from transom.errors import AnswerWarning, Span
 from transom.languages.registry import LANGUAGES
 from transom.languages.sql.select import Remark
 from transom.model.answer import Answer
@@ -74,7 +74,7 @@ class RowSemantics(Semantics):
             answer = replace(empty, windows=tuple(window for window in windows if not window.is_final))
         if not (answer.elements or any(window.rows for window in answer.windows)):
             for remark in self._speed_remarks(inputs):
-                warnings.warn(remark.line(self.query.text, self.query.name), RunWarning, stacklevel=3)
+                warnings.warn(remark.line(self.query.text, self.query.name), AnswerWarning, stacklevel=3)
         return answer
 
     def _speed_remarks(self, inputs: Any) -> Iterator[Remark]:
