@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import pytest
@@ -340,6 +342,7 @@ OVERLAP = (
     "the window is one longer than its slide, so a row on the boundary is in two windows; "
     "for windows that do not overlap write"
 )
+TWO_DAYS = "[RANGE BY '172799 seconds' RATTR TIME, SLIDE BY '172800 seconds' SATTR TIME]"
 ACROSS = (
     "distances are measured from row to row of gps, across all objects; "
     "declare its `object` in the catalog and write PARTITION BY, or declare keys: 1"
@@ -353,8 +356,12 @@ extents:
 @pytest.mark.parametrize(
     ("window", "words"),
     [
-        ("[RANGE '1 minute', SLIDE '1 minute']", f"{OVERLAP} RANGE '59 seconds', SLIDE '60 seconds'"),
-        ("[PARTITION BY id RANGE '2 hours', SLIDE '2 hours']", f"{OVERLAP} RANGE '7199 seconds', SLIDE '7200 seconds'"),
+        ("[RANGE '1 minute', SLIDE '1 minute']", f"{OVERLAP} [RANGE '59 seconds', SLIDE '60 seconds']"),
+        ("[RANGE BY '2 days' RATTR TIME, SLIDE BY '2 days' SATTR TIME]", f"{OVERLAP} {TWO_DAYS}"),
+        (
+            "[PARTITION BY id RANGE '2 hours', SLIDE '2 hours']",
+            f"{OVERLAP} [PARTITION BY id RANGE '7199 seconds', SLIDE '7200 seconds']",
+        ),
         ("[RANGE '59 seconds', SLIDE '60 seconds']", None),
         ("[RANGE '1 second']", None),
         ("[ROWS 5 SLIDE 5]", None),
@@ -374,3 +381,94 @@ def test_windows_that_mislead(window: str, words: str | None) -> None:
 def test_one_object_needs_no_partition() -> None:
     text = "SELECT RStream(id) FROM gps [RANGE BY '1 km' RATTR SPACE, SLIDE BY '500 m' SATTR SPACE]"
     assert not transom.compile(text, Catalog.read(TRACKS.replace("MORE", "keys: 1")), language="cql").warnings
+
+
+GPS = """
+extents:
+  gps:
+    declare: pushed (id:string, east:float, north:float, lat:float, lon:float)
+    position: {lon: east, lat: north}
+    object: id
+"""
+LONGITUDE_FIRST = "the longitude comes first in POINT: write POINT"
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("WITHIN(g, POINT(lat, lon), '5 km')", [f"{LONGITUDE_FIRST}(lon, lat)"]),
+        ("WITHIN(g, POINT(north, gps.east), '5 km')", [f"{LONGITUDE_FIRST}(gps.east, north)"]),
+        ("WITHIN(g, POINT(lon, lat), '5 km')", []),
+        ("WITHIN(g, POINT(north, 8.5), '5 km')", []),
+        ("WITHIN(g, POINT(north, lat), '5 km')", []),
+    ],
+)
+def test_a_latitude_before_a_longitude(condition: str, words: list[str]) -> None:
+    text = f"SELECT RStream(id) FROM gps [NOW] WHERE {condition}"
+    query = transom.compile(text, Catalog.read(GPS), language="cql")
+    assert [remark.message for remark in query.warnings] == words
+    for remark in query.warnings:
+        assert text[remark.span.start : remark.span.end].startswith("POINT(")
+
+
+def test_a_latitude_before_a_longitude_is_warned_of_once() -> None:
+    text = "SELECT POINT(lat, lon), COUNT(*) FROM gps [NOW] GROUP BY POINT(lat, lon)"
+    query = transom.compile(text, Catalog.read(GPS), language="cql")
+    assert len({remark.span for remark in query.warnings}) == len(query.warnings) == 2
+
+
+DISTANCE_WINDOW = "RANGE BY '1 km' RATTR SPACE, SLIDE BY '500 m' SATTR SPACE]"
+ALL_OBJECTS = "PATHLENGTH follows one path through the rows of all objects; write PARTITION BY id in the window"
+MIXED = "distances are measured from row to row of s, across all objects; write PARTITION BY in its window"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT PATHLENGTH(R) FROM R=gps [RANGE '1 hour']", [ALL_OBJECTS]),
+        ("SELECT PATHLENGTH(R) FROM R=gps [RANGE '1 hour'] WHERE R.id = 'a'", []),
+        ("SELECT id, PATHLENGTH(R) FROM R=gps [RANGE '1 hour'] GROUP BY id", []),
+        ("SELECT PATHLENGTH(R) FROM R=gps [PARTITION BY id RANGE '1 hour']", []),
+        (f"SELECT * FROM (SELECT RStream(*) FROM gps [NOW]) AS s [{DISTANCE_WINDOW}", [MIXED]),
+        (f"SELECT * FROM (RStream(SELECT * FROM gps [NOW])) AS s [{DISTANCE_WINDOW}", [MIXED]),
+        (f"SELECT * FROM (SELECT RStream(*) FROM gps [NOW]) AS s [PARTITION BY id {DISTANCE_WINDOW}", []),
+        (f"SELECT * FROM (SELECT RStream(*) FROM gps [NOW] WHERE id = 'a') AS s [{DISTANCE_WINDOW}", []),
+    ],
+)
+def test_a_path_through_the_rows_of_several_objects(text: str, words: list[str]) -> None:
+    """Such a path jumps from one object to the next."""
+    assert [remark.message for remark in transom.compile(text, Catalog.read(GPS), language="cql").warnings] == words
+
+
+FAR = "RStream(AvgSpd(gps)) FROM gps [PARTITION BY id RANGE BY '1 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE]"
+
+
+@pytest.mark.parametrize(("length", "warned"), [("1 km", True), ("3 km", False)])
+def test_a_range_shorter_than_the_way_between_rows_has_no_speed(length: str, warned: bool) -> None:
+    catalog = Catalog.read(TRACKS.replace("MORE", "object: id"))
+    query = transom.compile(f"SELECT {FAR.replace('1 km', length)}", catalog, language="cql")
+    rows = [{"tick": 10 * n, "id": "a", "x": 1900.0 * n, "y": 0.0} for n in range(4)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answer = query.simulate({"gps": rows})
+    assert bool(answer.elements) is not warned
+    expected = "query:1:16: every window has rows of one tick only, and a speed needs two: write a longer range"
+    assert [str(warning.message) for warning in caught] == [expected] * warned
+
+
+def test_no_rows_are_no_reason_to_warn_of_their_speed() -> None:
+    catalog = Catalog.read(TRACKS.replace("MORE", "object: id"))
+    assert transom.compile(f"SELECT {FAR}", catalog, language="cql").simulate({"gps": []}).elements == ()
+
+
+@pytest.mark.parametrize("tick", ["1 s", "7 s", "250 ms"])
+def test_the_window_of_a_hint_compiles(tick: str) -> None:
+    """What stands in the hint for Spark's window() replaces it."""
+    catalog = Catalog.read(f"tick: {tick}\nextents:\n  gps: {{declare: 'pushed (id:string)'}}")
+    for language in ("cql", "sneeql"):
+        with pytest.raises(LanguageRule) as caught:
+            transom.compile("SELECT COUNT(*) FROM gps GROUP BY window(t, '7 minutes')", catalog, language=language)
+        window = re.search(r"gps \[.*\]", caught.value.hint or "")
+        assert window is not None
+        if tick != "7 s" or "for example" not in (caught.value.hint or ""):
+            assert transom.compile(f"SELECT COUNT(*) FROM {window[0]}", catalog, language=language).warnings == ()

@@ -7,6 +7,8 @@ import pytest
 from transom.errors import ParseError
 from transom.languages.sparql.parse import parse
 
+ANY_WINDOW = "write WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10"
+BEFORE_WHERE = "streams stand before WHERE:"
 WITHOUT_WINDOW = "a stream needs a window, such as WINDOW RANGE 10 S SLIDE 1 S"
 PATTERN = "{ ?x ?y ?z }"
 
@@ -21,7 +23,37 @@ PATTERN = "{ ?x ?y ?z }"
         (
             f"SELECT * FROM STREAM <s> [RANGE 10 S] WHERE {PATTERN}",
             "[",
-            "write WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10",
+            "write WINDOW RANGE 10 S SLIDE 1 S",
+        ),
+        (
+            f"SELECT * FROM STREAM <s> [LAST 10 S] WHERE {PATTERN}",
+            "[",
+            ANY_WINDOW,
+        ),
+        (f"SELECT * FROM STREAM <s> [RANGE 1 YEAR] WHERE {PATTERN}", "[", ANY_WINDOW),
+        (
+            f"SELECT * FROM STREAM <s> [RANGE PT5M STEP PT30S] WHERE {PATTERN}",
+            "[",
+            "write WINDOW RANGE 5 MINUTE SLIDE 30 S",
+        ),
+        (f"SELECT * FROM STREAM <s> [RANGE P1D STEP 1 FORTNIGHT] WHERE {PATTERN}", "[", ANY_WINDOW),
+        (f"SELECT * FROM STREAM <s> [RANGE 30m TUMBLING] WHERE {PATTERN}", "[", "write WINDOW RANGE 30 MINUTE FIXED"),
+        (f"SELECT * FROM STREAM <s> WINDOW RANGE 1 H SLIDE 1 S WHERE {PATTERN}", "H", "did you mean HOUR?"),
+        (
+            "SELECT * WHERE { STREAM ?s { ?x ?y ?z } }",
+            "STREAM",
+            f"{BEFORE_WHERE} FROM STREAM :rooms WINDOW RANGE 10 S SLIDE 1 S",
+        ),
+        (
+            "SELECT * WHERE { STREAM <s> [TRIPLES 5] { ?x ?y ?z } }",
+            "STREAM",
+            f"{BEFORE_WHERE} FROM STREAM <s> WINDOW ELEMS 5",
+        ),
+        (f"REGISTER {PATTERN}", "REGISTER", "leave out REGISTER .. AS: each file is one query, named by the file"),
+        (
+            f"SELECT * FROM NAMED WINDOW :w WHERE {PATTERN}",
+            "WINDOW",
+            "write FROM NAMED STREAM :rooms WINDOW RANGE 10 S SLIDE 1 S, and GRAPH :rooms below",
         ),
         (f"SELECT * FROM <g> WINDOW RANGE 10 S WHERE {PATTERN}", "WINDOW", "expected '{', FROM or WHERE"),
         ("INSERT DATA { }", "INSERT", "updates are not supported; write SELECT, CONSTRUCT, DESCRIBE or ASK"),

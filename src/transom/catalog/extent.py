@@ -94,6 +94,12 @@ class Extent:
         return None
 
     @property
+    def time_column(self) -> str | None:
+        """The column or field of the source that holds the time of a row; None if it names none."""
+        time = getattr(self.source, "time", None)
+        return time if isinstance(time, str) and not self.holds_statements else None
+
+    @property
     def arrival_rate(self) -> Rate | None:
         """The maximum rate of rows, None if unknown; for a sensed extent, one row per site and interval."""
         if self.kind is ExtentKind.SENSED and self.sites and self.every:

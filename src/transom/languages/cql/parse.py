@@ -12,6 +12,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from transom.errors import NameProblem, ParseError, Span
+from transom.languages.cql.lengths import metres_of
 from transom.languages.cql.syntax import (
     Convert,
     Converter,
@@ -64,6 +65,11 @@ MAX_DIGITS = 18
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[^\W\d]\w*)\s*")
 _NUMBER = re.compile(r"\b\d+(?:\.\d*)?\Z")
 _CONVERTED = re.compile(r"([RID]STREAM)\s*\(([^()]*)\)\Z", re.IGNORECASE)
+_COMPARED_LENGTH = re.compile(
+    r"(?:\b(?P<measured>DISTANCE|PATHLENGTH)\s*\((?P<points>[^()]*)\)\s*)?(?P<comparison>[<>]=?|<>|!=|=)\s*"
+    r"(?P<amount>\d{1,12}(?:\.\d{1,9})?)\Z",
+    re.IGNORECASE,
+)
 _ITEMS = re.compile(r"([^()]{1,40}?)\s+FROM\b", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"\s*(?P<amount>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[A-Za-z_][A-Za-z0-9_]*)\s*(?:(?P<word>[rs]attr)\s+(?P<domain>space|time)\s*)?",
@@ -88,6 +94,8 @@ def _advice(failure: Failure) -> str | ParseError | None:
         return "in CQL, windows are written [RANGE '5 minutes', SLIDE '1 minute']"
     if in_window and upper == "SCAN":
         return "leave the window of a table out; a stream takes [RANGE ..], [ROWS ..], [NOW] or [UNBOUNDED]"
+    if word.lower() in MICROMETRES and "OR" in expected and (compared := _COMPARED_LENGTH.search(failure.before)):
+        return _length_hint(word, compared)
     number = _NUMBER.search(failure.before)
     if word in "],[" and expected == {"a name"} and number is not None:
         return ParseError(f"{number[0]} has no unit", span=Span(*number.span()), text=failure.text, hint=LENGTH)
@@ -99,6 +107,18 @@ def _advice(failure: Failure) -> str | ParseError | None:
         return f"there is no LIMIT; [ROWS {rows}] holds the last {rows} rows of a stream"
     foreign = FOREIGN_KEYWORDS.get(upper)
     return foreign.format(word=upper) if foreign else None
+
+
+def _length_hint(unit: str, compared: re.Match[str]) -> str:
+    """Hint for the `unit` of a number that is `compared` with something: without it, in metres for a distance."""
+    metres = metres_of(f"{compared['amount']} {unit}")
+    if compared["measured"] is None or metres is None:
+        return f"a number in a condition has no unit: leave {shorten(unit)} out"
+    hint = f"{compared['measured'].upper()} gives a number of metres: write {metres}"
+    if compared["measured"].upper() != "DISTANCE" or not compared["comparison"].startswith("<"):
+        return hint
+    points = compared["points"] if len(compared["points"]) <= 30 else "A.g, B.g"
+    return f"{hint}, or WITHIN({points}, '{compared['amount']} {unit}')"
 
 
 def _converter_hint(failure: Failure) -> str:

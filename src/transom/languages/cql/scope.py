@@ -12,7 +12,8 @@ from transom.algebra.expressions.expression import Column, Constant, Expression
 from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction, point_expression
 from transom.algebra.streams import find_position_columns
 from transom.errors import LanguageRule, NameProblem, UsageError
-from transom.languages.cql.space import SPATIAL, coordinate_unit_of, translate_spatial_call
+from transom.languages.cql.space import SPATIAL, SpatialScope, coordinate_unit_of, translate_spatial_call
+from transom.languages.cql.space_hints import refuse_length_with_unit, refuse_standard_function, swapped_coordinates
 from transom.languages.sql.scope import GroupScope, SourceScope, VisibleSource, unique_attribute
 from transom.languages.sql.select import Remark
 from transom.languages.sql.syntax import FunctionCall, Name, Node
@@ -42,6 +43,8 @@ class LocatedSource(VisibleSource):
 
     position: Position | None = None
     range_ticks: int | None = None
+    object: str | None = None
+    """The attribute that names the moving object, unless the window is partitioned, for warnings only."""
 
     @property
     def point(self) -> Expression:
@@ -95,6 +98,8 @@ class RelationScope(SourceScope):
     parameters: ParameterValues = field(default_factory=lambda: ParameterValues({}))
     warnings: list[Remark] = field(default_factory=list)
     outer: RelationScope | None = None
+    conditions: frozenset[str] = frozenset()
+    """The names that WHERE mentions, for warnings only."""
 
     aggregates: ClassVar[frozenset[str]] = AGGREGATES | TRACKS.keys()
 
@@ -105,6 +110,7 @@ class RelationScope(SourceScope):
 
     def translate_in_scope(self, node: Node) -> Expression | None:
         """Translate a spatial function; None for other nodes, LanguageRule for Stamps and track aggregates."""
+        refuse_length_with_unit(node)
         if not isinstance(node, FunctionCall):
             return None
         if node.name in TRACKS or node.name == "STAMPS":
@@ -118,7 +124,20 @@ class RelationScope(SourceScope):
             raise LanguageRule(
                 f"{label} cannot be used here", span=node.span, hint="write it in the select list or in HAVING"
             )
-        return translate_spatial_call(node, self) if node.name in SPATIAL else None
+        return self.spatial_call(node, self)
+
+    def spatial_call(self, node: FunctionCall, scope: SpatialScope) -> Expression | None:
+        """Translate a call of a spatial function in `scope`, this one or the one after grouping; None for others.
+
+        NameProblem for the functions of other systems; swapped coordinates are warned of.
+        """
+        refuse_standard_function(node, self.regions)
+        if node.name not in SPATIAL:
+            return None
+        remark = swapped_coordinates(node, [source.position for source in self.located])
+        if remark is not None and remark not in self.warnings:
+            self.warnings.append(remark)
+        return translate_spatial_call(node, scope)
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
         """The coordinate unit of the positions that some expressions read, in micrometres; 0 for longitude/latitude."""
@@ -150,6 +169,8 @@ class RelationScope(SourceScope):
         for values in (self.parameters.values, self.parameters.declared):
             if name.name in values:
                 return parameter_constant(name.name, values[name.name])
+        if self.time_hint(name) is not None:
+            return SourceScope.resolve_unknown(self, name)
         label, suggestion = shorten(name.name), self.name_hint(name)
         suggestion += " " if suggestion.endswith("?") else "; "
         value = f"--parameter {label}=VALUE, or `parameters` in the catalog"
@@ -189,14 +210,13 @@ class TrackGroupScope(GroupScope):
 
     def translate_in_scope(self, node: Node) -> Expression | None:
         """The column of a grouping key or (track) aggregate, or a translated spatial call; None for other nodes."""
+        refuse_length_with_unit(node)
         if isinstance(node, FunctionCall) and node.name in TRACKS:
             return Column(self.track(node).attribute)
         group = GroupScope.translate_in_scope(self, node)
-        return (
-            translate_spatial_call(node, self)
-            if group is None and isinstance(node, FunctionCall) and node.name in SPATIAL
-            else group
-        )
+        if group is None and isinstance(node, FunctionCall):
+            return self.relations.spatial_call(node, self)
+        return group
 
     @property
     def regions(self) -> Mapping[str, Region]:
@@ -216,10 +236,23 @@ class TrackGroupScope(GroupScope):
             )
             time_range = source.range_ticks if function is TrackFunction.AVGSPD and not self.grouped else None
             assert source.position is not None  # noqa: S101 - relation() checked it
+            self._warn_about_objects(node, source)
             self.tracks[function, source.qualifier] = TrackAggregate(
                 function, source.point, source.time, source.position, attribute, time_range, self.calendar.length
             )
         return self.tracks[function, source.qualifier]
+
+    def _warn_about_objects(self, node: FunctionCall, source: LocatedSource) -> None:
+        """Add a warning if the path that a call aggregates runs through rows of several objects of `source`."""
+        name = source.object
+        if name is None or name in self.relations.conditions or len(self.relations.visible) > 1:
+            return
+        if not any(Column(attribute) in self.groups for attribute in source.schema.find(None, name)):
+            label = FUNCTION_SPELLINGS.get(node.name, node.name)
+            message = (
+                f"{label} follows one path through the rows of all objects; write PARTITION BY {name} in the window"
+            )
+            self.relations.warnings.append(Remark(message, node.span))
 
     def track_source(self, node: FunctionCall) -> LocatedSource:
         """The FROM source whose positions a call such as AvgSpd(R) aggregates."""

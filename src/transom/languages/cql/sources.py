@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from transom.algebra.cql_windows import table_window
-from transom.algebra.expressions.expression import TRUE, Expression
+from transom.algebra.expressions.expression import TRUE, Column, Expression, NamedExpression
 from transom.algebra.operator import Stream, Windows
 from transom.algebra.relations import JoinType, RelationJoin
 from transom.algebra.sources import StoredTable
+from transom.algebra.streams import find_position_columns
 from transom.algebra.tree import is_stream
 from transom.algebra.windows import Coordinate, CoordinateRange, Every, OnArrival, RegionRange, UnboundedRange, Window
 from transom.errors import LanguageRule
 from transom.languages.cql.scope import LocatedSource
-from transom.languages.cql.syntax import Source
+from transom.languages.cql.syntax import Join, Source, Table
 from transom.languages.cql.windows import WindowTranslator
 from transom.languages.sql.select import Remark
 from transom.languages.sql.type_messages import or_list, overlap_warning, shorten
 from transom.languages.sql.unparse import unparse
+from transom.model.geometry.space import Position
 from transom.model.schema import Attribute
 
 WINDOW_HINT = "write [NOW], [ROWS 10], [RANGE '5 minutes'] or [UNBOUNDED] after it"
@@ -52,6 +54,7 @@ class SourceItem:
         if len(set(self.keys)) < len(self.keys):
             raise LanguageRule("PARTITION BY has one attribute twice", span=window.span, hint="leave one of them out")
         self.visible.range_ticks = self.window_translator.range_ticks(window)
+        self.visible.object = None if self.keys else self.window_translator.object
         _ = self.plan()
 
     def partition_attribute(self, index: int) -> Attribute:
@@ -101,13 +104,31 @@ class SourceItem:
                 yield Remark("rows between two windows are in none of them", window.span)
             by_time = plan.slide.coordinate is Coordinate.TICK and window.slide is not None
             if same and by_time and plan.slide.step == -plan.range.low.offset:
-                yield Remark(
-                    overlap_warning(self.window_translator.non_overlapping_window(plan.slide.step)), window.span
-                )
+                suggestion = self.window_translator.non_overlapping_window(window, plan.slide.step)
+                yield Remark(overlap_warning(suggestion), window.span)
         if plan.by_distance and not plan.key and self.window_translator.has_several_objects:
             message = f"distances are measured from row to row of {self.window_translator.name}, across all objects"
-            hint = "declare its `object` in the catalog and write PARTITION BY, or declare keys: 1"
+            hint = "write PARTITION BY in its window"
+            if isinstance(self.source.input, str):
+                hint = "declare its `object` in the catalog and write PARTITION BY, or declare keys: 1"
             yield Remark(f"{message}; {hint}", window.span)  # C31
+
+    @property
+    def has_several_objects(self) -> bool:
+        """Whether rows of this source may belong to several moving objects."""
+        return self.window_translator.object is not None or self.window_translator.has_several_objects
+
+    def output_position(self, columns: Sequence[NamedExpression]) -> Position | None:
+        """The position of this source's rows in output `columns`; None if it has none, or a coordinate is left out."""
+        position = self.visible.position
+        if position is None:
+            return None
+        names = {column.expression: column.attribute.name for column in columns}
+        coordinates = [names.get(Column(a)) for a in find_position_columns(self.visible.schema, position)]
+        x, y = coordinates[0], coordinates[-1]
+        if x is None or y is None:
+            return None
+        return replace(position, x=x, y=y if len(coordinates) == 2 else None)
 
     @property
     def only_grows(self) -> bool:
@@ -132,6 +153,14 @@ class JoinedItem:
 
 FromItem: TypeAlias = SourceItem | JoinedItem
 """One item of FROM, joins included."""
+
+
+def first_source_name(tables: Sequence[Table]) -> str:
+    """The name of the first source of FROM for messages: its alias, or its extent's name."""
+    table = tables[0]
+    while isinstance(table, Join):
+        table = table.left
+    return table.alias or (table.input if isinstance(table.input, str) else "the subquery")
 
 
 def source_items(item: FromItem) -> Iterator[SourceItem]:

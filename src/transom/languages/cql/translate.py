@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from transom.algebra.expressions.expression import Column, Expression, call, identity_items
@@ -21,7 +21,7 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.state.bounds import single_extent
-from transom.algebra.streams import DStream, IStream, RStream, StreamProject, find_position_columns
+from transom.algebra.streams import DStream, IStream, RStream, StreamProject
 from transom.algebra.tree import is_stream
 from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent, ExtentKind
@@ -42,11 +42,27 @@ from transom.languages.cql.scope import (
     TrackGroupScope,
     relation_argument,
 )
-from transom.languages.cql.sources import FromItem, JoinedItem, SourceItem, from_clause_relation, source_items
-from transom.languages.cql.syntax import Convert, Converter, Query, Select, SetOperation, Source, Table
+from transom.languages.cql.sources import (
+    FromItem,
+    JoinedItem,
+    SourceItem,
+    first_source_name,
+    from_clause_relation,
+    source_items,
+)
+from transom.languages.cql.syntax import (
+    Convert,
+    Converter,
+    Query,
+    Select,
+    SetOperation,
+    Source,
+    Table,
+)
 from transom.languages.cql.top_k import merge_keys, translate_first
-from transom.languages.cql.windows import WindowTranslator
-from transom.languages.sql.scope import GroupScope, SourceScope, has_aggregate
+from transom.languages.cql.windows import WindowTranslator, window_hint
+from transom.languages.sql.dialects import HalfOpenWindow
+from transom.languages.sql.scope import GroupScope, SourceScope, has_aggregate, names_in
 from transom.languages.sql.select import (
     HAVING_HINT,
     SelectTranslator,
@@ -111,6 +127,7 @@ class _CqlTranslator(SelectTranslator):
     parameters: ParameterValues = field(kw_only=True)
     subquery_count: int = 0
     positions: dict[Query, Position] = field(default_factory=dict)
+    crowded: set[Query] = field(default_factory=set)
     """Positions of subqueries that select the coordinates of a source."""
 
     def query(self, query: Query) -> Plan:
@@ -211,10 +228,13 @@ class _CqlTranslator(SelectTranslator):
 
     def prepare_select(self, query: Select, outer: RelationScope | None) -> _PreparedSelect:
         """Translate FROM and WHERE of a SELECT; `outer`: names around it if it is a WHERE subquery, else None."""
+        expressions = [*(item.expression for item in query.items), query.where, *query.group_by, query.having]
+        self.refuse_window_functions(expressions, first_source_name(query.tables))
         tables = [self.table(table) for table in query.tables]
         items = [item for table in tables for item in source_items(table)]
         check_source_names((item.visible, item.source.span) for item in items)
         scope = self.scope(items, outer, alias_names(query.items))
+        scope.conditions = frozenset(names_in(query.where))
         plain, subquery_nodes = split_conditions(query.where)
         conditions = [self.where(node, scope) for node in plain]
         subquery_conditions = [self.subquery_condition(node, scope) for node in subquery_nodes]
@@ -229,6 +249,10 @@ class _CqlTranslator(SelectTranslator):
                     hint="join the sources in FROM",
                 )
         return _PreparedSelect(tables, scope, and_together(inner_conditions), subquery_conditions, outer_conditions)
+
+    def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
+        """Hint with a window after `source` that is as long as a half-open `window`, if ticks divide it."""
+        return window_hint(source, window, self.catalog.calendar)
 
     def scope(
         self, items: Sequence[SourceItem], outer: RelationScope | None, aliases: frozenset[str] = frozenset()
@@ -325,7 +349,9 @@ class _CqlTranslator(SelectTranslator):
         name = source.alias or extent.name
         schema = extent.schema.qualified(name)
         tagged = extent.kind is not ExtentKind.STORED
-        visible = LocatedSource(name, schema, tagged, extent=extent.name, position=extent.position)
+        visible = LocatedSource(
+            name, schema, tagged, extent=extent.name, time_column=extent.time_column, position=extent.position
+        )
         stream = self.open_extent(extent, schema)
         forget_after = self.forget_after(stream, extent)
         has_several_objects = extent.object is None and extent.keys != 1
@@ -353,23 +379,21 @@ class _CqlTranslator(SelectTranslator):
             columns = rename_columns(plan.schema, source.alias, source.span)
             project = StreamProject if is_stream(plan) else WindowProject
             plan = project(plan, columns)  # type: ignore[arg-type]
-        position = self.positions.get(query.query if isinstance(query, Convert) else query)
+        inner = query.query if isinstance(query, Convert) else query
+        position, crowded = self.positions.get(inner), inner in self.crowded
         visible = LocatedSource(source.alias, plan.schema, is_stream(plan), position=position)
         name = source.alias or "the subquery"
         forget_after = self.forget_after(plan)
         window_translator = WindowTranslator(
-            self.catalog.calendar, self.catalog.regions, position, None, name, forget_after
+            self.catalog.calendar, self.catalog.regions, position, None, name, forget_after, crowded
         )
         return SourceItem(source, plan, visible, window_translator)
 
     def record_position(self, query: Select, items: Sequence[SourceItem], columns: Sequence[Output]) -> None:
         """If a SELECT's `columns` hold all coordinates of a source in `items`, keep its position for outer queries."""
         for item in items:
-            position = item.visible.position
-            if position is None:
-                continue
-            names = {column.expression: column.attribute.name for column in columns}
-            names_of_coordinates = [names.get(Column(a)) for a in find_position_columns(item.visible.schema, position)]
-            if names_of_coordinates[0] is not None and names_of_coordinates[-1] is not None:
-                y = names_of_coordinates[1] if len(names_of_coordinates) == 2 else None
-                self.positions.setdefault(query, replace(position, x=names_of_coordinates[0], y=y))
+            position = item.output_position(columns)
+            if position is not None and query not in self.positions:
+                self.positions[query] = position
+                if item.has_several_objects and query.where is None:
+                    self.crowded.add(query)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -26,6 +26,7 @@ from transom.languages.cql.parse import unknown_unit
 from transom.languages.cql.space import check_geodesic
 from transom.languages.cql.syntax import Domain, Quantity, RangeClause, RegionName, RowQuantity, SlideClause
 from transom.languages.cql.unparse import window_text
+from transom.languages.sql.dialects import HalfOpenWindow
 from transom.languages.sql.syntax import Name
 from transom.languages.sql.type_messages import shorten
 from transom.model.geometry.regions import Region
@@ -198,13 +199,14 @@ class WindowTranslator:
             )
         return domain
 
-    def non_overlapping_window(self, slide: int) -> str | None:
-        """Suggest RANGE and SLIDE of windows `slide` ticks apart that do not overlap; None if no unit is exact."""
-        for unit in ("days", "hours", "minutes", "seconds", "milliseconds", "microseconds"):
-            counts = [divmod(ticks * self.calendar.length, UNITS[unit]) for ticks in (slide - 1, slide)]
-            if not any(remainder for _, remainder in counts):
-                return "RANGE '{} {unit}', SLIDE '{} {unit}'".format(*(count for count, _ in counts), unit=unit)
-        return None
+    def non_overlapping_window(self, window: syntax.WindowClause, slide: int) -> str | None:
+        """The `window` as text, shortened so that windows `slide` ticks apart do not overlap; None if not exact."""
+        lengths = exact_quantities([ticks * self.calendar.length for ticks in (slide - 1, slide)])
+        if lengths is None or window.slide is None:
+            return None
+        width, step = lengths
+        ranges = (replace(window.ranges[0], value=width),)
+        return f"[{window_text(replace(window, ranges=ranges, slide=replace(window.slide, value=step)))}]"
 
     def ticks(self, quantity: Quantity) -> int:
         """Convert a duration to ticks; LanguageRule if it is not an integer number of ticks."""
@@ -265,3 +267,25 @@ class WindowTranslator:
     def example(window: syntax.WindowClause) -> str:
         """The text of a window for a hint; shortened if it is long."""
         return f"[{window_text(window)}]" if len(window_text(window)) <= 60 else "[PARTITION BY .., SLIDE '1 km']"
+
+
+def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
+    """Some lengths of time in microseconds, as quantities in the largest unit that is exact for all of them.
+
+    >>> [f"{quantity.amount} {quantity.unit}" for quantity in exact_quantities([59_000_000, 60_000_000])]
+    ['59 seconds', '60 seconds']
+    """
+    for unit in ("days", "hours", "minutes", "seconds", "milliseconds", "microseconds"):
+        if not any(length % UNITS[unit] for length in lengths):
+            return [Quantity(Decimal(length // UNITS[unit]), unit) for length in lengths]
+    return None
+
+
+def window_hint(source: str, window: HalfOpenWindow | None, calendar: Calendar) -> str:
+    """Hint with a window after `source` that is as long as a half-open `window`, or any if ticks do not divide it."""
+    length = calendar.length
+    lengths = None if window is None else exact_quantities([window.width - length, window.slide])
+    if window is None or lengths is None or window.width % length or window.slide % length:
+        return f"write for example {shorten(source)} [RANGE '299 seconds', SLIDE '300 seconds'] in FROM"
+    text = window_text(syntax.WindowClause((), (RangeClause(lengths[0]),), SlideClause(lengths[1])))
+    return f"write {shorten(source)} [{text}] in FROM; it includes both ends"

@@ -20,6 +20,7 @@ from transom.languages.sneeql.syntax import (
     Select,
     Source,
 )
+from transom.languages.sneeql.window_texts import counterpart_of_cql
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
 from transom.languages.sql.parse_errors import Failure
 
@@ -64,6 +65,10 @@ def _advice(failure: Failure) -> str | None:
             return "a window has one unit, written after SLIDE"
         if word == "]" and "SLIDE" in expected:
             return "a window needs a slide, for example SLIDE 1 MIN"
+    if expected == {"FROM", "SCAN"} and word in ("RANGE", "ROWS", "ROW", "NOW", "UNBOUNDED", "PARTITION"):
+        window = counterpart_of_cql(failure.text[failure.span.start :])
+        written = "for example [FROM NOW-5 TO NOW SLIDE 1 MIN]" if window is None else window
+        return f"this window is CQL: name the file .cql, or write {written}"
     if word in ("DAY", "DAYS") and TOKEN_NAMES["UNIT"] in expected:
         return "write SEC, MIN, HOUR or ROWS; a day is 24 HOUR"
     if expected == {"a whole number"} or (_FRACTION.fullmatch(word) and TOKEN_NAMES["UNIT"] in expected):

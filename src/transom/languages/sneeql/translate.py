@@ -26,6 +26,8 @@ from transom.languages.sneeql.syntax import (
     Select,
     Source,
 )
+from transom.languages.sneeql.window_texts import exact_window, window_text
+from transom.languages.sql.dialects import HalfOpenWindow
 from transom.languages.sql.scope import GroupScope, SourceScope, VisibleSource, has_aggregate
 from transom.languages.sql.select import (
     Remark,
@@ -38,7 +40,7 @@ from transom.languages.sql.select import (
     unsupported_view,
 )
 from transom.languages.sql.translate import AGGREGATES, condition
-from transom.languages.sql.type_messages import overlap_warning
+from transom.languages.sql.type_messages import overlap_warning, shorten
 from transom.model.types import Value
 
 
@@ -74,6 +76,8 @@ class _SneeqlTranslator(SelectTranslator):
         """Translate a query to a plan: SELECT over a stream or over windows, or a converter around the latter."""
         if isinstance(query, Convert):
             return self.convert(query)
+        expressions = [*(item.expression for item in query.items), query.where, *query.group_by, query.having]
+        self.refuse_window_functions(expressions, _source_name(query.sources[0]))
         items = [self.source(source) for source in query.sources]
         if len(items) == 1 and items[0].is_stream:
             return self.stream_query(query, items[0])
@@ -218,13 +222,18 @@ class _SneeqlTranslator(SelectTranslator):
     def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
         """A window from NOW-(`past`-1) to suggest, so that windows do not overlap; None if no time unit is exact."""
         if window.unit is OffsetUnit.ROWS:
-            return _window_text(past - 1, until, slide, OffsetUnit.ROWS)
-        for unit in (OffsetUnit.HOUR, OffsetUnit.MIN, OffsetUnit.SEC):
-            size = unit.seconds * 1_000_000
-            micros = [ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)]
-            if not any(length % size for length in micros):
-                return _window_text(micros[0] // size, micros[1] // size, micros[2] // size, unit)
-        return None
+            return window_text(past - 1, until, slide, OffsetUnit.ROWS)
+        return exact_window([ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)])
+
+    def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
+        """Hint with a window after `source` that holds the same rows as a half-open `window`, if ticks divide it."""
+        length = self.catalog.calendar.length
+        exact = None
+        if window is not None and not (window.width % length or window.slide % length):
+            exact = exact_window([window.width, length, window.slide])
+        if exact is None:
+            return f"write for example {shorten(source)} [FROM NOW-299 TO NOW SLIDE 300 SEC] in FROM"
+        return f"write {shorten(source)} {exact} in FROM: the same rows, at the end of each window"
 
     def scan_interval(self, window: ScanWindow) -> int:
         """Every how many ticks `[SCAN n unit]` creates a window; LanguageRule if 0 or counted in rows."""
@@ -268,7 +277,8 @@ class _SneeqlTranslator(SelectTranslator):
         schema = extent.schema.qualified(name)
         input = self.open_extent(extent, schema)
         tagged = extent.kind is not ExtentKind.STORED
-        return _SourceItem(source, input, VisibleSource(name, schema, tagged, extent=extent.name))
+        visible = VisibleSource(name, schema, tagged, extent=extent.name, time_column=extent.time_column)
+        return _SourceItem(source, input, visible)
 
     def subquery(self, source: Source, query: Query) -> _SourceItem:
         """Translate a subquery in FROM; LanguageRule unless it is a stream (Sec. 4, S32)."""
@@ -294,9 +304,3 @@ def _gives(query: Query) -> str:
     """What a subquery gives that is not a stream, as the end of a sentence."""
     windows = isinstance(query, Select) and any(source.window is not None for source in query.sources)
     return "gives windows" if windows else "reads a table"
-
-
-def _window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
-    """A SNEEql window as text, for a hint: `[FROM NOW-past TO NOW-until SLIDE slide unit]`."""
-    ends = [f"NOW-{offset}" if offset else "NOW" for offset in (past, until)]
-    return f"[FROM {ends[0]} TO {ends[1]} SLIDE {slide} {unit.value}]"

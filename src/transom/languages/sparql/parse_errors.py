@@ -8,6 +8,7 @@ import re
 from lark import UnexpectedInput, UnexpectedToken
 
 from transom.errors import ParseError, Span
+from transom.languages.rsp_dialects import dialect_hint
 from transom.languages.sql.parse_errors import unprintable_character
 from transom.languages.sql.type_messages import shorten
 
@@ -76,8 +77,6 @@ PLAIN_CHARACTERS = {
 }
 """Syntax of other languages and word processors, and hints on what to write instead."""
 
-SQL_WINDOW = "write WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10"
-
 AGGREGATE = re.compile("count|sum|min|max|avg|sample|group_concat", re.IGNORECASE)
 FUNCTIONS = (
     *("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT", "STR", "LANG", "LANGMATCHES", "DATATYPE", "BOUND"),
@@ -119,7 +118,11 @@ def explain_failure(error: UnexpectedInput, text: str) -> ParseError:
     if not word.isprintable():
         return unprintable_character(word, span, text)
     before = text[:offset].rstrip()
-    hint = hint_from_context(word, expected, before) or hint_for(word, expected)
+    hint = (
+        dialect_hint(word, expected, before, text[offset:])
+        or hint_from_context(word, expected, before)
+        or hint_for(word, expected)
+    )
     return ParseError(f"{shorten(word)!r} is not expected here", span=span, hint=hint)
 
 
@@ -151,8 +154,6 @@ def hint_for(word: str, expected: set[str]) -> str | None:
         return PLAIN_CHARACTERS.get(word, PLAIN_CHARACTERS.get(upper))
     if "WINDOW" in expected and upper in ("WHERE", "{", "FROM"):
         return "a stream needs a window, such as WINDOW RANGE 10 S SLIDE 1 S"
-    if "WINDOW" in expected and upper == "[":
-        return SQL_WINDOW
     if upper in ("INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD") and expected & FORMS:
         return "updates are not supported; write SELECT, CONSTRUCT, DESCRIBE or ASK"
     if "a function" in expected and (functions := difflib.get_close_matches(upper, FUNCTIONS, 1, 0.8)):

@@ -113,6 +113,7 @@ _NEXT_OPERAND = re.compile(rf"\s*(?:=\s*)?({_OPERAND})")
 _QUALIFIER = re.compile(r"(\w+|\"[^\"]*\")\.\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\"[^\"]+\"")
 _AFTER_COLUMN = re.compile(r"\s*(,|\)|[=<>!+*/%-]|(from|as)\b)", re.IGNORECASE)
+_WINDOW_FUNCTION = re.compile(r"\b(?:TUMBLE|HOP|CUMULATE|SESSION)\s*\([^()]*\Z|\bFROM\s+TABLE\s*\(\Z", re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*")
 
 
@@ -201,6 +202,8 @@ def foreign_syntax_hint(failure: Failure) -> str | None:
         qualifier = _QUALIFIER.search(before)
         unsupported = f"{shorten(qualifier[1])}.* is not supported: " if qualifier and word == "*" else ""
         return f"{unsupported}write * on its own, or list the columns"
+    if _WINDOW_FUNCTION.search(f"{before}{word}"):
+        return "windows are not functions here: they stand in brackets after their source, as in road [..]"
     if word.lower() in RESERVED and expected >= EXPRESSION and _AFTER_COLUMN.match(failure.after):
         return reserved_hint(word)
     return None
@@ -229,7 +232,8 @@ def hint_for(failure: Failure) -> str | None:
     if matches:
         return f"did you mean {matches[0]}?"
     if "AS" in expected and _NAME.fullmatch(word):
-        return f"write AS {shorten(word)}"
+        in_select_list = "','" in expected and "'||'" in expected
+        return f"write AS {shorten(word)}" + (", or put a comma before it" if in_select_list else "")
     return expected_tokens(expected)
 
 

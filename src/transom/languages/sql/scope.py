@@ -17,6 +17,9 @@ from transom.model.schema import IMPLICIT_TAGS, Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
 
+TIME_NAMES = frozenset({"time", "timestamp", "ts", "datetime", "event_time", "rowtime", "instant"})
+"""Names that time columns often have, in lower case."""
+
 
 @dataclass(slots=True)
 class VisibleSource:
@@ -28,6 +31,8 @@ class VisibleSource:
     used: list[Attribute] = field(default_factory=list)
     extent: str | None = None
     """The name of the extent that the source reads, for hints only."""
+    time_column: str | None = None
+    """The column or field of the extent's source that holds the time of a row, for hints only."""
 
     def tag(self, qualifier: str | None, name: str) -> Attribute | None:
         """The implicit tag (tick or index) that a name means; None if it means none or a declared column (S35)."""
@@ -85,7 +90,19 @@ class SourceScope:
     def resolve_unknown(self, name: Name) -> Expression:
         """Reject a name that no source has with NameProblem; CQL overrides this for parameters and outer columns."""
         label = shorten(unparse(name))
-        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=self.name_hint(name))
+        hint = self.time_hint(name) or self.name_hint(name)
+        raise NameProblem(f"no attribute is called {label}", span=name.span, hint=hint)
+
+    def time_hint(self, name: Name) -> str | None:
+        """Hint for the column that holds the time of a source's rows, which queries read as `tick`; else None."""
+        for source in self.visible:
+            if source.time_column is None or name.qualifier not in (None, source.qualifier):
+                continue
+            if name.name in (source.time_column, source.time_column.rpartition(".")[2]) and source.tag(None, "tick"):
+                tagged = [other for other in self.visible if other.tag(None, "tick")]
+                tick = "tick" if len(tagged) == 1 else f"{source.qualifier}.tick"
+                return f"{shorten(name.name)} is the time column, which is read as the tick: write INSTANT({tick})"
+        return None
 
     def star_attributes(self) -> list[Attribute]:
         """The attributes that `SELECT *` expands to."""
@@ -114,6 +131,8 @@ class SourceScope:
             return f"did you mean {labels[matches[0]]}?"
         if name.qualifier is None and name.span.end - name.span.start > len(name.name):
             return f"write {shorten(quote_string(name.name))} for a string; double quotes make names"
+        if name.name.lower() in TIME_NAMES and any(source.tag(None, "tick") for source in self.visible):
+            return "INSTANT(tick) is the time of a row"
         there = f"there {'is' if len(labels) == 1 else 'are'} {', '.join(labels.values())}"
         return f"{there}; only streams have {name.name}" if name.name in IMPLICIT_TAGS else there
 
@@ -239,3 +258,8 @@ def nodes_in(node: Node) -> Iterator[object]:
         elif hasattr(part, "__dataclass_fields__"):
             yield part
             stack.extend(getattr(part, name) for name in part.__dataclass_fields__ if name not in ("span", "query"))
+
+
+def names_in(node: Node | None) -> Iterator[str]:
+    """Yield the unqualified names in an expression, subqueries excluded; none for None."""
+    yield from (part.name for part in nodes_in(node) if isinstance(part, Name)) if node is not None else ()

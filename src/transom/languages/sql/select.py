@@ -15,6 +15,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.sources import FromQuery
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem, Unsupported
+from transom.languages.sql.dialects import WINDOW_FUNCTIONS, HalfOpenWindow, name_span, window_of_call
 from transom.languages.sql.scope import (
     GroupScope,
     SourceScope,
@@ -23,7 +24,7 @@ from transom.languages.sql.scope import (
     nodes_in,
     unique_attribute,
 )
-from transom.languages.sql.syntax import Binary, Name, Node, SelectItem, SqlLiteral
+from transom.languages.sql.syntax import Binary, FunctionCall, Name, Node, SelectItem, SqlLiteral
 from transom.languages.sql.translate import COMPARISONS, condition, translate
 from transom.languages.sql.unparse import unparse
 from transom.model.schema import Attribute, Schema
@@ -112,6 +113,24 @@ class SelectTranslator:
             raise LanguageRule("an aggregate is not allowed in WHERE", span=node.span, hint=HAVING_HINT)
         self.warn_about_null(node)
         return condition(node, scope, "WHERE")
+
+    def refuse_window_functions(self, nodes: Iterable[Node | None], source: str) -> None:
+        """Raise LanguageRule if an expression calls a window function of Spark SQL or Flink SQL; `source` is in FROM.
+
+        The hint has the window that the query needs after `source` instead.
+        """
+        for node in nodes:
+            for part in nodes_in(node) if node is not None else ():
+                if isinstance(part, FunctionCall) and part.name in WINDOW_FUNCTIONS:
+                    raise LanguageRule(
+                        f"{part.name} is not a function here: a window stands in brackets after its source",
+                        span=name_span(part),
+                        hint=self.window_hint(source, window_of_call(part)),
+                    )
+
+    def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
+        """Hint with the counterpart of a half-open `window` after `source`, or with any window; a language's own."""
+        raise NotImplementedError
 
     def warn_about_null(self, node: Node) -> None:
         """Add a warning for each comparison with the literal NULL inside a condition, because it is never true."""

@@ -20,6 +20,7 @@ from transom.algebra.expressions.expression import (
 )
 from transom.algebra.expressions.functions import FUNCTIONS, Signature
 from transom.errors import LanguageRule, NameProblem, QueryError, Span, TypeProblem
+from transom.languages.sql.dialects import function_hint, name_span
 from transom.languages.sql.parse import TOO_LARGE
 from transom.languages.sql.syntax import (
     Between,
@@ -63,17 +64,6 @@ CALLABLE = sorted(name for name in FUNCTIONS if name.replace("_", "").isalnum() 
     "AND", "OR", "NOT", "IN", "LIKE", "NEG"
 })  # fmt: skip
 """The functions that a query may call by name."""
-
-FOREIGN_FUNCTIONS = {
-    **dict.fromkeys(
-        ("STDDEV", "STDEV", "VARIANCE", "VAR", "MEDIAN", "MODE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE"),
-        "aggregates are COUNT, SUM, AVG, MIN and MAX",
-    ),
-    **dict.fromkeys(("MEAN", "AVERAGE"), "did you mean AVG?"),
-    **dict.fromkeys(("NVL", "IFNULL", "ISNULL"), "did you mean COALESCE?"),
-    "NOW": "use tick instead: it is the time of the row",
-}
-"""Functions of other dialects, and hints on what to write instead."""
 
 SUBQUERIES = "IN (SELECT ..) and EXISTS (SELECT ..) are allowed in WHERE only on their own or joined by AND"
 
@@ -302,8 +292,8 @@ def translate_call(node: FunctionCall, scope: Scope) -> Expression:
     if name not in CALLABLE and name != "%":
         raise NameProblem(
             f"no function is called {shorten(node.name)}",
-            span=Span(node.span.start, node.span.start + len(node.name)),
-            hint=function_hint(node.name),
+            span=name_span(node),
+            hint=function_hint(node.name, CALLABLE, AGGREGATES),
         )
     arguments = [translate(argument, scope) for argument in node.arguments]
     kinds = [argument.type for argument in arguments]
@@ -325,14 +315,6 @@ def translate_call(node: FunctionCall, scope: Scope) -> Expression:
             texts = [shorten(unparse(argument)) for argument in node.arguments]
             hint = f"{hint}; {same_type_hint(list(zip(texts, kinds)))}"
         raise TypeProblem(f"{node.name} does not take {type_list(kinds)}", hint=hint) from None
-
-
-def function_hint(name: str) -> str:
-    """Hint for an unknown function: a similar name, or what to write instead of another dialect's function."""
-    if name in FOREIGN_FUNCTIONS:
-        return FOREIGN_FUNCTIONS[name]
-    matches = difflib.get_close_matches(name, [*CALLABLE, *AGGREGATES], 1, 0.6)
-    return f"did you mean {matches[0]}?" if matches else "docs/sneeql.md lists all functions, under Functions"
 
 
 def query_signatures(name: str) -> list[Signature]:

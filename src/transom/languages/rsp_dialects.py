@@ -1,0 +1,119 @@
+"""Hints for queries in C-SPARQL, CQELS-QL and RSP-QL: where their windows and registrations go here."""
+
+from __future__ import annotations
+
+import re
+
+from transom.languages.sql.type_messages import shorten
+
+UNITS = {
+    **dict.fromkeys(("MILLISECOND", "MILLISECONDS", "MILLI", "MILLIS", "MSEC", "MSECS"), "MS"),
+    **dict.fromkeys(("SEC", "SECS", "SECOND", "SECONDS"), "S"),
+    **dict.fromkeys(("M", "MIN", "MINS", "MINUTES"), "MINUTE"),
+    **dict.fromkeys(("H", "HR", "HRS", "HOURS"), "HOUR"),
+    **dict.fromkeys(("D", "DAYS"), "DAY"),
+    **dict.fromkeys(("W", "WEEKS"), "WEEK"),
+}
+"""Other spellings of units of time, and the units here."""
+
+ANY_WINDOW = "WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10"
+ONE_WINDOW = "WINDOW RANGE 10 S SLIDE 1 S"
+
+_UNIT = "a unit: MS, S, MINUTE, HOUR, DAY or WEEK"
+_ISO_UNITS = {"W": "WEEK", "D": "DAY", "H": "HOUR", "M": "MINUTE", "S": "S"}
+_NAME = r"<[^<>\s]{0,60}>|[\w-]{0,30}:[\w.-]{0,30}"
+_BRACKETS = re.compile(r"\s*\[\s*([^\]]{1,60}?)\s*\]")
+_LENGTH = r"(?:(?P<{0}>\d{{1,9}})\s*(?P<{0}_unit>[A-Za-z]+)|(?P<{0}_iso>PT\d{{1,9}}[HMS]|P\d{{1,9}}[DW]))"
+_RANGE = re.compile(
+    rf"RANGE\s+{_LENGTH.format('width')}(?:\s*,?\s+(?:(?:STEP|SLIDE)\s+{_LENGTH.format('slide')}|(?P<fixed>TUMBLING)))?",
+    re.IGNORECASE,
+)
+_ELEMS = re.compile(r"(?:RANGE\s+)?TRIPLES\s+(\d{1,9})", re.IGNORECASE)
+_NAMED_WINDOW = re.compile(rf"\s+(?:{_NAME})\s+ON\s+(?:STREAM\s+)?(?P<stream>{_NAME})", re.IGNORECASE)
+_STREAM = re.compile(rf"\s+(?P<stream>{_NAME})")
+_REGISTRATION = re.compile(r"REGISTER\s+(?:QUERY|[RID]?STREAM)", re.IGNORECASE)
+_ISO = re.compile(r"PT\d{1,9}[HMS]|P\d{1,9}[DW]", re.IGNORECASE)
+
+
+def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str | None:
+    """Hint for an unexpected word of C-SPARQL, CQELS-QL or RSP-QL, such as REGISTER; None if it is none.
+
+    `expected` names the tokens that fit, `before` is the text before the word, and `rest` the text from the word on.
+    """
+    upper = word.upper()
+    after = rest[len(word) :]
+    if upper == "REGISTER" and "SELECT" in expected:
+        registration = _REGISTRATION.match(rest)
+        return f"leave out {registration[0] if registration else word} .. AS: each file is one query, named by the file"
+    if _UNIT in expected and upper in UNITS:
+        return f"did you mean {UNITS[upper]}?"
+    if "SLIDE" in expected and upper == "STEP":
+        return "did you mean SLIDE?"
+    if expected == {"a number"} and _ISO.fullmatch(word):
+        return f"write {_iso_length(word)}"
+    if "WINDOW" in expected and word == "[":
+        return f"write {counterpart(rest) or ANY_WINDOW}"
+    if upper == "WINDOW" and "STREAM" in expected and before.upper().endswith("NAMED"):
+        return _named_window_hint(after)
+    if before.upper().endswith("WINDOW") and expected == {"ELEMS", "RANGE"} and re.fullmatch(_NAME, word):
+        return "write GRAPH and the IRI of the stream: the window follows it in FROM NAMED STREAM"
+    if upper == "STREAM" and "OPTIONAL" in expected:
+        stream = _STREAM.match(after)
+        name = shorten(stream["stream"]) if stream else ":rooms"
+        window = counterpart(after[stream.end() :]) if stream else None
+        return f"streams stand before WHERE: FROM STREAM {name} {window or ONE_WINDOW}"
+    return None
+
+
+def counterpart(text: str) -> str | None:
+    """The window here for one in brackets at the start of a text, such as `[RANGE 10s STEP 5s]`; None if unknown.
+
+    >>> counterpart("[RANGE 10s STEP 5s]")
+    'WINDOW RANGE 10 S SLIDE 5 S'
+    >>> counterpart("[RANGE PT1H]")
+    'WINDOW RANGE 1 HOUR SLIDE 1 HOUR'
+    """
+    brackets = _BRACKETS.match(text)
+    if brackets is None:
+        return None
+    elems = _ELEMS.fullmatch(brackets[1])
+    if elems is not None:
+        return f"WINDOW ELEMS {elems[1]}"
+    time = _RANGE.fullmatch(brackets[1])
+    width = None if time is None else _length(time, "width")
+    if time is None or width is None:
+        return None
+    if time["fixed"]:
+        return f"WINDOW RANGE {width} FIXED"
+    slide = _length(time, "slide")
+    written = time["slide"] is not None or time["slide_iso"] is not None
+    return None if written and slide is None else f"WINDOW RANGE {width} SLIDE {slide or _one_unit(width)}"
+
+
+def _length(match: re.Match[str], name: str) -> str | None:
+    """A length of time in a window of another dialect as written here; None if it has none or an unknown unit."""
+    if match[f"{name}_iso"]:
+        return _iso_length(match[f"{name}_iso"])
+    if match[name] is None:
+        return None
+    unit = match[f"{name}_unit"].upper()
+    known = UNITS.get(unit, unit if unit in UNITS.values() else None)
+    return None if known is None else f"{match[name]} {known}"
+
+
+def _one_unit(length: str) -> str:
+    """One unit of a length: how far a window here slides if it says nothing else."""
+    return f"1 {length.split()[1]}"
+
+
+def _iso_length(text: str) -> str:
+    """An ISO 8601 duration such as PT10S as written here: 10 S."""
+    return f"{text[:-1].upper().lstrip('PT')} {_ISO_UNITS[text[-1].upper()]}"
+
+
+def _named_window_hint(after: str) -> str:
+    """Hint for a named window of RSP-QL, from the text behind its WINDOW: a named stream with the same window."""
+    named = _NAMED_WINDOW.match(after)
+    stream = shorten(named["stream"]) if named else ":rooms"
+    window = counterpart(after[named.end() :]) if named else None
+    return f"write FROM NAMED STREAM {stream} {window or ONE_WINDOW}, and GRAPH {stream} below"
