@@ -461,14 +461,37 @@ def test_no_rows_are_no_reason_to_warn_of_their_speed() -> None:
     assert transom.compile(f"SELECT {FAR}", catalog, language="cql").simulate({"gps": []}).elements == ()
 
 
-@pytest.mark.parametrize("tick", ["1 s", "7 s", "250 ms"])
-def test_the_window_of_a_hint_compiles(tick: str) -> None:
-    """What stands in the hint for Spark's window() replaces it."""
+@pytest.mark.parametrize(
+    ("tick", "language", "exact"),
+    [
+        ("1 s", "cql", True),
+        ("1 s", "sneeql", True),
+        ("250 ms", "cql", True),
+        ("250 ms", "sneeql", False),
+        ("7 s", "cql", True),
+    ],
+)
+def test_the_window_of_a_hint_replaces_that_of_spark(tick: str, language: str, exact: bool) -> None:
+    """It compiles without a warning, so windows that do not overlap in Spark do not overlap here."""
     catalog = Catalog.read(f"tick: {tick}\nextents:\n  gps: {{declare: 'pushed (id:string)'}}")
-    for language in ("cql", "sneeql"):
-        with pytest.raises(LanguageRule) as caught:
-            transom.compile("SELECT COUNT(*) FROM gps GROUP BY window(t, '7 minutes')", catalog, language=language)
-        window = re.search(r"gps \[.*\]", caught.value.hint or "")
-        assert window is not None
-        if tick != "7 s" or "for example" not in (caught.value.hint or ""):
-            assert transom.compile(f"SELECT COUNT(*) FROM {window[0]}", catalog, language=language).warnings == ()
+    with pytest.raises(LanguageRule) as caught:
+        transom.compile("SELECT COUNT(*) FROM gps GROUP BY window(t, '7 minutes')", catalog, language=language)
+    hint = caught.value.hint or ""
+    window = re.search(r"gps \[.*\]", hint)
+    assert window is not None
+    assert ("for example" not in hint) is exact
+    query = transom.compile(f"SELECT COUNT(*) FROM {window[0]}", catalog, language=language)
+    assert not query.warnings or not exact
+
+
+def test_the_window_of_a_hint_holds_the_rows_of_that_of_spark() -> None:
+    """Spark's window from 60 to 120 has the ticks 60 to 119."""
+    catalog = Catalog.read("extents:\n  gps: {declare: 'pushed (n:integer)'}")
+    with pytest.raises(LanguageRule) as caught:
+        transom.compile("SELECT n FROM gps GROUP BY window(t, '1 minute', '30 seconds')", catalog)
+    window = re.search(r"gps \[.*\]", caught.value.hint or "")
+    assert window is not None
+    rows = [{"tick": n, "n": n} for n in range(200)]
+    answer = transom.compile(f"SELECT MIN(n), MAX(n), COUNT(*) FROM {window[0]}", catalog).simulate({"gps": rows})
+    assert {w.tick: w.rows for w in answer.windows}[120] == ((60, 119, 60),)
+    assert {w.tick: w.rows for w in answer.windows}[150] == ((90, 149, 60),)
