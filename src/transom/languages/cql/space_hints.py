@@ -98,6 +98,6 @@ def swapped_coordinates(call: FunctionCall, positions: Iterable[Position | None]
     )
 
 
-def _is_called(name: str, words: Iterable[str]) -> bool:
-    """Whether a column's name is one of `words`, or ends with one of them after an underscore."""
-    return any(name.lower() == word or name.lower().endswith(f"_{word}") for word in words)
+def _is_called(name: str, endings: Iterable[str]) -> bool:
+    """Whether a column's name is one of `endings`, or ends with one of them after an underscore."""
+    return any(name.lower() == word or name.lower().endswith(f"_{word}") for word in endings)
