@@ -8,21 +8,33 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
 from tests.docs.gap_examples import GRAPH, RDF, ROWS, STREAM
-from transom.algebra.expressions.functions import FUNCTIONS
+from transom.algebra.expressions.expression import AggregateFunction
+from transom.algebra.expressions.functions import FUNCTIONS, SPACE_FUNCTIONS, Function
 from transom.algebra.expressions.term_functions import LOGIC, TERM_FUNCTIONS
 from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
+from transom.languages.cql.scope import TRACKS
 from transom.languages.sql.parse import RESERVED
+from transom.languages.sql.translate import AGGREGATES
 from transom.model.answer import show
 from transom.model.bag import Element, TableVersion
-from transom.model.types import Value
+from transom.model.types import Type, Value
 from transom.optimizer.pipeline import RULES
 from transom.physical.gaps import GAPS, Gap
 from transom.reference.evaluate import evaluate_window
 from transom.reference.sources import Inputs
 
 _CATALOG = transom.Catalog.read("epoch: 2024-06-01T06:00:00Z\none: stored (x:integer)")
+_TITLES = {
+    "choice": "Choice and NULL",
+    "form": "Forms",
+    "hash": "Hashes",
+    "number": "Numbers",
+    "string": "Strings",
+    "term": "Terms",
+}
+"""The headings of groups whose name alone is not a heading."""
 _DOCUMENTS = {"000": "SNEEql", "001": "CQL", "002": "SPARQL"}
 
 
@@ -62,16 +74,87 @@ def functions() -> str:
 
 def rdf_functions() -> str:
     """Every function and operator of SPARQL with its meaning."""
-    logic = {written: FUNCTIONS[name] for written, name in LOGIC.items()}
     rows = []
-    for name, function in (logic | TERM_FUNCTIONS).items():
-        counts = sorted(len(signature.arguments) for signature in function.signatures)
-        repeats = any(signature.repeats for signature in function.signatures) and name not in LOGIC
-        taken = str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
-        taken = f"{counts[0]} or more" if repeats else taken
-        group = "logic" if name in LOGIC else function.group
-        rows.append((group, code(name), taken, function.meaning + ("" if function.strict else r" \*")))
+    for name, function, is_logic in _of_sparql():
+        group = "logic" if is_logic else function.group
+        rows.append((group, code(name), arguments(function, is_logic), function.meaning + star(function)))
     return table(("group", "name", "arguments", "gives"), rows)
+
+
+def _of_sparql() -> Iterable[tuple[str, Function, bool]]:
+    """The functions and operators of SPARQL by their names, and whether they are boolean operators."""
+    yield from ((written, FUNCTIONS[name], True) for written, name in LOGIC.items())
+    yield from ((name, function, False) for name, function in TERM_FUNCTIONS.items())
+
+
+def by_group(functions: Iterable[tuple[Function, Sequence[str]]], head: Sequence[str]) -> str:
+    """A heading and a table for each group of functions, in the order of the code."""
+    groups: dict[str, list[Sequence[str]]] = {}
+    for function, row in functions:
+        groups.setdefault(function.group, []).append(row)
+    return "\n\n".join(
+        f"### {_TITLES.get(group, group.capitalize())}\n\n{table(head, rows)}" for group, rows in groups.items()
+    )
+
+
+def functions_by_group() -> str:
+    """The scalar functions of SNEEql and CQL with an example that is run."""
+    rows = [
+        (function, (code(name) + star(function), meaning(function), code(example), code(said(value_of(example)))))
+        for name, function in FUNCTIONS.items()
+        for example in [FUNCTION_EXAMPLES[name]]
+    ]
+    return by_group(rows, ("function", "returns", "example", "result"))
+
+
+def space_functions() -> str:
+    """The functions on positions."""
+    return table(("function", "returns"), [(code(name), meaning(one)) for name, one in SPACE_FUNCTIONS.items()])
+
+
+def rdf_functions_by_group() -> str:
+    """The functions and operators of SPARQL."""
+    rows = [
+        (function, (code(name) + star(function), arguments(function, is_logic), meaning(function)))
+        for name, function, is_logic in _of_sparql()
+    ]
+    return by_group(rows, ("function", "arguments", "returns"))
+
+
+def aggregates() -> str:
+    """Every aggregate with the types that it takes and the languages that have it."""
+    rows = []
+    for function in AggregateFunction:
+        languages = "SNEEql, CQL, SPARQL" if function.value in AGGREGATES else "SPARQL"
+        rows.append((code(function.value), takes(function), languages))
+    rows += [(code(name), "the rows of a moving object, in order of time", "CQL") for name in TRACKS]
+    return table(("aggregate", "takes", "languages"), rows)
+
+
+def takes(function: AggregateFunction) -> str:
+    """The column types that an aggregate accepts outside of SPARQL."""
+    types = [kind for kind in Type if kind is not Type.TERM and function.result(kind)]
+    if not types:
+        return "terms"
+    return "numbers" if all(kind.is_number for kind in types) else "any type"
+
+
+def arguments(function: Function, is_logic: bool) -> str:
+    """How many arguments a function of SPARQL takes."""
+    counts = sorted(len(signature.arguments) for signature in function.signatures)
+    if any(signature.repeats for signature in function.signatures) and not is_logic:
+        return f"{counts[0]} or more"
+    return str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+
+
+def meaning(function: Function) -> str:
+    """What a function returns, without its hidden arguments."""
+    return function.meaning.split(":")[0]
+
+
+def star(function: Function) -> str:
+    """The mark of a function that handles NULL or errors itself."""
+    return "" if function.strict else r" \*"
 
 
 def null_logic() -> str:
@@ -130,8 +213,14 @@ def described(family: Iterable[type]) -> str:
         source = source.replace("the table of windows in docs/operators.md", "the table of windows")
         meaning = f"{told['']}. {told['Meaning'][0].upper()}{told['Meaning'][1:]}"
         engine = "yes, but see below" if operator is Window else "yes"
-        rows.append((code(operator.__name__), meaning, told["Bounds"], told["State"], source, engine))
+        cells = (meaning, told["Bounds"], told["State"], source)
+        rows.append((code(operator.__name__), *map(link_decisions, cells), engine))
     return table(("operator", "meaning", "bounds", "state", "defined in", "reference engine"), rows)
+
+
+def link_decisions(text: str) -> str:
+    """Some text with the ids of decisions as links."""
+    return re.sub(r"\b[SCRE]\d+\b", lambda found: f"[{found[0]}](decisions.md#{found[0].lower()})", text)
 
 
 def windows() -> str:
@@ -187,6 +276,10 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/operators.md", "windows"): windows,
     ("docs/engine.md", "rules"): rules,
     ("docs/sparql.md", "rdf-functions"): rdf_functions,
+    ("docs/functions.md", "aggregates"): aggregates,
+    ("docs/functions.md", "functions-by-group"): functions_by_group,
+    ("docs/functions.md", "space-functions"): space_functions,
+    ("docs/functions.md", "rdf-functions-by-group"): rdf_functions_by_group,
     ("docs/engines.md", "gaps-in-rows"): gaps_in_rows,
     ("docs/engines.md", "gaps-in-rdf"): gaps_in_rdf,
 }
