@@ -85,7 +85,14 @@ def test_no_page_speaks_of_what_is_still_to_be_made(page: Path) -> None:
 
 
 def test_stale_words_are_noticed() -> None:
-    for words in ("windows to come", "not built yet", "come later", "(later: of a key)", "will carry a distance", "TODO"):
+    for words in (
+        "windows to come",
+        "not built yet",
+        "come later",
+        "(later: of a key)",
+        "will carry a distance",
+        "TODO",
+    ):
         assert STALE.search(words), words
         assert STALE.search(ABOUT_DATA.sub(" ", words)), words
     for words in ("a window is current until the next one comes", "Java 17 or later", "a later row", "a minute later"):
