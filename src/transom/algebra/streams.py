@@ -107,8 +107,8 @@ class StreamUnion(Stream):
 class SpeedLimit(Stream):
     """A stream without the rows that their object could only have reached faster than a speed limit.
 
-    Meaning  a row is rejected if the way from the last accepted position of its key needs more than `speed`; between
-             rows of the same tick, one tick counts as passed. Tick and index are kept.
+    Meaning  a row is rejected if its distance from the last accepted position of its key needs more than `speed`;
+             between rows of the same tick, one tick counts as passed. Tick and index are kept.
     Bounds   the first row of a key and rows without a position are accepted; rejected rows are counted.
              A key without an accepted row for more than `forget_after` ticks starts anew (E8).
     Source   ours: jumps of satellite positions.
