@@ -11,7 +11,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -111,6 +111,10 @@ def drawn_sentences(seed: str) -> list[str]:
 if __name__ == "__main__":
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     kind, seed = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else head.strip()
-    kinds = {"functions": drawn, "sentences": drawn_sentences, "errors": lambda _: list(errors())}
+    kinds: dict[str, Callable[[str], list[str]]] = {
+        "functions": drawn,
+        "sentences": drawn_sentences,
+        "errors": lambda _: list(errors()),
+    }
     for number, entry in enumerate(kinds[kind](seed), 1):
         print(f"{number}. {entry}\n")
