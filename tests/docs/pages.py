@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+TUTORIALS = ROOT / "docs" / "tutorials"
 PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")),
@@ -48,6 +49,11 @@ class Block:
     def gap(self, other: Block) -> int:
         """How many lines stand between another block and this one, beside fences and one blank line."""
         return self.first - 1 - (other.first + len(other.lines) + 2)
+
+
+def alone(page: Path) -> bool:
+    """Whether a page needs nothing but what it says itself: a tutorial."""
+    return page.parent == TUTORIALS
 
 
 def name_of(page: Path) -> str:

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.docs.pages import ROOT, Block
+from tests.docs.pages import ROOT, Block, alone
 from transom.catalog.catalog import Catalog
 from transom.cli.app import main
 from transom.errors import CatalogError
@@ -26,8 +27,15 @@ NOT_RUN = {
     "pytest": "runs the tests, and so would run itself",
     "just docs serve": "does not end",
     "just plant": "starts servers; tests/servers/test_plant.py runs a smaller plant",
+    "docker": "needs Docker; tests/servers/kafka/test_tutorial.py starts the same broker from its jars",
 }
 """The commands that the documentation shows and no test runs, with the reason."""
+
+SPARK_NOISE = re.compile(
+    r"WARNING: Using incubator modules|Using Spark's default log4j profile|Setting default log level"
+    r"|To adjust logging level|\d\d/\d\d/\d\d \d\d:\d\d:\d\d WARN "
+)
+"""What Spark logs while a process of its own starts; the pages leave it out, and say so."""
 
 PASSIVE = {"text", "csv", "json", "svg", "turtle"}
 """Languages of blocks that are only files or answers."""
@@ -35,16 +43,26 @@ PASSIVE = {"text", "csv", "json", "svg", "turtle"}
 
 @dataclass
 class Session:
-    """A page while it runs: its folder, the names that its Python blocks share, and the last exit code."""
+    """A page while it runs: its folder, the names that its Python blocks share, and the last exit code.
+
+    `typed`: every command is a process of its own, as a reader types it. `stand_ins`: what the page writes, such as the
+    address of a server, and what stands for it in this run. `environment`: more variables for processes. `programs`: the
+    folder of `transom` and `python`.
+    """
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__page__"})
     code: int = 0
+    typed: bool = False
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    programs: Path = Path(sys.executable).parent
 
     @staticmethod
-    def begin(folder: Path) -> Session:
-        """A session in a folder with a copy of the examples."""
-        shutil.copytree(ROOT / "examples", folder / "examples")
+    def begin(folder: Path, page: Path) -> Session:
+        """A session in a folder with a copy of the examples, or for a tutorial in an empty one."""
+        if not alone(page):
+            shutil.copytree(ROOT / "examples", folder / "examples")
         return Session(folder)
 
     def run(self, block: Block, answer: Block | None) -> tuple[Block, list[str]] | None:
@@ -69,6 +87,14 @@ class Session:
             return None
         return (answer, given) if unlike(list(answer.lines), given) else None
 
+    def end(self) -> None:
+        """End what the page started in the background, by the files that it put the ids of processes into."""
+        for file in self.folder.glob("*.pid"):
+            process = Path("/proc", file.read_text("utf-8").strip())
+            with contextlib.suppress(OSError):
+                if (process / "cwd").readlink() == self.folder:
+                    os.kill(int(process.name), signal.SIGKILL)
+
     def keep(self, block: Block) -> None:
         """A block with a title is a file of that name."""
         if block.title is not None and not block.title.startswith("--"):
@@ -78,7 +104,19 @@ class Session:
         """A file in the folder of the page."""
         place = self.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
+        place.write_text(self.real(text), "utf-8")
+
+    def real(self, text: str) -> str:
+        """What the page writes, with its stand-ins."""
+        for shown, stand_in in self.stand_ins.items():
+            text = text.replace(shown, stand_in)
+        return text
+
+    def shown(self, text: str) -> str:
+        """What was printed, as the page writes it: without stand-ins and without the folder."""
+        for shown, stand_in in self.stand_ins.items():
+            text = text.replace(stand_in, shown)
+        return text.replace(f"{self.folder}{os.sep}", "")
 
     def console(self, block: Block) -> list[str]:
         """The block with the output that its commands really give; what stands for any lines stays."""
@@ -92,25 +130,27 @@ class Session:
         """What a command prints: transom runs in this process, anything else in a shell."""
         if command == "echo $?":
             return [str(self.code)]
-        if command.startswith("transom ") and not re.search(r"[|<>]", command):
+        if command.startswith("transom ") and not self.typed and not re.search(r"[|<>]", command):
             return self.transom(*shlex.split(command)[1:])
-        home = str(Path(sys.executable).parent)
-        path = os.pathsep.join([home, os.environ.get("PATH", "")])
+        path = os.pathsep.join([str(self.programs), os.environ.get("PATH", "")])
         done = subprocess.run(  # noqa: S602 - the commands are those of our own pages
-            command,
+            self.real(command),
             shell=True,
             cwd=self.folder,
-            env={**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+            env={**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100", **self.environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=300,
             check=False,
         )
         self.code = done.returncode
-        return tidy(done.stdout.decode("utf-8"))
+        lines = tidy(self.shown(done.stdout.decode("utf-8")))
+        return [line for line in lines if not (self.typed and SPARK_NOISE.match(line))]
 
     def transom(self, *arguments: str) -> list[str]:
         """What `transom` prints, errors included."""
+        if self.typed:
+            return self.command(shlex.join(["transom", *arguments]))
         with self.captured() as printed, mock.patch.object(sys, "argv", ["transom", *arguments]):
             try:
                 main()
@@ -127,7 +167,7 @@ class Session:
 
     def said(self, printed: io.StringIO) -> list[str]:
         """What was printed, with paths as the page writes them."""
-        return tidy(printed.getvalue().replace(f"{self.folder}{os.sep}", ""))
+        return tidy(self.shown(printed.getvalue()))
 
     def catalog(self, text: str, *, refused: bool) -> list[str]:
         """The message that refuses a catalog; one that nobody calls wrong is read."""

@@ -223,7 +223,7 @@ def test_links_and_pictures_exist() -> None:
 @pytest.mark.parametrize("picture", PICTURES)
 def test_pictures_are_what_the_command_draws(picture: str, tmp_path: Path, rewrite: bool) -> None:
     query, until = PICTURES[picture]
-    session = Session.begin(tmp_path)
+    session = Session.begin(tmp_path, ROOT / "README.md")
     session.transom("picture", query, "--until", until, "--output", "drawn.svg")
     drawn = (tmp_path / "drawn.svg").read_text("utf-8")
     if rewrite:
@@ -234,7 +234,7 @@ def test_pictures_are_what_the_command_draws(picture: str, tmp_path: Path, rewri
 @pytest.mark.parametrize("name", MAPS)
 def test_maps_are_what_the_command_draws(name: str, tmp_path: Path, rewrite: bool) -> None:
     page, *arguments = MAPS[name]
-    session = Session.begin(tmp_path)
+    session = Session.begin(tmp_path, ROOT / "README.md")
     session.transom("map", *arguments, "--output", "drawn.svg")
     drawn, kept = (tmp_path / "drawn.svg").read_text("utf-8"), ROOT / f"docs/pictures/map_{name}.svg"
     if rewrite:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, SERVERS, SPARK, Block, blocks_of, name_of, rewrite_page
+from tests.docs.compare import compare
+from tests.docs.pages import PAGES, SERVERS, SPARK, blocks_of, name_of
 from tests.docs.run import NOT_RUN, Session, commands_of, not_run, unlike
 from transom.errors import UsageError
 from transom.runtime.sinks.sink import Sink
@@ -31,7 +32,7 @@ FRONT = ("README.md", "docs/commands.md", "docs/operations.md", "docs/sinks.md",
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page_says_what_happens(page: Path, tmp_path: Path, rewrite: bool) -> None:
-    compare(page, Session.begin(tmp_path), rewrite)
+    compare(page, Session.begin(tmp_path, page), rewrite)
 
 
 @pytest.mark.spark
@@ -42,29 +43,7 @@ def test_page_says_what_happens(page: Path, tmp_path: Path, rewrite: bool) -> No
 )
 @pytest.mark.covers("pages:spark")
 def test_page_says_what_happens_on_spark(page: Path, tmp_path: Path, rewrite: bool, spark_here: None) -> None:
-    compare(page, Session.begin(tmp_path), rewrite, spark=True)
-
-
-def compare(page: Path, session: Session, rewrite: bool, *, spark: bool = False, servers: bool = False) -> None:
-    """Run the blocks of a page in order, those that need a JVM or servers only if told so, and compare or rewrite."""
-    blocks = blocks_of(page)
-    changes: list[tuple[Block, list[str]]] = []
-    for place, block in enumerate(blocks):
-        answer = next((after for after in blocks[place + 1 : place + 2] if after.answers(block)), None)
-        if (block.spark and not spark) or (block.servers and not servers):
-            session.keep(block)
-            continue
-        try:
-            changed = session.run(block, answer)
-        except Exception as error:
-            raise AssertionError(f"{name_of(page)}:{block.first}: {type(error).__name__}: {error}") from error
-        if changed is not None:
-            changes.append(changed)
-    if rewrite:
-        rewrite_page(page, changes)
-        return
-    wrong = [f"{name_of(page)}:{block.first + 1}: this gives\n" + "\n".join(given) for block, given in changes]
-    assert not wrong, "\n\n".join(wrong)
+    compare(page, Session.begin(tmp_path, page), rewrite, spark=True)
 
 
 def test_exceptions_are_still_needed() -> None:
