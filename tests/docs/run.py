@@ -45,9 +45,9 @@ PASSIVE = {"text", "csv", "json", "svg", "turtle"}
 class Session:
     """A page while it runs: its folder, the names that its Python blocks share, and the last exit code.
 
-    `typed`: every command is a process of its own, as a reader types it. `stand_ins`: what the page writes, such as the
-    address of a server, and what stands for it in this run. `environment`: more variables for processes. `programs`: the
-    folder of `transom` and `python`.
+    `typed`: every command is a process of its own, as a reader types it. `programs`: the folder of its `transom` and
+    `python`. `environment`: more variables for it. `stand_ins`: what the page writes, such as the address of a server,
+    and what stands for it in this run.
     """
 
     folder: Path
