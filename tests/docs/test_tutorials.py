@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,41 @@ def test_a_tutorial_starts_with_what_will_be_built_and_ends_with_what_to_try(pag
 def test_a_tutorial_reads_no_file_of_the_checkout(page: Path) -> None:
     """Nobody has to have the examples at hand, or to read source."""
     assert not re.search(r"\b(?:examples|src|tests)/", text_of(name_of(page)))
+
+
+def test_a_stand_in_is_used_and_not_shown(tmp_path: Path) -> None:
+    session = Session(tmp_path, typed=True, stand_ins={"127.0.0.1:9092": "127.0.0.1:20001"})
+    session.write("server", "127.0.0.1:9092\n")
+    assert (tmp_path / "server").read_text("utf-8") == "127.0.0.1:20001\n"
+    assert session.command("cat server; grep -c 20001 server; echo 127.0.0.1:9092") == [
+        "127.0.0.1:9092",
+        "1",
+        "127.0.0.1:9092",
+    ]
+
+
+def test_what_a_page_started_in_the_background_ends_with_it(tmp_path: Path) -> None:
+    session = Session(tmp_path.resolve(), typed=True)
+    session.command("sleep 600 > log 2>&1 & echo $! > run.pid")
+    process = Path("/proc", (tmp_path / "run.pid").read_text("utf-8").strip())
+    assert (process / "cwd").readlink() == tmp_path.resolve()
+    session.end()
+    end = time.monotonic() + 10
+    while is_alive(process):
+        assert time.monotonic() < end, "it is still there"
+        time.sleep(0.05)
+    session.end()
+
+
+def is_alive(process: Path) -> bool:
+    """Whether a process of /proc still runs; one that nobody has waited for does not."""
+    try:
+        return "State:\tZ" not in (process / "status").read_text("utf-8")
+    except OSError:
+        return False
+
+
+def test_only_a_typed_page_leaves_out_what_spark_logs(tmp_path: Path) -> None:
+    words = "Setting default log level to WARN"
+    assert Session(tmp_path, typed=True).command(f"echo {words}; echo answer") == ["answer"]
+    assert Session(tmp_path).command(f"echo {words}; echo answer") == [words, "answer"]
