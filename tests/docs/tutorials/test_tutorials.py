@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.clean import clean_environment, install_line
 from tests.docs.compare import compare
 from tests.docs.pages import TUTORIALS, blocks_of, name_of, text_of
 from tests.docs.run import Session
+from tests.docs.tutorials.clean import clean_environment, install_line
 
 PAGES = sorted(TUTORIALS.glob("*.md"))
 WITHOUT_SERVERS = [page for page in PAGES if not any(block.servers for block in blocks_of(page))]
