@@ -17,6 +17,7 @@ SHOWN = "127.0.0.1:9092"
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_the_tutorial_says_what_happens(tmp_path: Path, jars: Path, rewrite: bool) -> None:
     """The broker has a free port, and the connector is that of the other tests: a registry may lack the newest."""
     connector = ",".join(map(str, sorted(start.jars("connector", jars).glob("*.jar"))))
