@@ -17,7 +17,7 @@ from transom.model.bag import Row, row_identity
 
 
 def is_shared(specification: str) -> bool:
-    """Whether a machine specification (JSON) stores the machines of many keys together, in one `Bucket` of state."""
+    """Whether a JSON specification says that many keys share the state of one `Bucket`."""
     return bool(json.loads(specification).get("shared", False))
 
 
@@ -25,7 +25,7 @@ class TimedMachineFactory:
     """Creates the machine of each key from one JSON specification; PlanError for an unknown machine."""
 
     def __init__(self, specification: str) -> None:
-        """Parse the JSON specification of a distance machine or a keyed-window machine."""
+        """Parse the JSON specification of a keyed window or of travelled distances."""
         entries: dict[str, Any] = json.loads(specification)
         self.until: int | None = entries.get("until")
         self._position: PositionSpec | None = None
@@ -40,7 +40,7 @@ class TimedMachineFactory:
                 raise PlanError(f"no machine that keys share is called {other}")
 
     def make(self, state: bytes | None = None) -> TimedMachine:
-        """Create the machine of one key: new, or restored from the bytes of its `save`."""
+        """Create the state machine of one key, new or restored from the bytes of its `save`."""
         if self._keyed_window is not None:
             return (
                 KeyedWindowMachine(self._keyed_window)
@@ -63,7 +63,10 @@ class Bucket:
     kind = "bucket"
 
     def __init__(self, factory: TimedMachineFactory, state: bytes | None = None) -> None:
-        """Create the state of a set of keys, empty or from the bytes of `save`; `factory` makes a key's machine."""
+        """Create the state of a set of keys, empty or restored from the bytes of `save`.
+
+        `factory` creates the state machine of each key.
+        """
         self.factory = factory
         self._states: dict[Any, tuple[Row, int | None, bytes]] = {}
         for key, wake, saved in [] if state is None else codec.load(self.kind, state):
@@ -72,12 +75,12 @@ class Bucket:
 
     @property
     def held(self) -> int:
-        """Number of rows in the states of the machines of all these partition keys."""
+        """Number of rows in state, over all partition keys of this bucket."""
         return sum(self.factory.make(state).held for _, _, state in self._states.values())
 
     @property
     def keys(self) -> int:
-        """Number of partition keys whose machines have state."""
+        """Number of partition keys of this bucket that have state."""
         return len(self._states)
 
     @property
@@ -86,7 +89,7 @@ class Bucket:
         return min((wake for _, wake, _ in self._states.values() if wake is not None), default=None)
 
     def run(self, arrivals: Iterable[tuple[int, InputRow]], closed: int | None) -> Iterator[tuple[Row, TimedEmission]]:
-        """Run keys' machines on (tick, row) inputs; yields (key, emission) up to tick `closed`; None: input ended.
+        """Feed (tick, row) inputs to the state machines of their keys and yield (key, emission) up to tick `closed`.
 
         If `closed` is None, the input has ended: the emissions go up to the tick `until` of the specification.
         """
@@ -111,7 +114,10 @@ class Bucket:
     def _run(
         self, identity: Any, key: Row, ticks: dict[int, list[Row]], end: int | None
     ) -> Iterator[tuple[Row, TimedEmission]]:
-        """Run one key's machine on its rows by tick, close all ticks up to `end`, then save or drop the key's state."""
+        """Run one key's state machine up to tick `end`, yield (key, emission), then save or drop the key's state.
+
+        `ticks` has the key's new rows by tick.
+        """
         _, _, state = self._states.get(identity, (key, None, None))
         machine = self.factory.make(state)
         for tick, rows in ticks.items():
@@ -124,6 +130,6 @@ class Bucket:
             del self._states[identity]
 
     def save(self) -> bytes | None:
-        """Serialize the states of the machines of all these partition keys; None if there are none."""
+        """Serialize the states of all keys of this bucket; None if no key has state."""
         entries = [[codec.pack(key), wake, state.decode("latin-1")] for key, wake, state in self._states.values()]
         return codec.save(self.kind, entries) if entries else None

@@ -15,12 +15,12 @@ VERSION = 1
 
 
 def save(kind: str, content: Any) -> bytes:
-    """Serialize the state of a machine: a version byte, then JSON; `kind` is the name of the machine."""
+    """Serialize state as a version byte and JSON; `kind` names the state machine to which it belongs."""
     return bytes([VERSION]) + json.dumps([kind, content], separators=(",", ":")).encode("ascii")
 
 
 def load(kind: str, state: bytes) -> Any:
-    """Read the content that `save` serialized; DataError if another kind of machine or another version wrote it."""
+    """Read the content that `save` serialized; raises DataError if the kind or the version is another."""
     if not state or state[0] != VERSION:
         version = state[0] if state else "nothing"
         raise DataError(f"the state of {kind} has version {version}, not {VERSION}", hint="start without the old state")
@@ -41,7 +41,7 @@ def unpack(cells: list[Any]) -> tuple[Value, ...]:
 
 
 def pack_nested(value: Any) -> Any:
-    """Encode a value, or nested tuples of values, as nested JSON lists for `unpack_nested`."""
+    """Encode a value, or nested tuples of values, as nested JSON lists that keep the type of every value."""
     return [pack_nested(part) for part in value] if isinstance(value, tuple) else _pack_value(value)
 
 
@@ -66,12 +66,12 @@ def nested_tuple(value: Any) -> Any:
 
 
 def sort_key(value: Any) -> Any:
-    """What `sorted` compares in place of a value of any type, NULL, or a nested tuple of them, to order rows."""
+    """Return the key by which `sorted` orders values of any type, NULL, or nested tuples of them."""
     return (5, tuple(map(sort_key, value))) if isinstance(value, tuple) else value_key(value)
 
 
 def _pack_value(value: Value) -> Any:
-    """Encode a value for JSON: a decimal or timestamp as an object with one field, any other value as it is."""
+    """Encode a value for JSON: a decimal or timestamp becomes an object with one field, other values stay."""
     match value:
         case Decimal():
             return {"d": str(value)}

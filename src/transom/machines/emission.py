@@ -31,17 +31,17 @@ class TimedMachine(Protocol):
 
     @property
     def blank(self) -> bool:
-        """Whether the key's machine equals one without rows, so that its state can be dropped."""
+        """Whether the key's state equals that of a key without rows, so that it can be dropped."""
 
     @property
     def next_wakeup(self) -> int | None:
         """The next tick at which the key has work to do even if no more rows arrive; None if there is none."""
 
     def take(self, tick: int, rows: Sequence[Row]) -> list[TimedEmission]:
-        """Process all rows of a tick, in order; returns the emissions of all ticks up to this one."""
+        """Process all rows of a tick, in order, and return the emissions of all ticks up to this tick."""
 
     def advance(self, closed: int) -> list[TimedEmission]:
-        """Close all ticks up to and including `closed`, which get no more rows; returns their emissions."""
+        """Close all ticks up to and including `closed`, which get no more rows, and return their emissions."""
 
     def save(self) -> bytes:
         """Serialize the state of the key."""

@@ -17,7 +17,7 @@ class RowNumberMachine:
     kind = "order"
 
     def __init__(self, count: int = 0) -> None:
-        """Create a machine that numbers the rows of a stream, of which `count` already have a number."""
+        """Create a numbering of the rows of a stream, of which the first `count` already have a number."""
         self.count = count
 
     @property
@@ -26,12 +26,12 @@ class RowNumberMachine:
         return 0
 
     def take(self, tick: int, row: Row) -> Iterator[Element]:
-        """Yield the row as an element with its tick and index, one more than the index of the previous row."""
+        """Yield a row as an element with its tick and index, which is one more than that of the previous row."""
         self.count += 1
         yield Element(tick, self.count, row)
 
     def advance(self, closed: int) -> Iterator[Element]:
-        """Yield nothing: no row waits for a tick to close."""
+        """Yield nothing, since no row waits for a tick to close."""
         yield from ()
 
     def save(self) -> bytes:

@@ -25,7 +25,10 @@ class PathClosureMachine:
     kind = "paths"
 
     def __init__(self, repeats: bool, start: str | None = None) -> None:
-        """Create a machine for paths of one edge, or more if `repeats`, from the term `start` (None: any term)."""
+        """Create the state of a SPARQL property path of one edge, or of one or more edges if `repeats`.
+
+        All paths begin at the term `start`; None allows any term.
+        """
         self.repeats = repeats
         self.start = start
         self.edges: Counter[Row] = Counter()
@@ -37,9 +40,10 @@ class PathClosureMachine:
         return self.edges.total() + self.nodes.total()
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (side, count, edge or statement); yields (PAIR, 1 or -1, (start, end)) per change.
+        """Apply a tick's changes of the graph, and yield every pair of terms that becomes connected or disconnected.
 
-        Raises ValueError if a row is retracted that was never added.
+        An input is (side, count, edge or statement), an output (PAIR, 1 or -1, (start, end)). Raises ValueError if a
+        row is retracted that was never added.
         """
         before = set(self.edges), set(self.nodes)
         for side, count, row in changes:
@@ -63,7 +67,10 @@ class PathClosureMachine:
         yield from ((PAIR, pairs[row], row) for row in sorted(pairs, key=row_key) if pairs[row])
 
     def _affected_starts(self, before: tuple[set[Row], set[Row]], after: tuple[set[Row], set[Row]]) -> set[str]:
-        """The terms whose outgoing paths may have changed, given (edges, terms) before and after a tick."""
+        """Return the terms whose outgoing paths may have changed in a tick.
+
+        `before` and `after` have the edges and terms before and after it.
+        """
         starts = {str(edge[0]) for edge in before[0] ^ after[0]}
         if self.repeats and starts:
             # the edges of `after` suffice: a path that is gone exists up to its first removed edge
@@ -73,7 +80,10 @@ class PathClosureMachine:
         return starts if self.start is None else starts & {self.start}
 
     def _end_terms(self, start: str, successors: Adjacency, nodes: set[Row]) -> set[str]:
-        """The terms at which paths from `start` end; with a zero-length path also `start`, if it is one of `nodes`."""
+        """Return the terms at which paths from `start` end.
+
+        With a path of length zero that is also `start`, if it is one of `nodes`.
+        """
         ends = _reachable([start], successors) if self.repeats else set(successors.get(start, ()))
         return ends | {start} if (start,) in nodes else ends
 
@@ -84,7 +94,7 @@ class PathClosureMachine:
 
     @classmethod
     def load(cls, state: bytes, repeats: bool, start: str | None) -> PathClosureMachine:
-        """Restore a machine from the bytes of `save`; `repeats` and `start` are those with which it was created."""
+        """Restore the state of a property path from the bytes of `save`; other arguments are those of its creation."""
         machine = cls(repeats, start)
         for bag, rows in zip((machine.edges, machine.nodes), codec.load(cls.kind, state), strict=True):
             bag.update({codec.unpack(row): count for row, count in rows})
@@ -100,7 +110,7 @@ def _adjacency(edges: Iterable[Row]) -> Adjacency:
 
 
 def _reachable(starts: Iterable[str], successors: Adjacency) -> set[str]:
-    """The terms that paths of one or more edges reach from any of the terms `starts`."""
+    """Return the terms that paths of one or more edges reach from any of the terms `starts`."""
     reached: set[str] = set()
     waiting = list(starts)
     while waiting:

@@ -61,7 +61,7 @@ class Machine(Protocol):
         """Number of rows in the state of the key."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Process all rows of a tick, sorted by `sort_inputs`, and yield its emissions; ticks must ascend."""
+        """Process all rows of a tick, sorted by `sort_inputs`, and yield the resulting emissions; ticks must ascend."""
 
     def save(self) -> bytes | None:
         """Serialize the state of the key; None if there is no state to keep."""
@@ -77,10 +77,10 @@ class _StatefulMachine(Protocol):
 
     @property
     def held(self) -> int:
-        """Number of rows in the state of the machine."""
+        """Number of rows in state."""
 
     def save(self) -> bytes | None:
-        """Serialize the state of the machine; None if there is no state to keep."""
+        """Serialize the state; None if there is no state to keep."""
 
 
 M = TypeVar("M", bound=_StatefulMachine)
@@ -90,16 +90,16 @@ class _MachineAdapter(Generic[M]):
     """Base of the adapters from a machine's specific `take` to the common `feed`."""
 
     def __init__(self, machine: M) -> None:
-        """Wrap a machine, so that Spark's stateful operator can drive it through the common method `feed`."""
+        """Wrap a state machine, so that Spark's stateful operator can drive it through the common method `feed`."""
         self.machine = machine
 
     @property
     def held(self) -> int:
-        """Number of rows in the state of the wrapped machine."""
+        """Number of rows in the state of the wrapped state machine."""
         return self.machine.held
 
     def save(self) -> bytes | None:
-        """Serialize the state of the wrapped machine; None if there is no state to keep."""
+        """Serialize the state of the wrapped state machine; None if there is no state to keep."""
         return self.machine.save()
 
 
@@ -131,7 +131,10 @@ class WindowChangesAdapter(_MachineAdapter[WindowChangesMachine]):
     """Emits differences between consecutive windows; for the report `both`, each row has the sign of its change."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Compare each window with the previous one and emit the rows that differ; `seq` 0 on input ends the key."""
+        """Compare each window of a tick with the previous one, and emit the rows that were added or removed.
+
+        An input with `seq` 0 ends the key.
+        """
         windows: dict[int, list[Row]] = {}
         for arrival in arrivals:
             rows = windows.setdefault(arrival.seq, [])
@@ -175,7 +178,7 @@ class IntervalJoinAdapter(_MachineAdapter[IntervalJoinMachine]):
     """Emits pairs of rows with overlapping validity; the first value of a row is the end of its validity interval."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Join the left and right rows of a tick and emit the pairs whose validity begins at it."""
+        """Join the left and right rows of a tick, and emit the pairs that become valid at this tick."""
         left, right = ([a.row for a in arrivals if a.side == side] for side in (0, 1))
         for row in self.machine.take(tick, left, right):
             yield Emission(1, True, 0, row)
@@ -185,7 +188,7 @@ class ChangesAdapter(_MachineAdapter[DeltaJoin | JoinTree | MatchCounter | PathC
     """Emits changes of pairs (`seq` 1) and of left rows (`seq` 0); `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Feed a tick's changes to a join or path machine; emit its changes, after a window marker if one arrived."""
+        """Apply a tick's changes to a join or property path; emit its changes, after a window marker if one arrived."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):
@@ -208,13 +211,16 @@ STATELESS_WHEN_EMPTY = ("join", "join tree", "matches", "groups", "paths")
 
 
 def drops_empty_state(specification: str) -> bool:
-    """Whether the state of a machine may be deleted when it holds no rows, as it then equals a new machine."""
+    """Whether a state machine's state may be deleted when it holds no rows, since it then equals a new one."""
     entries = json.loads(specification)
     return entries["machine"] in STATELESS_WHEN_EMPTY and not entries.get("whole")
 
 
 def create_machine(specification: str, state: bytes | None = None) -> Machine:
-    """Create the machine that a JSON specification names, new or from saved `state`; PlanError for an unknown name."""
+    """Create the state machine that a JSON specification names, new or restored from saved `state`.
+
+    Raises PlanError for an unknown name.
+    """
     entries = json.loads(specification)
     match entries["machine"]:
         case "order":

@@ -52,7 +52,7 @@ class AggregateSpec:
         return self.distinct or self.function in ("min", "max", *_TERM_FUNCTIONS)
 
     def total(self) -> RetractableSum | RetractableTermSum | None:
-        """A new empty running SUM, AVG or COUNT(column); None for COUNT(*), COUNT DISTINCT and all other functions."""
+        """Create a running SUM, AVG or COUNT(column) without values; None for COUNT(*), COUNT DISTINCT and the rest."""
         if self.function in ("sum", "avg"):
             return (
                 RetractableTermSum(self.function)
@@ -76,7 +76,7 @@ class GroupSpec:
     is_global: bool = False
 
     def to_json(self) -> str:
-        """Serialize this group-aggregate specification to the JSON that the Python and the Java machine read."""
+        """Return this group-aggregate specification as the JSON that the Python and the Java implementation read."""
         entries = {"machine": "groups", "keys": self.keys, "whole": self.is_global}
         return json.dumps(entries | {"aggregates": [asdict(aggregate) for aggregate in self.aggregates]})
 
@@ -112,9 +112,10 @@ class GroupAggregate:
         return self.rows if self.bags else min(self.rows, 1)
 
     def take(self, changes: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
-        """Apply a tick's changes (signed count, row); if the result row changes, yield (-1, old row) and (1, new row).
+        """Apply a tick's changes of input rows; if the group's result row changes, yield its retraction and new row.
 
-        Raises ValueError if a row is retracted that was never added.
+        Both inputs and outputs are (signed count, row): an output is (-1, old row) or (1, new row). Raises ValueError
+        if a row is retracted that was never added.
         """
         for count, row in changes:
             self.rows += count
@@ -154,7 +155,7 @@ class GroupAggregate:
                     total.add(row[aggregate.argument : aggregate.argument + width], copies)
 
     def _values(self) -> Iterator[Value]:
-        """The current aggregate values, in specification order; SUM or AVG of RDF terms yields several columns."""
+        """Yield the current aggregate values in specification order; SUM or AVG of RDF terms yields several columns."""
         for aggregate, total in zip(self.spec.aggregates, self.totals, strict=True):
             if total is not None:
                 yield from total.value()
@@ -184,7 +185,7 @@ class GroupAggregate:
 
 
 def _multiset_aggregate(aggregate: AggregateSpec, bag: Multiset) -> Value:
-    """Compute COUNT DISTINCT, MIN, MAX, SAMPLE or GROUP_CONCAT, as `aggregate` says, of the values in `bag`."""
+    """Compute the aggregate over the multiset `bag`: COUNT DISTINCT, MIN, MAX, SAMPLE or GROUP_CONCAT."""
     if aggregate.function == "count":
         return len(bag)
     if aggregate.type == TERM and bag.null_count and aggregate.function != "sample":
@@ -197,7 +198,7 @@ def _multiset_aggregate(aggregate: AggregateSpec, bag: Multiset) -> Value:
 
 
 def _concat_terms(aggregate: AggregateSpec, bag: Multiset) -> str | None:
-    """GROUP_CONCAT: join the strings of all terms in `bag`, in sort order; NULL if one of the terms has no string."""
+    """Compute GROUP_CONCAT: join the strings of all terms in `bag`, sorted; NULL if one of the terms has no string."""
     parts: list[str] = []
     for characters, count in bag.labels():
         if characters is None:

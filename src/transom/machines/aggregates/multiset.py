@@ -27,9 +27,10 @@ class Multiset:
         return len(self.order)
 
     def add(self, member: Any, count: int, label: str | None = None) -> int:
-        """Add `count` copies of a member, returning 1 if it is new, -1 if gone, else 0; `label`: text stored with it.
+        """Add `count` copies of a member; return 1 if it is new, -1 if its last copy is removed, otherwise 0.
 
-        Returns 1 if the member is new, -1 if its last copy is gone, else 0; for None it returns `count`.
+        A negative `count` removes copies; `label` is a text that is stored with the member. For None, which is counted
+        apart, it returns `count`.
         """
         if member is None:
             self.null_count += count
@@ -60,7 +61,7 @@ class Multiset:
         return self.order[-1][1] if self.order else None
 
     def labels(self) -> Iterator[tuple[str | None, int]]:
-        """The label of each distinct member, in sort order of the members, with the count of that member."""
+        """Yield the label and the count of each distinct member, in sort order of the members."""
         return ((label, self.counts[member]) for _, member, label in self.order)
 
     def pack(self) -> Any:

@@ -85,7 +85,7 @@ class PartialAggregate(Protocol):
         """Merge the partial aggregates of two consecutive panes."""
 
     def window(self) -> SlidingAggregate:
-        """A new running aggregate for a sliding window that holds no panes yet."""
+        """Create the running aggregate of a sliding window that holds no panes yet."""
 
     def pack(self, partial: Any) -> Any:
         """Encode the partial aggregate of a pane for JSON, to save it as state."""
@@ -95,7 +95,7 @@ class PartialAggregate(Protocol):
 
 
 def partial_aggregate(aggregate: SlidingAggregateSpec) -> PartialAggregate:
-    """Choose the implementation of an aggregate function over panes: sum, extreme, path length, or first and last."""
+    """Choose the class that computes an aggregate function over panes, and create an object of it."""
     match aggregate.function:
         case "min":
             return _PartialExtreme(1)
@@ -118,7 +118,7 @@ class _PartialSum:
         self.kind = kind
 
     def empty(self) -> tuple[int, int]:
-        """(0, 0), the count and the exact sum of a pane without values."""
+        """Return (0, 0): the count and the exact sum of a pane without values."""
         return 0, 0
 
     def add(self, partial: tuple[int, int], value: Value) -> tuple[int, int]:
@@ -131,7 +131,7 @@ class _PartialSum:
         return before[0] + after[0], before[1] + after[1]
 
     def window(self) -> SlidingAggregate:
-        """A new running COUNT, SUM or AVG for a sliding window that holds no panes yet."""
+        """Create the running COUNT, SUM or AVG of a sliding window that holds no panes yet."""
         return _SlidingSum(self.function, self.kind)
 
     def pack(self, partial: tuple[int, int]) -> Any:
@@ -165,7 +165,7 @@ class _SlidingSum:
         self.total -= partial[1]
 
     def value(self) -> Value:
-        """COUNT, SUM or AVG of the panes now in the window; SUM and AVG of no values are NULL."""
+        """Return COUNT, SUM or AVG of the panes now in the window; SUM and AVG of no values are NULL."""
         return finish_sum(self.function, self.kind, self.count, self.total)
 
 
@@ -191,7 +191,7 @@ def finish_sum(function: str, kind: Type, count: int, total: int) -> Value:
 
 
 def to_units(value: Value) -> int:
-    """Convert a number to an exact integer for summing: integers unchanged, decimals and floats times 10**DIGITS.
+    """Convert a number to an exact integer for summing; decimals and floats are multiplied by 10**DIGITS.
 
     A float counts as the decimal number that it prints as. Raises DataError for a float outside the range of exact
     sums; a float in that range has 17 digits and is at least 1e-21, so its last digit is also a digit of a decimal.
@@ -214,7 +214,7 @@ def to_units(value: Value) -> int:
 
 
 def _rounded_quotient(total: int, kind: Type, count: int = 1) -> float:
-    """AVG from an exact sum in units of `to_units`, or with count 1 a float SUM: divide exactly, then round once."""
+    """Divide an exact sum in units of `to_units` by a count, rounding once: AVG, or a float SUM if the count is 1."""
     return total / (count if kind is Type.INTEGER else count * _UNITS_PER_ONE)
 
 
@@ -226,21 +226,21 @@ class _PartialExtreme:
         self.sign = sign
 
     def empty(self) -> Value:
-        """None, as a pane without values has no minimum or maximum."""
+        """Return None, since a pane without values has no minimum or maximum."""
         return None
 
     def add(self, partial: Value, value: Value) -> Value:
-        """The smaller (for MAX the larger) of a pane's extreme so far, None at first, and a value; -0.0 becomes 0.0."""
+        """Return the smaller (for MAX the larger) of a pane's extreme so far and a value; -0.0 becomes 0.0."""
         if isinstance(value, float):
             value += 0.0  # -0.0 is 0.0
         return value if partial is None or _precedes(value, partial, self.sign) else partial
 
     def merge(self, before: Value, after: Value) -> Value:
-        """The smaller (for MAX the larger) of two consecutive panes' extremes; None if neither pane has a value."""
+        """Return the smaller (for MAX the larger) of two panes' extremes; None if neither pane has a value."""
         return before if after is None else self.add(before, after)
 
     def window(self) -> SlidingAggregate:
-        """A new running MIN or MAX for a sliding window that holds no panes yet."""
+        """Create the running MIN or MAX of a sliding window that holds no panes yet."""
         return _SlidingExtreme(self.sign)
 
     def pack(self, partial: Value) -> Any:
@@ -263,7 +263,7 @@ class _SlidingExtreme:
         self.left = 0
 
     def enter(self, partial: Value) -> None:
-        """Append a new pane's extreme to the queue; drop earlier extremes that can no longer become the result."""
+        """Append the extreme of a new pane to the queue, and drop earlier extremes that can no longer be the result."""
         self.entered += 1
         if partial is not None:
             while self.queue and not _precedes(self.queue[-1][1], partial, self.sign):
@@ -271,13 +271,13 @@ class _SlidingExtreme:
             self.queue.append((self.entered, partial))
 
     def leave(self, partial: Value) -> None:
-        """Drop the oldest pane's extreme from the queue, unless the extreme of a later pane already displaced it."""
+        """Drop the oldest pane's extreme from the queue, unless a later extreme has already displaced it."""
         self.left += 1
         if self.queue and self.queue[0][0] == self.left:
             self.queue.popleft()
 
     def value(self) -> Value:
-        """The minimum or maximum of the panes now in the window; None if they have no values."""
+        """Return the minimum or maximum of the panes now in the window; None if they have no values."""
         return self.queue[0][1] if self.queue else None
 
 
@@ -291,11 +291,11 @@ class _PartialPath:
     """Partial path length: the step to the first row of a pane, and the sum of all its steps."""
 
     def empty(self) -> tuple[int, int] | None:
-        """None, as a pane without rows has no path."""
+        """Return None, since a pane without rows has no path."""
         return None
 
     def add(self, partial: tuple[int, int] | None, value: Value) -> tuple[int, int]:
-        """Return a pane's (first step, sum of steps) after one more row; `value` is the step from the row before it."""
+        """Return a pane's (first step, sum of steps) after one more row; `value` is the step from the row before."""
         if not isinstance(value, int):
             raise PlanError(f"{value!r} is no step")
         return (value, value) if partial is None else (partial[0], partial[1] + value)
@@ -307,7 +307,7 @@ class _PartialPath:
         return before[0], before[1] + after[1]
 
     def window(self) -> SlidingAggregate:
-        """A new running path length for a sliding window that holds no panes yet."""
+        """Create the running path length of a sliding window that holds no panes yet."""
         return _SlidingPath()
 
     def pack(self, partial: tuple[int, int] | None) -> Any:
@@ -340,7 +340,7 @@ class _SlidingPath:
             self.total -= partial[1]
 
     def value(self) -> Value:
-        """Length of the path from the first to the last row of the window; None if it holds no rows."""
+        """Return the length of the path from the window's first row to its last; None if it holds no rows."""
         return self.total - self.firsts[0] if self.firsts else None
 
 
@@ -352,27 +352,27 @@ class _PartialFirstLast:
         self.first = first
 
     def empty(self) -> Row:
-        """(), as a pane without rows has no first or last value."""
+        """Return (), since a pane without rows has no first or last value."""
         return ()
 
     def add(self, partial: Row, value: Value) -> Row:
-        """The pane's first value for FIRST, the new value for LAST; a 1-tuple, as the value may be NULL."""
+        """Return a pane's first value (for FIRST) or the new value (for LAST), in a tuple because it may be NULL."""
         return partial if partial and self.first else (value,)
 
     def merge(self, before: Row, after: Row) -> Row:
-        """Of two consecutive panes' values, the earlier pane's for FIRST and the later pane's for LAST."""
+        """Return the value of the earlier of two panes for FIRST, of the later one for LAST."""
         return before if self.first else after
 
     def window(self) -> SlidingAggregate:
-        """A new running FIRST or LAST for a sliding window that holds no panes yet."""
+        """Create the running FIRST or LAST of a sliding window that holds no panes yet."""
         return _SlidingFirstLast(self.first)
 
     def pack(self, partial: Row) -> Any:
-        """Encode a pane's first or last value, a 1-tuple, or () without rows, as a JSON list."""
+        """Encode a pane's first or last value as a JSON list, which is empty if the pane has no rows."""
         return codec.pack(partial)
 
     def unpack(self, encoded: Any) -> Row:
-        """Decode a pane's first or last value, a 1-tuple, or () without rows, from a JSON list."""
+        """Decode a pane's first or last value from a JSON list, which is empty if the pane has no rows."""
         return codec.unpack(encoded)
 
 
@@ -393,5 +393,5 @@ class _SlidingFirstLast:
         self.values.popleft()
 
     def value(self) -> Value:
-        """The value of the first or last row in the window; None if it holds no rows."""
+        """Return the value of the first or last row in the window; None if it holds no rows."""
         return self.values[0 if self.first else -1][0] if self.values else None

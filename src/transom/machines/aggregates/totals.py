@@ -31,18 +31,21 @@ class RetractableSum:
 
     @property
     def valid(self) -> bool:
-        """False if more values were retracted than were ever added, which is an error of the input."""
+        """Whether the count is not negative; it is if more values were retracted than were ever added."""
         return self.count >= 0
 
     def add(self, cells: Sequence[Value], count: int) -> None:
-        """Add `count` copies of the value `cells[0]`, or remove copies if `count` < 0; NULL is ignored."""
+        """Add `count` copies of the value `cells[0]`, or remove copies if `count` is negative; NULL is ignored."""
         if cells[0] is not None:
             self.count += count
             if self.function != "count":
                 self.total += count * to_units(cells[0])
 
     def value(self) -> tuple[Value, ...]:
-        """The aggregate as a 1-tuple; a sum of decimals is text, as its digits may not fit into a decimal column."""
+        """Return the aggregate as a tuple of one value; a sum of decimals is returned as text.
+
+        The digits of such a sum may not fit into a decimal column.
+        """
         number = finish_sum(self.function, self.kind or Type.INTEGER, self.count, self.total)
         return (str(number) if isinstance(number, Decimal) else number,)
 
@@ -74,16 +77,19 @@ class RetractableTermSum:
 
     @property
     def width(self) -> int:
-        """Number of columns of the result: 3 for SUM (kind, digits, floating value), 4 for AVG, which adds a count."""
+        """Number of result columns: 3 for SUM (kind, digits, floating value), 4 for AVG, which adds a count."""
         return 4 if self.with_count else 3
 
     @property
     def valid(self) -> bool:
-        """False if more values were retracted than were ever added, which is an error of the input."""
+        """Whether no count is negative; one is if more values were retracted than were ever added."""
         return min(*self.counts, *self.non_finite_counts) >= 0
 
     def add(self, cells: Sequence[Any], count: int) -> None:
-        """Add or, if `count` < 0, remove copies of a number; last in `cells` are its kind, exact and float value."""
+        """Add `count` copies of an RDF number to the sum, or remove copies if `count` is negative.
+
+        The last three of `cells` are the number's kind, its exact value and its floating-point value.
+        """
         *_, kind, exact, floating = cells
         self.counts[kind or 0] += count
         if kind is None:
@@ -101,14 +107,14 @@ class RetractableTermSum:
         self.sums[2] += count * _to_binary_units(floating)
 
     def value(self) -> tuple[Value, ...]:
-        """The sum as (kind of number, digits if exact, floating value), all NULL for an error; AVG adds the count."""
+        """Return the sum as (kind, digits if exact, floating value), all NULL for an error; AVG adds the count."""
         kind, digits, floating = self._sum()
         if not self.with_count:
             return kind, digits, floating
         return kind, digits, floating, None if kind is None else sum(self.counts)
 
     def _sum(self) -> tuple[int | None, str | None, float | None]:
-        """The sum as (kind of number, digits if exact, floating value); all NULL for an error or an overflow."""
+        """Return the sum as (kind, digits if exact, floating value); all NULL for an error or an overflow."""
         if self.counts[0]:
             return None, None, None
         kind = max((kind for kind in NumericKind if self.counts[kind]), default=NumericKind.INTEGER)
@@ -118,7 +124,7 @@ class RetractableTermSum:
         return (int(kind), str(exact), None) if abs(exact) < 10**DIGITS else (None, None, None)
 
     def _floating(self, kind: NumericKind) -> float:
-        """The sum rounded once to a 32-bit or 64-bit float, as `kind` says; NaN and infinities follow IEEE 754."""
+        """Round the sum once to a 32-bit or 64-bit float, as `kind` says; NaN and infinities follow IEEE 754."""
         nan, positive_infinity, negative_infinity = self.non_finite_counts
         if nan or (positive_infinity and negative_infinity):
             return math.nan

@@ -31,7 +31,7 @@ class DeltaJoin:
     kind = "join"
 
     def __init__(self, widths: Sequence[int], emit: JoinOutput = "inner") -> None:
-        """Create a join without rows; `widths`: column counts of the joined relations; `emit` chooses output rows."""
+        """Create a join without rows; `widths` has the column count of each input, `emit` chooses the output rows."""
         self.widths = tuple(widths)
         self.emit = emit
         self.present: list[Counter[Row]] = [Counter() for _ in widths]
@@ -42,9 +42,10 @@ class DeltaJoin:
         return sum(bag.total() for bag in self.present)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (side, signed count, row); yields joined changes (PAIR or LEFT, signed count, row).
+        """Apply a tick's changes of the joined relations, and yield the changes of the join's output.
 
-        Raises ValueError if a row is retracted that was never added.
+        A change of an input is (side, signed count, row), of the output (PAIR or LEFT, signed count, row). Raises
+        ValueError if a row is retracted that was never added.
         """
         side_changes: list[Counter[Row]] = [Counter() for _ in self.widths]
         for side, count, row in changes:
@@ -57,7 +58,10 @@ class DeltaJoin:
             yield from ((LEFT, count, row) for row, count in _sorted_changes(self._left(side_changes[0], matched)))
 
     def _pairs(self, side_changes: Sequence[Counter[Row]]) -> Counter[Row]:
-        """Apply a tick's changes side by side, so that no pair counts twice; returns the pairs with signed counts."""
+        """Apply a tick's changes to one side after the other, and return the changed pairs with signed counts.
+
+        So no pair counts twice.
+        """
         pairs: Counter[Row] = Counter()
         for side, changes in enumerate(side_changes):
             bags = [changes if other == side else bag for other, bag in enumerate(self.present)]
@@ -77,7 +81,10 @@ class DeltaJoin:
         return pairs
 
     def _left(self, left_changes: Counter[Row], matched: bool) -> Counter[Row]:
-        """Left rows to emit, with signed counts; `matched` says whether the right side had rows before this tick."""
+        """Return the left rows to emit, with signed counts, as insertions or retractions.
+
+        `matched` says whether the right side had rows before this tick.
+        """
         now = bool(self.present[1])
         emitted: Counter[Row] = Counter()
         if self.emit == "candidates" or (self.emit == "mark" and matched == now):
@@ -96,11 +103,11 @@ class DeltaJoin:
         return emitted
 
     def _after(self, matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Insertions (row, count, flag) of all left rows after this tick; each has `matched` as its match flag."""
+        """Yield an insertion (row, count, flag) of every left row after this tick; `matched` is the match flag."""
         return ((row, count, matched) for row, count in self.present[0].items())
 
     def _before(self, left_changes: Counter[Row], matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Retractions (row, -count, flag) of all left rows before this tick; each has `matched` as its match flag."""
+        """Yield a retraction (row, -count, flag) of every left row before this tick; `matched` is the match flag."""
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())
@@ -120,5 +127,5 @@ class DeltaJoin:
 
 
 def _sorted_changes(changes: Counter[Row]) -> list[tuple[Row, int]]:
-    """The changes with a count other than 0 as (row, count), sorted by row."""
+    """Return the changes whose count is not 0 as (row, count), sorted by row."""
     return [(row, changes[row]) for row in sorted(changes, key=row_key) if changes[row]]

@@ -24,7 +24,7 @@ class JoinStep(NamedTuple):
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> JoinStep:
-        """Read a join from its entry in the JSON specification."""
+        """Parse one join of a join tree from its entry in the JSON specification."""
         inputs, widths, columns = (tuple(entries[name]) for name in ("inputs", "widths", "columns"))
         return cls(entries["emit"], inputs, widths, columns)
 
@@ -39,20 +39,21 @@ class JoinTree:
     kind = "join tree"
 
     def __init__(self, sides: int, steps: Sequence[JoinStep]) -> None:
-        """Create the joins `steps` over a number of sides, without rows; a join comes after those that it reads."""
+        """Create a tree of joins over a number of sides, without rows; each join follows those that it reads."""
         self.sides = sides
         self.steps = tuple(steps)
         self.joins = [DeltaJoin(step.widths, step.emit) for step in steps]
 
     @property
     def held(self) -> int:
-        """Number of rows in the state of all joins."""
+        """Number of rows in state, over all joins of the tree."""
         return sum(join.held for join in self.joins)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (side, signed count, row); yields changes of the last join (PAIR, signed count, row).
+        """Apply a tick's changes of the inputs, and yield the resulting changes of the last join's output.
 
-        Raises ValueError if a row is retracted that was never added.
+        A change of an input is (side, signed count, row), of the output (PAIR, signed count, row). Raises ValueError if
+        a row is retracted that was never added.
         """
         outputs: list[list[tuple[int, Row]]] = [[] for _ in range(self.sides)]
         for side, count, row in changes:
@@ -64,12 +65,12 @@ class JoinTree:
         yield from ((PAIR, count, row) for count, row in outputs[-1])
 
     def save(self) -> bytes:
-        """Serialize the rows of all joins."""
+        """Serialize the rows of all joins of the tree."""
         return codec.save(self.kind, [join.save().decode("latin-1") for join in self.joins])
 
     @classmethod
     def load(cls, state: bytes, sides: int, steps: Sequence[JoinStep]) -> JoinTree:
-        """Restore a tree from the bytes of `save`; `sides` and `steps` are those with which it was created."""
+        """Restore a join tree from the bytes of `save`; `sides` and `steps` are those with which it was created."""
         tree = cls(sides, steps)
         saved = codec.load(cls.kind, state)
         tree.joins = [

@@ -27,7 +27,10 @@ class MatchCounter:
     kind = "matches"
 
     def __init__(self, emit: MatchOutput, padding: int = 0) -> None:
-        """Create a counter for one left row; `padding` NULLs widen it to a pair, `emit` chooses the output rows."""
+        """Create a counter of the copies and the matches of one left row of a join.
+
+        `emit` chooses the output rows, and `padding` NULLs widen an unmatched left row to a pair.
+        """
         self.emit = emit
         self.padding = padding
         self.copies = 0
@@ -37,13 +40,14 @@ class MatchCounter:
 
     @property
     def held(self) -> int:
-        """Number of rows in state: 1 if there are copies of the row or matches, else 0."""
+        """Number of rows in state: 1 if the left row has copies or matches, otherwise 0."""
         return int(self.copies != 0 or self.matches != 0)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (0 for the left row or 1 for a pair, count, row); yields (PAIR or LEFT, count, row).
+        """Apply a tick's changes of the left row and of its pairs, and yield the changes of the join's output.
 
-        Raises ValueError if a row or a pair is retracted that was never added.
+        A change is (0 for the left row or 1 for a pair, count, row), of the output (PAIR or LEFT, count, row). Raises
+        ValueError if a row or a pair is retracted that was never added.
         """
         pairs: Counter[Row] = Counter()
         for side, count, row in changes:
@@ -73,11 +77,14 @@ class MatchCounter:
             self.row = None
 
     def _output_row(self, row: Row, flag: bool) -> Row:
-        """The left row as emitted: with its match flag in mark mode, otherwise padded with NULLs to a pair."""
+        """Return the left row as emitted: with its match flag in mark mode, otherwise padded with NULLs to a pair."""
         return (*row, flag) if self.emit == "mark" else row + (None,) * self.padding
 
     def _target_counts(self) -> list[int]:
-        """Copies of the left row that the output should hold after this tick: [with flag false, with flag true]."""
+        """Return how many copies of the left row the output should hold after this tick, by match flag.
+
+        The list has the count for the flag false, then for true.
+        """
         if self.emit == "distinct":
             return [min(self.copies, 1), 0]
         if self.emit == "numbered":
@@ -88,13 +95,13 @@ class MatchCounter:
         return [0, copies[1]] if self.emit == "semi" else [copies[0], 0]
 
     def save(self) -> bytes:
-        """Serialize the row, the counts of its copies and matches, and the emitted counts."""
+        """Serialize the left row, the counts of its copies and matches, and the emitted counts."""
         row = None if self.row is None else codec.pack(self.row)
         return codec.save(self.kind, [self.copies, self.matches, *self.emitted, row])
 
     @classmethod
     def load(cls, state: bytes, emit: MatchOutput, padding: int) -> MatchCounter:
-        """Restore a counter from the bytes of `save`; `emit` and `padding` are those with which it was created."""
+        """Restore the counter of a left row from the bytes of `save`; the other arguments are those of its creation."""
         machine = cls(emit, padding)
         machine.copies, machine.matches, *machine.emitted, row = codec.load(cls.kind, state)
         machine.row = None if row is None else codec.unpack(row)

@@ -31,9 +31,10 @@ class IntervalJoinMachine:
         return len(self.left.rows) + len(self.right.rows)
 
     def take(self, tick: int, left: Sequence[Row], right: Sequence[Row]) -> Iterator[Row]:
-        """Join a tick's rows, each valid until the tick in its first value, with all valid rows; yields the new pairs.
+        """Join a tick's rows with all rows that are valid at it, and yield the new pairs.
 
-        Raises PlanError for a row whose validity interval is empty.
+        The first value of a row is the tick until which it is valid. Raises PlanError for a row whose validity interval
+        is empty.
         """
         self.evict(tick - 1)
         for row in (*left, *right):
@@ -73,7 +74,7 @@ class _IntervalSide:
     """The valid rows of one input of a join by arrival number, and a heap of (end of validity, arrival number)."""
 
     def __init__(self) -> None:
-        """Create the state of one input of a join of validity intervals, without rows."""
+        """Create the state of one input of an interval join, without rows."""
         self.rows: dict[int, Row] = {}
         self.ends: list[tuple[int, int]] = []
         self.count = 0
@@ -92,7 +93,7 @@ class _IntervalSide:
 
 
 def _end_tick(row: Row) -> int:
-    """The tick at which a row stops being valid, its first value; PlanError if that is not an integer."""
+    """Return the tick at which a row stops being valid, its first value; raises PlanError if it is no integer."""
     end = row[0]
     if not isinstance(end, int):
         raise PlanError(f"a row leaves at a tick, not at {end!r}")
@@ -100,5 +101,5 @@ def _end_tick(row: Row) -> int:
 
 
 def _join_rows(left: Row, right: Row) -> Row:
-    """Concatenate a pair: the earlier of the two end ticks, then the other values of the left and the right row."""
+    """Concatenate a pair of rows: the earlier of their end ticks, then the other values of left and right."""
     return (min(_end_tick(left), _end_tick(right)), *left[1:], *right[1:])

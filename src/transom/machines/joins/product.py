@@ -61,7 +61,10 @@ class ProductMachine:
     def __init__(
         self, left: SideKind, right: SideKind, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)
     ) -> None:
-        """Create a product of windows or changes (`intervals`); `output`: rows to emit; `widths`: column counts."""
+        """Create a join of the current windows of two inputs; `output` chooses the rows to emit.
+
+        An input arrives as windows or as changes (`intervals`); `widths` has the column counts of both.
+        """
         if output != "windows" and (left, right) != ("intervals", "intervals"):
             raise PlanError("a relation is given as changes, not as windows")
         self.kinds: tuple[SideKind, SideKind] = (left, right)
@@ -80,7 +83,10 @@ class ProductMachine:
         return sum(len(rows) for windows in cut for rows in windows.values()) + valid_rows
 
     def take(self, left: Sequence[SideEvent], right: Sequence[SideEvent]) -> Iterator[ProductRow]:
-        """Apply a tick's events; if an input has new windows, yields pairs of current windows: a marker, rows."""
+        """Apply a tick's events; if an input has new windows, yield the pairs of all current windows.
+
+        Each pair is a window marker, then its rows.
+        """
         has_new_windows = [self._update_side(side, events) for side, events in enumerate((left, right))]
         if self.output != "windows":
             if any(has_new_windows):
@@ -103,7 +109,7 @@ class ProductMachine:
                         yield ProductRow(seq, row + match)
 
     def _relations(self) -> Iterator[ProductRow]:
-        """A window marker, then the current rows of both relations, combined as `self.output` says."""
+        """Yield a window marker, then the current rows of both inputs, combined as `self.output` says."""
         for side in range(2):
             self._apply_removals(side)
         yield ProductRow(1, None)
@@ -121,7 +127,7 @@ class ProductMachine:
             yield from (ProductRow(1, row + match, left_number) for match in by_key.get(key, ()))
 
     def _update_side(self, side: int, events: Sequence[SideEvent]) -> bool:
-        """Apply a tick's events to side 0 (left) or 1 (right); returns whether the side has new windows."""
+        """Apply a tick's events to side 0 (left) or 1 (right), and return whether the side has new windows."""
         if self.kinds[side] == "windows":
             if not events:
                 return False
@@ -145,14 +151,14 @@ class ProductMachine:
         return True
 
     def _add_row(self, side: int, entry: OrderedRow) -> None:
-        """Insert a row, with sort order and join key, into an input that arrives as changes (`intervals`)."""
+        """Insert a row, with its sort order and join key, into an input that arrives as changes."""
         self.side_rows[side].append(entry)
         counts = self.row_counts[side]
         if counts is not None:
             counts[entry] += 1
 
     def _remove_row(self, side: int, entry: OrderedRow) -> None:
-        """Retract a row from an input that arrives as changes (`intervals`); ValueError if it was never inserted."""
+        """Retract a row from an input that arrives as changes; raises ValueError if it was never inserted."""
         counts = self.row_counts[side]
         if counts is None:
             counts = self.row_counts[side] = Counter(self.side_rows[side])
@@ -164,7 +170,10 @@ class ProductMachine:
         self.removed[side][entry] += 1
 
     def _apply_removals(self, side: int) -> None:
-        """Remove retracted rows from the list of input 0 (left) or 1 (right); of equal rows the first goes first."""
+        """Remove the retracted rows from the list of rows of input 0 (left) or 1 (right).
+
+        Of equal rows the first goes first.
+        """
         removed = self.removed[side]
         if removed:
             self.side_rows[side][:] = [entry for entry in self.side_rows[side] if not _take_removal(removed, entry)]
@@ -185,7 +194,7 @@ class ProductMachine:
 
     @classmethod
     def load(cls, state: bytes, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)) -> ProductMachine:
-        """Restore a product from the bytes of `save`; `output` and `widths` are those with which it was created."""
+        """Restore a join of two inputs' windows from the bytes of `save`; other arguments are those of its creation."""
         kinds, started, windows, side_rows = codec.load(cls.kind, state)
         machine = cls(kinds[0], kinds[1], output, widths)
         machine.side_rows = [_unpack_rows(rows) for rows in side_rows]
@@ -198,7 +207,7 @@ class ProductMachine:
 
 
 def _take_removal(removed: Counter[OrderedRow], entry: OrderedRow) -> bool:
-    """Whether a row is among those still to be removed; if so, mark one removal of it as done."""
+    """Whether a row is among the rows still to be removed; if so, count one removal of it as done."""
     if not removed[entry]:
         return False
     removed[entry] -= 1

@@ -28,7 +28,7 @@ class PositionSpec:
     limit: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        """Raise PlanError if a longitude has no latitude, or a unit or speed limit is not positive."""
+        """Raise PlanError if a longitude has no latitude, or if a unit or the speed limit is not positive."""
         if self.geodesic and self.y is None:
             raise PlanError("a position on the ellipsoid has a longitude and a latitude")
         if self.unit < 1 or (self.limit is not None and min(self.limit) < 1):
@@ -40,12 +40,12 @@ class PositionSpec:
         return Position("x", None if self.y is None else "y", self.geodesic, self.unit)
 
     def to_json(self) -> str:
-        """JSON specification of the machine that adds the travelled distance to the rows of an object."""
+        """Return the JSON specification of the state machine that adds travelled distances to an object's rows."""
         entries = {"machine": "distance", "place": self.to_entries(), "shared": True}
         return json.dumps(entries, separators=(",", ":"), sort_keys=True)
 
     def to_entries(self) -> dict[str, Any]:
-        """The position columns and the speed limit as a JSON object, a part of machine specifications."""
+        """Return the position columns and the speed limit as a JSON object, which is part of other specifications."""
         limit = None if self.limit is None else list(self.limit)
         return {"x": self.x, "y": self.y, "geodesic": self.geodesic, "unit": self.unit, "limit": limit}
 
@@ -74,7 +74,10 @@ class Odometer:
         return self._coordinate_system.point(row[spec.x], 0.0 if spec.y is None else row[spec.y])
 
     def advance_to(self, tick: int, position: tuple[float, float] | None) -> int | None:
-        """Move to a row's position; returns the step in micrometres, 0 without position, None (no move) if too fast."""
+        """Move to a row's position and return the step in micrometres; None, without moving, above the speed limit.
+
+        Without a position the step is 0.
+        """
         if position is None:
             return 0
         step = 0
@@ -88,7 +91,10 @@ class Odometer:
         return step
 
     def step_to(self, position: tuple[float, float] | None) -> int:
-        """Move to a row's position without a speed limit; returns the step in micrometres, 0 without a position."""
+        """Move to a row's position without checking the speed limit, and return the step in micrometres.
+
+        Without a position the step is 0.
+        """
         if position is None:
             return 0
         step = 0 if self.last_position is None else step_length(self._coordinate_system, self.last_position, position)
@@ -117,7 +123,10 @@ class DistanceMachine:
     held = 0
 
     def __init__(self, spec: PositionSpec, forget_after: int | None = None) -> None:
-        """Create an object's machine; after more than `forget_after` idle ticks it starts anew (None: never)."""
+        """Create the state of one moving object, at distance 0 and without a position.
+
+        After more than `forget_after` idle ticks it starts anew; None means never.
+        """
         self.spec = spec
         self.forget_after = forget_after
         self.odometer = Odometer(spec)
@@ -125,7 +134,10 @@ class DistanceMachine:
 
     @property
     def blank(self) -> bool:
-        """Whether state can be dropped: no rows yet, or idle over `forget_after` ticks; False without that limit."""
+        """Whether the object's state can be dropped: it has no rows yet, or was idle for too long.
+
+        Too long is over `forget_after` ticks; without that limit, state is never dropped.
+        """
         return self.forget_after is not None and self.last is None
 
     @property
@@ -134,7 +146,7 @@ class DistanceMachine:
         return None if self.forget_after is None or self.last is None else self.last + self.forget_after + 1
 
     def take(self, tick: int, rows: Sequence[Row]) -> list[TimedEmission]:
-        """Process a tick's rows; returns accepted rows with distances, and a count of rows above the speed limit."""
+        """Process a tick's rows; return accepted rows with distances, and the number of rows above the speed limit."""
         self.advance(tick - 1)
         emissions, rejected = [], 0
         for row in rows:
@@ -146,7 +158,7 @@ class DistanceMachine:
         return [TimedEmission(tick, 0, False, rejected, None), *emissions] if rejected else emissions
 
     def advance(self, closed: int) -> list[TimedEmission]:
-        """Drop position and distance if `closed` is over `forget_after` ticks after the last row; emits nothing."""
+        """Reset the object if more than `forget_after` ticks have passed since its last row; emits nothing."""
         if (wake := self.next_wakeup) is not None and wake <= closed:
             self.odometer, self.last = Odometer(self.spec), None
         return []
@@ -158,7 +170,7 @@ class DistanceMachine:
 
     @classmethod
     def load(cls, spec: PositionSpec, state: bytes, forget_after: int | None = None) -> DistanceMachine:
-        """Restore an object's machine from the bytes of `save`; the other arguments are those of its creation."""
+        """Restore the state of a moving object from the bytes of `save`; other arguments are those of its creation."""
         machine = cls(spec, forget_after)
         saved = codec.load(cls.kind, state)
         machine.odometer.load(saved[:3])

@@ -39,7 +39,7 @@ class KeyedWindowMachine:
     kind = "lineage"
 
     def __init__(self, spec: KeyedWindowSpec) -> None:
-        """Create the window machine of one key without rows."""
+        """Create the windows of one key that has no rows yet."""
         self.spec = spec
         self._aggregated = spec.output == "aggregates"
         self._parts: list[PartialAggregate] = [partial_aggregate(aggregate) for aggregate in spec.aggregates]
@@ -68,7 +68,7 @@ class KeyedWindowMachine:
 
     @property
     def blank(self) -> bool:
-        """Whether the key's machine equals one without rows, so that its state can be dropped."""
+        """Whether the key's state equals that of a key without rows, so that it can be dropped."""
         return self.last is None and not self.spec.eager
 
     @property
@@ -108,7 +108,10 @@ class KeyedWindowMachine:
         return emissions + self.advance(tick)
 
     def advance(self, closed: int) -> list[TimedEmission]:
-        """Close all ticks up to `closed`, reset a key that was idle too long, and return the emissions of windows."""
+        """Close all ticks up to `closed` and return the emissions of their windows.
+
+        A key that was idle for too long is reset.
+        """
         if self.last is not None and self.spec.forget_after is not None:
             end = self.last + self.spec.forget_after
             if closed > end:
@@ -140,7 +143,10 @@ class KeyedWindowMachine:
         return emissions
 
     def _windows_after_rows(self, tick: int, inside: bool) -> list[TimedEmission]:
-        """Emissions of the window that a tick's rows trigger, if any; `inside`: a row lies in the window's regions."""
+        """Return the emissions of the window that the new rows of a tick trigger, if any.
+
+        `inside` says whether a row lies in the window's regions.
+        """
         spec = self.spec
         match spec.slide:
             case "arrival":
@@ -170,7 +176,10 @@ class KeyedWindowMachine:
                 return 0 if self.odometer is None else self.odometer.distance
 
     def _add_row(self, tick: int, row: Row, step: int | None) -> None:
-        """Append a row as a pane, or add it to the last pane if no window separates them; `step` is its distance."""
+        """Store a row, in the last pane if no window separates the two, otherwise in a new pane.
+
+        `step` is its distance from the previous row.
+        """
         spec = self.spec
         row = row + tuple(self._coordinate(tag, tick) for tag in spec.tags)
         coordinates = tuple(self._coordinate(reach.coordinate, tick) for reach in spec.ranges)
@@ -190,7 +199,7 @@ class KeyedWindowMachine:
         self.pending.append(_Pane(coordinates, content))
 
     def _same_pane(self, coordinates: tuple[int, ...], other_coordinates: tuple[int, ...]) -> bool:
-        """Whether every window holds both or neither of two rows with these coordinates: they can share a pane."""
+        """Whether rows with these coordinates can share a pane, because every window holds both or neither."""
         for value, other_value, (period, origin, other_period, other_origin) in zip(
             coordinates, other_coordinates, self._boundaries, strict=True
         ):
@@ -218,7 +227,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _leave(self, ends: RangeEnds) -> list[_Pane]:
-        """Remove the panes below the low ends of the ranges; returns those that were in the current window."""
+        """Remove the panes below the low ends of the ranges, and return those that were in the current window."""
         removed = []
         while self.inside and _is_below(self.inside[0], ends):
             removed.append(self.inside.popleft())
@@ -244,7 +253,7 @@ class KeyedWindowMachine:
         self.inside.append(pane)
 
     def _emit(self, tick: int, added: list[_Pane], removed: list[_Pane]) -> list[TimedEmission]:
-        """Emissions of a window, as the specification says: its aggregates, `added` and `removed` rows, or all rows."""
+        """Return the emissions of a window: its aggregates, its added and removed rows, or all its rows."""
         match self.spec.output:
             case "aggregates":
                 return [TimedEmission(tick, 1, True, 0, tuple(window.value() for window in self._windows))]
@@ -258,7 +267,10 @@ class KeyedWindowMachine:
         return [TimedEmission(tick, 1, False, 0, None), *rows]
 
     def _evict(self, tick: int) -> None:
-        """Drop the panes that no window from `tick` on can hold; for output `changes`, not those still to retract."""
+        """Drop the panes that no window from `tick` on can hold.
+
+        With the output `changes`, the rows of the current window stay, since they must still be retracted.
+        """
         spec = self.spec
         if not spec.ranges or spec.slide == "change":
             return
@@ -274,7 +286,7 @@ class KeyedWindowMachine:
             self.pending.popleft()
 
     def _reset(self, tick: int) -> list[TimedEmission]:
-        """Drop an idle key's state at `tick`; returns retractions of its rows or an end marker, if it had a window.
+        """Drop an idle key's state at `tick`, and return the emissions that end its last window, if it had one.
 
         The end is the retraction of all rows in change mode, otherwise a marker with `seq` 0.
         """
@@ -294,7 +306,7 @@ class KeyedWindowMachine:
 
     @classmethod
     def load(cls, spec: KeyedWindowSpec, state: bytes) -> KeyedWindowMachine:
-        """Restore a key's machine from the bytes of `save`; `spec` is the specification with which it was created."""
+        """Restore the windows of a key from the bytes of `save`; `spec` is the specification of their creation."""
         machine = cls(spec)
         machine.last, machine.count, machine.next, odometers, inside, panes, *emitted = codec.load(cls.kind, state)
         for odometer, saved in zip((machine.odometer, machine.trail), odometers, strict=True):

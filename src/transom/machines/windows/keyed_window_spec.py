@@ -88,24 +88,27 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Per range, where its bounds fall and panes end: period and origin of the low, then of the high bound."""
+        """Return, for each range, the values that its bounds can take, which is where panes end.
+
+        They are period and origin of the low bound, then of the high bound.
+        """
         return tuple(
             (*self._bound_values(reach, reach.low), *self._bound_values(reach, reach.high)) for reach in self.ranges
         )
 
     def _bound_values(self, range_spec: RangeSpec, bound: tuple[int, int]) -> tuple[int, int]:
-        """(period, origin) of the values that a range bound (step, offset) can take: origin, origin + period, ..."""
+        """Return (period, origin) of a range bound, whose possible values are origin, origin + period, and so on."""
         step, offset = bound
         if range_spec.coordinate == self.slide and not self.step % step and not self.first % step:
             return self.step, self.first + offset
         return step, offset
 
     def boundary(self, least: int) -> int:
-        """The first slide boundary of first, first + step, ... that is at least `least`."""
+        """Return the first slide boundary, of those at first, first + step, ..., that is at least `least`."""
         return self.first + max(0, -(-(least - self.first) // self.step)) * self.step
 
     def to_json(self) -> str:
-        """Serialize this keyed-window specification to the JSON that the Python and the Java machine read."""
+        """Return this keyed-window specification as the JSON that the Python and the Java implementation read."""
         ranges = [{"coordinate": r.coordinate, "low": list(r.low), "high": list(r.high)} for r in self.ranges]
         entries = {
             "machine": "lineage",
@@ -142,6 +145,9 @@ class KeyedWindowSpec:
 
 
 def bound_at(bound: tuple[int, int], base: int) -> int:
-    """The end of a range for a window at coordinate `base`, from (step, offset): floor(base / step) * step + offset."""
+    """Compute the end of a range for a window at coordinate `base`: floor(base / step) * step + offset.
+
+    `bound` is (step, offset).
+    """
     step, offset = bound
     return base // step * step + offset

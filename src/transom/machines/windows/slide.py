@@ -40,7 +40,7 @@ class SlidingWindowSpec:
             raise PlanError("rows that arrive in any order have no path, no first and no last")
 
     def to_json(self) -> str:
-        """Serialize this sliding-window specification to the JSON that the Python and the Java machine read."""
+        """Return this sliding-window specification as the JSON that the Python and the Java implementation read."""
         aggregates = [{"function": a.function, "type": a.type, "argument": a.argument} for a in self.aggregates]
         entries = {"machine": "slide", "copies": self.copies, "period": self.period, "aggregates": aggregates}
         return json.dumps(entries, separators=(",", ":"), sort_keys=True)
@@ -63,7 +63,7 @@ class SlidingWindowMachine:
     kind = "slide"
 
     def __init__(self, spec: SlidingWindowSpec) -> None:
-        """Create the sliding-window machine of a group without rows."""
+        """Create the sliding windows of a group without rows."""
         self.spec = spec
         self.panes: dict[tuple[int, int], list[Any]] = {}
         self.next_open_tick: int | None = None
@@ -85,7 +85,7 @@ class SlidingWindowMachine:
         return first if self.next_open_tick is None else max(first, self.next_open_tick)
 
     def take(self, tick: int, row: Row) -> None:
-        """Aggregate a row into its pane; PlanError if the windows of its tick were already emitted."""
+        """Aggregate a row into its pane; raises PlanError if the windows of its tick were already emitted."""
         if self.next_open_tick is not None and tick < self.next_open_tick:
             raise PlanError(f"a row of tick {tick} arrived after all windows before {self.next_open_tick} were emitted")
         expiry = self._expiry_tick(tick, row)
@@ -98,7 +98,7 @@ class SlidingWindowMachine:
                 pane[index] = part.add(pane[index], value)
 
     def advance(self, closed: int) -> Iterator[tuple[int, Row]]:
-        """Close all ticks up to `closed`; yields (tick, aggregates) for each of their windows that holds a row."""
+        """Close all ticks up to `closed`, and yield (tick, aggregates) for each of their windows that holds a row."""
         waiting, inside = deque(self._sorted_panes()), deque[tuple[int, int]]()
         windows = [part.window() for part in self._parts]
         tick = self.next
@@ -132,7 +132,7 @@ class SlidingWindowMachine:
 
     @classmethod
     def load(cls, spec: SlidingWindowSpec, state: bytes | None) -> SlidingWindowMachine:
-        """Restore a group's machine from the bytes of `save`, or create a new one if `state` is None."""
+        """Restore a group's sliding windows from the bytes of `save`; a `state` of None gives a group without rows."""
         machine = cls(spec)
         if state is not None:
             machine.next_open_tick, panes = codec.load(cls.kind, state)
@@ -142,7 +142,10 @@ class SlidingWindowMachine:
         return machine
 
     def _expiry_tick(self, tick: int, row: Row) -> int:
-        """The tick of the first window that no longer holds a row; PlanError if the row must carry it but does not."""
+        """Return the tick of the first window that no longer holds a row.
+
+        Raises PlanError if a row must carry this tick as its first value, but does not.
+        """
         if self.spec.copies is not None:
             return tick + self.spec.copies * self.spec.period
         expiry = row[0]
@@ -151,7 +154,7 @@ class SlidingWindowMachine:
         return expiry
 
     def _add_pane(self, tick: int, expiry: int) -> list[Any]:
-        """Add an empty pane for rows of `tick` that expire at `expiry`; PlanError if a tick is not one of a window."""
+        """Add an empty pane for rows of `tick` that expire at `expiry`; raises PlanError if a tick has no window."""
         period = self.spec.period
         if tick % period:
             raise PlanError(f"tick {tick} is not a window: these are {period} apart")
@@ -161,7 +164,7 @@ class SlidingWindowMachine:
         return pane
 
     def _sorted_panes(self) -> list[tuple[int, int]]:
-        """The panes as (tick, expiry), by tick; PlanError if a later pane expires before an earlier one."""
+        """Return the panes as (tick, expiry), by tick; raises PlanError if a later pane expires before an earlier."""
         panes = sorted(self.panes)
         if self.spec.copies is None:
             for (first, first_expiry), (tick, expiry) in pairwise(panes):

@@ -34,7 +34,10 @@ class WindowSpec:
 
     @staticmethod
     def of(op: Window, start: int = 0) -> WindowSpec:
-        """Machine specification of a window by tick, row or arrival, in a query from tick `start`; else Unsupported."""
+        """Return the specification of a window by tick, row or arrival, for a query that begins at tick `start`.
+
+        Raises Unsupported for other windows.
+        """
         if isinstance(op.input, StoredTable) or not isinstance(op.range, CoordinateRange):
             raise Unsupported("Window", "a window machine cuts streams by ranges")
         if op.range.coordinate is Coordinate.DISTANCE:
@@ -52,7 +55,7 @@ class WindowSpec:
         return WindowSpec(slide, step, first, op.range.coordinate.value, *ends, start, tags)
 
     def to_json(self) -> str:
-        """Serialize this window specification to the JSON that the Python and the Java machine read."""
+        """Return this window specification as the JSON that the Python and the Java implementation read."""
         return json.dumps(asdict(self), separators=(",", ":"), sort_keys=True)
 
     @staticmethod
@@ -72,7 +75,7 @@ class WindowMachine:
     kind = "window"
 
     def __init__(self, spec: WindowSpec) -> None:
-        """Create the window machine of a stream without rows."""
+        """Create the windows of a stream without rows."""
         self.spec = spec
         self.rows: deque[Element] = deque()
         self.count = 0
@@ -86,7 +89,7 @@ class WindowMachine:
         return len(self.rows)
 
     def take(self, tick: int, row: Row) -> Iterator[Bag]:
-        """Add a row; yields the windows of earlier ticks and, for windows by row, the window that the row completes."""
+        """Add a row; yield the windows of earlier ticks and, for windows by row, the window that the row completes."""
         yield from self.advance(tick - 1)
         self.count += 1
         self.rows.append(Element(tick, self.count, row))
@@ -99,7 +102,7 @@ class WindowMachine:
             self._evict(tick)
 
     def advance(self, closed: int) -> Iterator[Bag]:
-        """Close all ticks up to `closed`; yields the windows of these ticks."""
+        """Close all ticks up to `closed`, and yield the windows of these ticks."""
         if self.spec.slide == "arrival" and self.pending is not None and self.pending <= closed:
             tick, self.pending = self.pending, None
             yield self._window(tick, self.count)
@@ -150,7 +153,7 @@ class WindowMachine:
 
     @classmethod
     def load(cls, spec: WindowSpec, state: bytes) -> WindowMachine:
-        """Restore a machine from the bytes of `save`; `spec` is the specification with which it was created."""
+        """Restore the windows of a stream from the bytes of `save`; `spec` is the specification of their creation."""
         machine = cls(spec)
         machine.count, machine.next, machine.pending, rows = codec.load(cls.kind, state)
         machine.rows = deque(Element(tick, index, codec.unpack(cells)) for tick, index, cells in rows)
@@ -158,6 +161,9 @@ class WindowMachine:
 
 
 def _bound_at(bound: tuple[int, int], base: int) -> int:
-    """A range's end for a window at tick or row number `base`: base // step * step + offset; `bound`: step, offset."""
+    """Compute a range's end for a window at tick or row number `base`: base // step * step + offset.
+
+    `bound` is (step, offset).
+    """
     step, offset = bound
     return base // step * step + offset

@@ -21,7 +21,10 @@ class WindowChangesMachine:
     kind = "change"
 
     def __init__(self, report: ChangeReport) -> None:
-        """Create a machine without previous window; `report`: emit rows added, removed, both, or all if one is new."""
+        """Create a comparison of consecutive windows that has seen no window; `report` says which rows to emit.
+
+        They are the added rows, the removed rows, both, or all rows of a window with an added row.
+        """
         self.report = report
         self.previous: tuple[Row, ...] = ()
         self.count = 0
@@ -33,7 +36,10 @@ class WindowChangesMachine:
         return len(self.previous)
 
     def take(self, window: Bag) -> Iterator[Element]:
-        """Compare a window with the previous one; yields the added rows or, for `deleted`, removed rows, numbered."""
+        """Compare a window with the previous one, and yield the rows that were added or removed, numbered.
+
+        Removed rows are yielded if `report` is `deleted`.
+        """
         before, self.previous = self.previous, window.rows
         changed = difference(window.rows, before) if self.report == "inserted" else difference(before, window.rows)
         for row in changed:
@@ -41,7 +47,7 @@ class WindowChangesMachine:
             yield Element(window.tick, self.count, row)
 
     def signed_changes(self, window: Bag) -> Iterator[tuple[int, Row]]:
-        """Compare a window with the previous one; yields (-1, removed row) for all, then (1, added row) for all."""
+        """Compare a window with the previous one; yield (-1, row) per removed row, then (1, row) per added row."""
         before, self.previous = self.previous, window.rows
         yield from ((-1, row) for row in difference(before, window.rows))
         yield from ((1, row) for row in difference(window.rows, before))
@@ -52,14 +58,14 @@ class WindowChangesMachine:
         return window.rows if difference(window.rows, before) else None
 
     def save(self) -> bytes | None:
-        """Serialize what to emit (`report`), the row counter and the previous window; None at the end of the key."""
+        """Serialize `report`, the number of emitted rows and the previous window; None at the end of the key."""
         if self.ended:
             return None
         return codec.save(self.kind, [self.report, self.count, [codec.pack(row) for row in self.previous]])
 
     @classmethod
     def load(cls, state: bytes) -> WindowChangesMachine:
-        """Restore a machine from the bytes of `save`."""
+        """Restore a comparison of consecutive windows from the bytes of `save`."""
         report, count, rows = codec.load(cls.kind, state)
         machine = cls(report)
         machine.count, machine.previous = count, tuple(map(codec.unpack, rows))
