@@ -38,7 +38,7 @@ from transom.reference.sources import Inputs
 
 
 def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
-    """Evaluate a stream operator, inputs first, to all tagged tuples that it produces in the run, in stream order."""
+    """Evaluate a stream operator and its inputs to all elements that it produces in the run, in stream order."""
     inputs.on_operator(op)
     match op := narrow(op):
         case StreamAcquire():
@@ -68,7 +68,7 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
 
 
 def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
-    """Evaluate an operator to all windows that it creates in the run, in tick order; PlanError for RDF patterns."""
+    """Evaluate an operator to all windows that it creates in the run, by tick; raises PlanError for RDF patterns."""
     inputs.on_operator(op)
     match op := narrow(op):
         case Window(input=StoredTable() as table):
@@ -96,6 +96,6 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
 
 
 def _input_stream(op: Window) -> Stream:
-    """The input of a window as a stream; the caller has handled windows over stored tables."""
+    """Return the input of a window as a stream; the caller has handled windows over stored tables."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the case above takes tables
     return op.input

@@ -39,11 +39,17 @@ class EvaluationContext:
     __slots__ = ()
 
     def cell(self, attribute: Attribute) -> Value:
-        """The value of the column `attribute` in the row at hand; a context without columns raises PlanError."""
+        """Return the value of the column `attribute` in the current row.
+
+        A context without columns raises PlanError.
+        """
         raise PlanError(f"no column {attribute} in this expression")
 
     def tag(self, name: str) -> int:
-        """The tick or the index, by `name`, of a tagged tuple; a context without tags raises PlanError."""
+        """Return the tick or the index of the current stream element; `name` says which.
+
+        A context without tags raises PlanError.
+        """
         raise PlanError("the tuples of a window carry no tags")
 
     def exists(self, exists: Exists) -> bool:
@@ -51,7 +57,7 @@ class EvaluationContext:
         raise PlanError("EXISTS is not available in this expression")
 
     def term_function(self, name: str) -> Callable[..., Any]:
-        """The Python implementation of a SPARQL function by its name."""
+        """Return the Python function that implements a SPARQL function, by its name."""
         from transom.reference.rdf.functions import TERM_IMPLEMENTATIONS
 
         return TERM_IMPLEMENTATIONS[name]
@@ -68,15 +74,18 @@ class RowContext(EvaluationContext):
 
     @staticmethod
     def of(schema: Schema, element: Element) -> RowContext:
-        """The context in which expressions over a tagged tuple are evaluated, its tick and index included."""
+        """Create the context for evaluating expressions over a stream element, including its tick and index."""
         return RowContext(schema, element.row, element.tick, element.index)
 
     def cell(self, attribute: Attribute) -> Value:
-        """The value of the column `attribute` in the row of this context; PlanError if the schema lacks it."""
+        """Return the value of the column `attribute` in the row of this context; raises PlanError if there is none."""
         return self.row[self.schema.position(attribute)]
 
     def tag(self, name: str) -> int:
-        """The tick or the index, by `name`, of the tagged tuple; PlanError for a tuple of a window."""
+        """Return the tick or the index of the stream element of this context; `name` says which.
+
+        Raises PlanError for a row of a window, which has neither.
+        """
         tag = self.tick if name == "tick" else self.index
         if tag is None:
             raise PlanError("the tuples of a window carry no tags")
@@ -88,17 +97,17 @@ ContextFactory: TypeAlias = Callable[[Schema], Callable[[Row], EvaluationContext
 
 
 def row_contexts(schema: Schema) -> Callable[[Row], EvaluationContext]:
-    """A function that wraps a row of the schema as the context of an expression, without tags and EXISTS."""
+    """Return a function that wraps a row as the evaluation context of expressions, without tags and EXISTS."""
     return partial(RowContext, schema)
 
 
 def constant_value(expression: Expression) -> Value:
-    """The value of an expression that reads no columns."""
+    """Compute the value of an expression that reads no columns."""
     return evaluate_expression(expression, EvaluationContext())
 
 
 def evaluate_expression(expression: Expression, scope: EvaluationContext) -> Value:
-    """The value of an expression, whose columns, tags and EXISTS `scope` resolves; None is NULL."""
+    """Evaluate an expression in the context `scope`, which supplies columns, tags and EXISTS; None is NULL."""
     match expression:
         case Constant(value=value):
             return value
@@ -131,7 +140,7 @@ def evaluate_expression(expression: Expression, scope: EvaluationContext) -> Val
 
 
 def _implementation(function: Function, scope: EvaluationContext) -> Callable[..., Any]:
-    """The Python function for an SQL, spatial or SPARQL function; `scope` resolves SPARQL's, such as NOW and BNODE."""
+    """Return the Python function for an SQL, spatial or SPARQL function; `scope` supplies the SPARQL ones."""
     if function.family == "terms":
         return scope.term_function(function.name)
     return (IMPLEMENTATIONS if function.family == "values" else SPACE_IMPLEMENTATIONS)[function.name]
@@ -143,7 +152,7 @@ def is_true(predicate: Expression, scope: EvaluationContext) -> bool:
 
 
 def cast(value: Value, kind: Type) -> Value:
-    """SQL CAST of a value to a type; NULL if not possible; an RDF term becomes its effective boolean value."""
+    """SQL CAST: convert a value to a type; NULL if not possible; an RDF term becomes its effective boolean value."""
     if value is None:
         return None
     if isinstance(value, Term):
@@ -169,7 +178,7 @@ def cast(value: Value, kind: Type) -> Value:
 
 
 def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: ContextFactory = row_contexts) -> Value:
-    """The value of an aggregate over the rows of a window or group; `scopes` wraps rows as evaluation contexts."""
+    """Compute an aggregate over the rows of a window or group; `scopes` wraps rows as evaluation contexts."""
     argument, scope = column.argument, scopes(schema)
     return aggregate_values(
         column, rows if argument is None else [evaluate_expression(argument, scope(row)) for row in rows]
@@ -177,7 +186,7 @@ def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: Co
 
 
 def aggregate_values(column: Aggregate, members: Sequence[Any]) -> Value:
-    """Aggregate the argument's values, or for COUNT(*) the rows; NULLs are ignored; NULL (COUNT: 0) over none."""
+    """Aggregate values, ignoring NULLs, or count rows for COUNT(*); no values give NULL, or 0 for COUNT."""
     members = list(dict.fromkeys(members)) if column.distinct else members
     if column.attribute.type is Type.TERM:
         from transom.reference.rdf.aggregates import term_aggregate
@@ -202,7 +211,7 @@ def aggregate_values(column: Aggregate, members: Sequence[Any]) -> Value:
 
 
 def to_fraction(number: Value) -> Fraction:
-    """A number as an exact fraction; a float counts as the decimal number that it prints as."""
+    """Convert a number to an exact fraction; a float counts as the decimal number that it prints as."""
     if isinstance(number, float):
         return Fraction(repr(number))
     assert isinstance(number, int | Decimal)  # noqa: S101 - the planner lets only numbers in
@@ -227,7 +236,7 @@ def mean(values: Sequence[Value]) -> Value:
 
 
 def to_float(number: Fraction) -> float | None:
-    """The float nearest to a fraction; NULL if it is too large."""
+    """Convert a fraction to the nearest float; NULL if it is too large."""
     try:
         return float(number)
     except OverflowError:

@@ -19,12 +19,15 @@ DECIMALS = Context(prec=DIGITS, traps=[])
 
 
 def fit_integer(value: int) -> int | None:
-    """The integer itself, or NULL if 64 bits cannot hold it."""
+    """Return the integer itself, or NULL if 64 bits cannot hold it."""
     return value if INTEGER_MIN <= value <= INTEGER_MAX else None
 
 
 def fit_number(value: Number) -> Number | None:
-    """The number itself, or NULL if its type cannot hold it: 64-bit integers, finite floats, decimals of 38 digits."""
+    """Return the number itself, or NULL if its type cannot hold it.
+
+    Types hold 64-bit integers, finite floats and decimals of 38 digits.
+    """
     if isinstance(value, int):
         return fit_integer(value)
     if isinstance(value, float):
@@ -38,17 +41,23 @@ def fit_number(value: Number) -> Number | None:
 def _arithmetic(
     exact: Callable[[Any, Any], Any], decimal: Callable[[Decimal, Decimal], Decimal]
 ) -> Callable[..., Value]:
-    """Build a function of two numbers: `exact` for integers, floats, `decimal` for decimals; NULL if out of range."""
+    """Build an SQL arithmetic function that returns NULL if the result is out of range.
+
+    `exact` computes with integers and floats, `decimal` with decimals.
+    """
 
     def compute(left: Any, right: Any) -> Any:
-        """The result for two numbers of the same type; NULL if their type cannot hold it."""
+        """Compute the result for two numbers of the same type; NULL if that type cannot hold it."""
         return fit_number(decimal(left, right) if isinstance(left, Decimal) else exact(left, right))
 
     return compute
 
 
 def _subtract(left: Any, right: Any) -> Any:
-    """SQL `-`: the difference of two numbers or times, NULL if out of range; of two timestamps, seconds as a float."""
+    """SQL `-`: the difference of two numbers or times, NULL if out of range.
+
+    The difference of two timestamps is in seconds, as a float.
+    """
     if isinstance(left, datetime):
         return (left - right) / timedelta(seconds=1)
     return fit_number(DECIMALS.subtract(left, right) if isinstance(left, Decimal) else left - right)
@@ -159,12 +168,12 @@ def _or(*values: bool | None) -> bool | None:
 
 
 def _in(needle: Value, *options: Value) -> bool | None:
-    """SQL IN: whether `needle` equals one of the options; NULL if it is NULL, or no option is equal and one is NULL."""
+    """SQL IN: whether `needle` equals an option; NULL if no option is equal, but `needle` or an option is NULL."""
     return None if needle is None else _or(*(None if o is None else needle == o for o in options))
 
 
 def _non_null(values: tuple[Value, ...]) -> list[Value]:
-    """The arguments that are not NULL, for functions such as COALESCE and GREATEST."""
+    """Return the arguments that are not NULL, for functions such as COALESCE and GREATEST."""
     return [value for value in values if value is not None]
 
 

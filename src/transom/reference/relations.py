@@ -55,7 +55,10 @@ Snapshot: TypeAlias = WindowwiseOperator | RelationOperator
 
 
 def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: ContextFactory = row_contexts) -> Rows:
-    """An operator's output rows at a tick; `sides`: each input's rows then; `scopes` makes contexts for expressions."""
+    """Compute an operator's output rows at a tick from the rows of its inputs at that tick.
+
+    `sides` has the rows of each input; `scopes` wraps rows as evaluation contexts.
+    """
     match op:
         case WindowSelect():
             return window_select(op, sides[0], scopes)
@@ -86,12 +89,12 @@ def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: ContextFactory = row_c
 
 
 def window_select(op: WindowSelect, rows: Rows, scopes: ContextFactory) -> Rows:
-    """The rows of a window for which the predicate is true; `scopes` wraps rows as evaluation contexts."""
+    """Return the rows of a window for which the predicate is true; `scopes` wraps rows as evaluation contexts."""
     return select(op.predicate, rows, scopes(op.input.schema))
 
 
 def select(predicate: Expression, rows: Iterable[Row], scope: Callable[[Row], EvaluationContext]) -> Rows:
-    """The rows for which a predicate is true; `scope` wraps a row as the context in which it is evaluated."""
+    """Return the rows for which a predicate is true; `scope` wraps a row as its evaluation context."""
     return tuple(rows if predicate == TRUE else (row for row in rows if is_true(predicate, scope(row))))
 
 
@@ -109,29 +112,32 @@ def window_project(op: WindowProject, rows: Rows, scopes: ContextFactory) -> Row
 
 
 def project(items: Sequence[NamedExpression], scope: EvaluationContext) -> Row:
-    """The row that a projection's expressions compute from the row in `scope`."""
+    """Compute the row of a projection's expressions from the row in the context `scope`."""
     return tuple(evaluate_expression(item.expression, scope) for item in items)
 
 
 def window_aggregation(op: WindowAggregation, rows: Rows, scopes: ContextFactory) -> Rows:
-    """One window's aggregates: one row, or one per group (S14, S16); `scopes` makes contexts for expressions."""
+    """Compute one window's aggregates (S14, S16); `scopes` wraps rows as evaluation contexts."""
     return aggregate_over_window(op, rows, scopes)
 
 
 def track_aggregation(op: TrackAggregation, rows: Rows, scopes: ContextFactory) -> Rows:
-    """One window's aggregates, some over its rows' trajectory (C7); `scopes` makes contexts for expressions."""
+    """Compute one window's aggregates, some over trajectories (C7); `scopes` wraps rows as evaluation contexts."""
     return aggregate_over_window(op, rows, scopes)
 
 
 def aggregate_over_window(
     op: WindowAggregation | TrackAggregation, rows: Sequence[Row], scopes: ContextFactory = row_contexts
 ) -> Rows:
-    """One window's aggregates: a row, or one per group by group values; `scopes` makes contexts for expressions."""
+    """Compute one window's aggregates: one row, or one row per group, sorted by group.
+
+    `scopes` wraps rows as evaluation contexts.
+    """
     schema = op.input.schema
     scope = scopes(schema)
 
     def over(members: Sequence[Row]) -> Row:
-        """The values of all aggregates over the rows of the window or of one group."""
+        """Compute all aggregates over the rows of the window or of one group."""
         return tuple(
             evaluate_track(a, schema, members)
             if isinstance(a, TrackAggregate)
@@ -149,7 +155,7 @@ def aggregate_over_window(
 
 
 def window_distinct(op: WindowDistinct, rows: Rows) -> Rows:
-    """Each distinct row of a window once, where it occurs first (R16)."""
+    """Return each distinct row of a window once, in the order of first occurrence (R16)."""
     first: dict[tuple[object, ...], Row] = {}
     for row in rows:
         first.setdefault(row_identity(row), row)
@@ -157,11 +163,14 @@ def window_distinct(op: WindowDistinct, rows: Rows) -> Rows:
 
 
 def window_top_k(op: WindowTopK, rows: Rows, scopes: ContextFactory) -> Rows:
-    """The `op.count` rows of each group with the smallest values, by group; `scopes` makes contexts for expressions."""
+    """Return, for each group, the `op.count` rows with the smallest ranking values, sorted by group.
+
+    `scopes` wraps rows as evaluation contexts.
+    """
     scope = scopes(op.input.schema)
 
     def value_of(expression: Expression, row: Row) -> Value:
-        """The value of a grouping or ranking expression for a row."""
+        """Evaluate a grouping or ranking expression for a row."""
         return evaluate_expression(expression, scope(row))
 
     groups: dict[tuple[object, ...], list[Row]] = {}
@@ -174,7 +183,10 @@ def window_top_k(op: WindowTopK, rows: Rows, scopes: ContextFactory) -> Rows:
 
 
 def order_by(op: OrderBy, rows: Rows, scopes: ContextFactory) -> Rows:
-    """ORDER BY (W3C 15.1): rows sorted by `op`'s expressions, then its tie columns (R16); `scopes`: row contexts."""
+    """SPARQL ORDER BY: sort rows by the expressions of `op`, then by its tie columns (R16).
+
+    `scopes` wraps rows as evaluation contexts. See W3C 15.1.
+    """
     schema = op.input.schema
     scope = scopes(schema)
     ties = [schema.position(tie.attribute) for tie in op.ties if tie.attribute in schema.attributes]
@@ -187,24 +199,24 @@ def order_by(op: OrderBy, rows: Rows, scopes: ContextFactory) -> Rows:
 
 
 def as_term(value: Value) -> Term | None:
-    """The value itself, for the type checker, if it is an RDF term or NULL; PlanError for any other value."""
+    """Return the value itself if it is an RDF term or NULL; raises PlanError for any other value."""
     if value is not None and not isinstance(value, Term):
         raise PlanError("only terms have SPARQL's order")
     return value
 
 
 def slice(op: Slice, rows: Rows) -> Rows:
-    """OFFSET and LIMIT: skip `op.offset` rows and keep at most `op.limit`, all if that is None (R16)."""
+    """OFFSET and LIMIT: skip `op.offset` rows, then keep at most `op.limit` rows (None: all) (R16)."""
     return rows[op.offset :][: op.limit]
 
 
 def suppress_unchanged(op: SuppressUnchanged, windows: Sequence[Bag]) -> list[Bag]:
-    """The windows, in order, with a row that their key's previous window lacks, and those that end a key (C5)."""
+    """Return the windows with a row that their key's previous window lacks, and the windows that end a key (C5)."""
     return [w for before, w in with_previous_window(windows) if w.is_final or difference(w.rows, before)]
 
 
 def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
-    """Each window paired with the rows of its key's previous window, of which there are none at first."""
+    """Pair each window with the rows of its key's previous window, or with no rows if it is the first."""
     previous: dict[tuple[object, ...], Rows] = {}
     pairs: list[tuple[Rows, Bag]] = []
     for window in windows:
@@ -215,24 +227,28 @@ def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
 
 
 def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
-    """Merge per-key windows: each time a key gets a window, return the rows of every key's latest window (3.4)."""
+    """Merge per-key windows: whenever a key gets a window, return the rows of every key's latest window (3.4)."""
     return [Bag(tick, relation_at(tick, windows)) for tick in tick_union(windows, [])]
 
 
 def relation_at(tick: int, windows: Sequence[Bag]) -> Rows:
-    """R(t): the rows of each key's last window up to a tick, in the order of the keys; none before the first (C16)."""
+    """Return the rows of each key's last window up to a tick, in the order of keys; none before the first (C16)."""
     last = {row_identity(w.key): w for w in windows if w.tick <= tick}
     return tuple(row for w in sorted(last.values(), key=lambda w: row_key(w.key)) for row in w.rows)
 
 
 def at_every_instant(op: RelationOperator, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """In tick order, a window when either input has one: the join or set operation on the last rows of both (C16)."""
+    """Join or combine the current rows of two inputs by `op`, at every tick at which either has a window (C16)."""
     ticks = tick_union(left, right)
     return [Bag(tick, snapshot(op, (relation_at(tick, left), relation_at(tick, right)))) for tick in ticks]
 
 
 def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactory) -> Rows:
-    """A join's rows: pairs, in LEFT also NULL-padded left rows; in SEMI, ANTI left rows; `scopes`: row contexts."""
+    """Compute the rows of a join at one tick, of the join type of `op`.
+
+    They are pairs, for LEFT also NULL-padded left rows; for SEMI and ANTI left rows alone. `scopes` wraps rows as
+    evaluation contexts.
+    """
     left, right = sides
     schema = op.pair_schema
     pair: Pairing = add
@@ -251,7 +267,7 @@ def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactor
 
 
 def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
-    """A function that merges rows agreeing in common columns, else gives None; `overlap`: one is non-NULL in both.
+    """Build a function that merges two rows if they agree in their common columns, and otherwise returns None.
 
     NULL agrees with any value. With `overlap`, both rows must have a value in some common column (W3C 18.5).
     """
@@ -260,7 +276,7 @@ def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) ->
     right_only = [column for column, attribute in enumerate(right) if attribute not in left_columns]
 
     def pair(first: Row, second: Row) -> Row | None:
-        """The merged row of a left and a right row; None if they disagree in a common column."""
+        """Merge a left and a right row; None if they disagree in a common column."""
         overlaps, merged = False, list(first)
         for left_column, right_column in common:
             cell, other = first[left_column], second[right_column]
@@ -276,7 +292,10 @@ def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) ->
 
 
 def relation_union(op: RelationUnion, sides: Sequence[Rows]) -> Rows:
-    """UNION ALL at an instant: the rows of both inputs; `op.by_name` matches columns by name, else by order (R7)."""
+    """UNION ALL at one tick: the rows of both inputs.
+
+    With `op.by_name` columns are matched by name, otherwise by order (R7).
+    """
     left, right = sides
     if not op.by_name:
         return left + right
@@ -285,7 +304,7 @@ def relation_union(op: RelationUnion, sides: Sequence[Rows]) -> Rows:
 
 
 def align_columns(rows: Rows, source: Schema, target: Schema) -> Rows:
-    """Rows of schema `source` rearranged to the columns of `target`; NULL where `source` lacks a column."""
+    """Rearrange rows of the schema `source` to the columns of `target`; NULL where `source` lacks a column."""
     if source == target:
         return rows
     available = {attribute: column for column, attribute in enumerate(source)}
@@ -294,40 +313,40 @@ def align_columns(rows: Rows, source: Schema, target: Schema) -> Rows:
 
 
 def relation_except(op: RelationExcept, sides: Sequence[Rows]) -> Rows:
-    """EXCEPT ALL at an instant: left rows, of which each right row removes an equal one."""
+    """EXCEPT ALL at one tick: the left rows, from which each right row removes one equal row."""
     return difference(*sides)
 
 
 def relation_intersect(op: RelationIntersect, sides: Sequence[Rows]) -> Rows:
-    """INTERSECT ALL at an instant: each row as often as in the input where it is rarer."""
+    """INTERSECT ALL at one tick: each row, as often as in the input that has fewer copies of it."""
     left, right = sides
     return difference(left, difference(left, right))
 
 
 def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """In tick order, if either input has a new window: per pair of current windows one of all row pairs (Figure 7)."""
+    """Return the product of each pair of current windows, at every tick at which an input has a window (Figure 7)."""
     return [pair for tick in tick_union(left, right) for pair in tick_cross_product(tick, left, right)]
 
 
 def window_join(op: WindowJoin, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """The windows of the cross product, in order, each with only the rows for which the predicate is true."""
+    """Return the windows of the cross product, each with only the rows for which the predicate is true."""
     pairs = window_cross_product(WindowCrossProduct(op.left, op.right), left, right)
     return [replace(w, rows=select(op.predicate, w.rows, row_contexts(op.schema))) for w in pairs]
 
 
 def tick_union(left: Sequence[Bag], right: Sequence[Bag]) -> list[int]:
-    """The ticks at which `left` or `right` has a window, each once, in order (getTickUnion; S9)."""
+    """Return the ticks at which `left` or `right` has a window, each once, in order (getTickUnion; S9)."""
     return sorted({w.tick for w in left} | {w.tick for w in right})
 
 
 def tick_cross_product(tick: int, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """The products of all pairs of windows current at a tick, in the order of the left ones (S10)."""
+    """Return the products of all pairs of windows that are current at a tick, in the order of the left ones (S10)."""
     lefts, rights = current_windows(tick, left), current_windows(tick, right)
     return [concat_windows(first, second) for first in lefts for second in rights]
 
 
 def current_windows(tick: int, windows: Sequence[Bag]) -> list[Bag]:
-    """The windows current at `tick`: all of the last tick so far with a window; per key if keyed (S8).
+    """Return the windows that are current at `tick`: all windows of the last tick that had any, per key (S8).
 
     With several keys, every window of the last tick of its key; the final bag of a key counts only at its own tick.
     """
@@ -337,6 +356,6 @@ def current_windows(tick: int, windows: Sequence[Bag]) -> list[Bag]:
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
-    """The product of two windows: every left row joined to every right row, at the later of their ticks."""
+    """Return the product of two windows: every left row joined to every right row, at the later of their ticks."""
     rows = tuple(first + second for first in left.rows for second in right.rows)
     return Bag(max(left.tick, right.tick), rows, left.key + right.key, left.is_final or right.is_final)

@@ -33,23 +33,23 @@ class Inputs:
     rejected: Mapping[str, tuple[RejectedMessage, ...]] = field(default_factory=dict)
 
     def elements_of(self, extent: str) -> list[Element]:
-        """The recorded elements of an extent between the run's start and end, numbered from 1."""
+        """Return the recorded elements of a source between the run's start and end, numbered from 1."""
         elements = [e for e in self.streams.get(extent, ()) if self.start <= e.tick <= self.until]
         return [Element(e.tick, index, e.row) for index, e in enumerate(elements, start=1)]
 
 
 def stream_acquire(op: StreamAcquire, inputs: Inputs) -> list[Element]:
-    """Figure 2 acquire: a sensed extent's readings, recorded at ticks 0, every, 2*every, ... (S37)."""
+    """Return the readings of a sensed source, recorded at ticks 0, every, 2*every, ... (Figure 2 acquire; S37)."""
     return inputs.elements_of(op.extent)
 
 
 def stream_receive(op: StreamReceive, inputs: Inputs) -> list[Element]:
-    """Section 6.1 receive: a pushed extent's recorded tuples in order of arrival."""
+    """Return the recorded tuples of a source that pushes them, in order of arrival (Section 6.1 receive)."""
     return inputs.elements_of(op.extent)
 
 
 def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
-    """Figure 5 scanTable: the rows of a stored table at the end of tick `now` (S11)."""
+    """Return the rows of a stored table at the end of tick `now` (Figure 5 scanTable; S11)."""
     content: tuple[Row, ...] = ()
     for version in inputs.tables.get(op.extent, ()):
         if version.tick <= now:
@@ -58,5 +58,5 @@ def scan_table(op: StoredTable, now: int, inputs: Inputs) -> tuple[Row, ...]:
 
 
 def values(op: Values) -> tuple[Row, ...]:
-    """The rows of SPARQL's VALUES clause, the same at every tick."""
+    """Return the rows of SPARQL's VALUES clause, which are the same at every tick."""
     return op.rows

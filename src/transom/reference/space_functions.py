@@ -12,41 +12,53 @@ from transom.model.types import Line, Point, wkb
 
 
 def position_of_measure(measure: int) -> Position:
-    """The geometry for distances: the globe if `measure` is 0, else a plane with that many micrometres per unit."""
+    """Return the geometry in which distances are measured: the globe or a plane.
+
+    `measure` is 0 for the globe, else the micrometres per unit of a plane.
+    """
     return Position("x", "y", geodesic=measure == 0, unit=measure or 1)
 
 
 def distance_between(first: Point, second: Point, measure: int) -> int | None:
-    """Distance in micrometres, None if a point is invalid; `measure`: 0 globe, else micrometres per planar unit."""
+    """Compute the distance of two points in micrometres; None if a point is invalid.
+
+    `measure` is 0 for the globe, else the micrometres per unit of a plane.
+    """
     position = position_of_measure(measure)
     start, end = position.point(*first), position.point(*second)
     return None if start is None or end is None else step_length(position, start, end)
 
 
 def kilometres_per_hour(micrometres: int, ticks: int, tick_length: int) -> float:
-    """The speed in km/h over a distance in a number of ticks of `tick_length` microseconds."""
+    """Compute the speed in km/h over a distance in a number of ticks of `tick_length` microseconds."""
     return float(micrometres * 18) / float(ticks * tick_length * 5)
 
 
 def _point(x: float, y: float = 0.0, measure: int = 1) -> Point | None:
-    """POINT: the point with two coordinates; NULL if invalid; `measure` 0 is the globe, else the plane."""
+    """SQL POINT: the point with two coordinates, on the globe if `measure` is 0; NULL if it is invalid."""
     return None if position_of_measure(measure).point(x, y) is None else Point(x, y)
 
 
 def _distance(first: Point, second: Point, measure: int) -> float | None:
-    """DISTANCE: the distance of two points in metres, on the globe if `measure` is 0; NULL if a point is invalid."""
+    """SQL DISTANCE: the distance of two points in metres, on the globe if `measure` is 0; NULL if one is invalid."""
     distance = distance_between(first, second, measure)
     return None if distance is None else distance / 1e6
 
 
 def _within(first: Point, second: Point, limit: int, measure: int) -> bool | None:
-    """WITHIN: whether two points are at most `limit` micrometres apart; `measure` 0: globe; NULL if one is invalid."""
+    """SQL WITHIN: whether two points are at most `limit` micrometres apart; NULL if one is invalid.
+
+    `measure` is 0 for the globe, else the micrometres per unit of a plane.
+    """
     distance = distance_between(first, second, measure)
     return None if distance is None else distance <= limit
 
 
 def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure: int, tick_length: int) -> float | None:
-    """SPEED in km/h, ticks of `tick_length` microseconds; `measure` 0: globe; NULL for equal ticks or a bad point."""
+    """SQL SPEED: the speed in km/h from a point at a tick to another; NULL for equal ticks or an invalid point.
+
+    `measure` is 0 for the globe; a tick has `tick_length` microseconds.
+    """
     distance = distance_between(first, second, measure)
     if start_tick == end_tick or distance is None:
         return None
@@ -54,7 +66,10 @@ def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure:
 
 
 def _heading(first: Point, second: Point, measure: int) -> float | None:
-    """HEADING: the direction between two points in degrees from north, `measure` 0: globe; NULL if equal or invalid."""
+    """SQL HEADING: the direction from a point to another, in degrees from north; NULL if equal or invalid.
+
+    `measure` is 0 for the globe.
+    """
     if first == second or distance_between(first, second, measure) is None:
         return None
     if measure == 0:
@@ -63,12 +78,12 @@ def _heading(first: Point, second: Point, measure: int) -> float | None:
 
 
 def _text(geometry: Point | Line) -> str:
-    """WKT: the well-known text of a point or line."""
+    """SQL WKT: the well-known text of a point or line."""
     return str(geometry)
 
 
 def _binary(geometry: Point | Line) -> str:
-    """WKB: the well-known binary of a point or line, as hexadecimal digits."""
+    """SQL WKB: the well-known binary of a point or line, as hexadecimal digits."""
     return wkb([geometry] if isinstance(geometry, Point) else geometry)
 
 

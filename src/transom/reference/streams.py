@@ -12,29 +12,29 @@ from transom.reference.relations import project, with_previous_window
 
 
 def stream_select(op: StreamSelect, elements: Sequence[Element]) -> list[Element]:
-    """Figure 1: the tuples of a stream for which a predicate is true, with their tick and index."""
+    """Keep the elements of a stream for which a predicate is true, with their tick and index (Figure 1)."""
     schema = op.input.schema
     return [e for e in elements if is_true(op.predicate, RowContext.of(schema, e))]
 
 
 def stream_project(op: StreamProject, elements: Sequence[Element]) -> list[Element]:
-    """Figure 3: map each tuple of a stream by a list of expressions; tick and index are kept."""
+    """Map each element of a stream by a list of expressions, keeping its tick and index (Figure 3)."""
     schema = op.input.schema
     return [Element(e.tick, e.index, project(op.items, RowContext.of(schema, e))) for e in elements]
 
 
 def stream_union(parts: Sequence[Sequence[Element]]) -> list[Element]:
-    """Merge streams in order of tick; the stable sort keeps the order of the parts within a tick (R10, R24)."""
+    """Merge streams by tick; within a tick the order of the streams is kept (R10, R24)."""
     return renumber(sorted((element for part in parts for element in part), key=lambda element: element.tick))
 
 
 def renumber(elements: Sequence[Element]) -> list[Element]:
-    """The elements with their index replaced by their number in this stream, from 1 (S15)."""
+    """Replace the index of each element by its number in this stream, from 1 (S15)."""
     return [Element(e.tick, index, e.row) for index, e in enumerate(elements, start=1)]
 
 
 def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
-    """Split a stream into accepted rows, and rows that their object could reach only above the speed limit."""
+    """Split a stream into accepted elements and those that their object could reach only above the speed limit."""
     schema = op.input.schema
     accepted: list[Element] = []
     rejected: list[Element] = []
@@ -58,21 +58,21 @@ def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Eleme
 
 
 def r_stream(windows: Sequence[Bag]) -> list[Element]:
-    """RSTREAM (Figure 8): the tuples of every window, in order of windows, with its tick and indexes from 1."""
+    """RSTREAM: the rows of every window, in order of windows, at its tick and numbered from 1 (Figure 8)."""
     return stream_of_batches([(w.tick, w.rows) for w in windows])
 
 
 def i_stream(windows: Sequence[Bag]) -> list[Element]:
-    """ISTREAM (Figure 8): the tuples of each window, at its tick, that the previous window of its key lacked."""
+    """ISTREAM: the rows of each window, at its tick, that the previous window of its key lacked (Figure 8)."""
     return stream_of_batches([(w.tick, difference(w.rows, before)) for before, w in with_previous_window(windows)])
 
 
 def d_stream(windows: Sequence[Bag]) -> list[Element]:
-    """DSTREAM (Sec. 6.3): the tuples that the previous window of the key had and a window lacks, at its tick (S13)."""
+    """DSTREAM: the rows that each window, at its tick, lacks and the previous window of its key had (Sec. 6.3; S13)."""
     return stream_of_batches([(w.tick, difference(before, w.rows)) for before, w in with_previous_window(windows)])
 
 
 def stream_of_batches(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:
-    """Concatenate rows by tick to a stream of tuples, whose index runs from 1 (Figure 8 append)."""
+    """Concatenate the rows of successive ticks to a stream of elements, numbered from 1 (Figure 8 append)."""
     tagged = [(tick, row) for tick, rows in batches for row in rows]
     return [Element(tick, index, row) for index, (tick, row) in enumerate(tagged, start=1)]

@@ -16,7 +16,10 @@ from transom.reference.space_functions import kilometres_per_hour
 
 
 def evaluate_track(track: TrackAggregate, schema: Schema, rows: Sequence[Row]) -> Value:
-    """The value of a trajectory aggregate over a window's or group's rows in tick order, ties in row order (C24)."""
+    """Compute a trajectory aggregate over the rows of a window or group, in tick order (C24).
+
+    Rows of the same tick keep their order.
+    """
     ticks: list[int] = []
     points: list[Point] = []
     timed = ((_tick_of(track, schema, row), _point_of(track, schema, row)) for row in rows)
@@ -41,18 +44,18 @@ def evaluate_track(track: TrackAggregate, schema: Schema, rows: Sequence[Row]) -
 
 
 def path_length(track: TrackAggregate, points: Sequence[Point]) -> int:
-    """The length of the path through `points`, in micrometres, in the geometry of the aggregate's position."""
+    """Compute the length of the path through `points`, in micrometres, in the geometry of the aggregate's position."""
     return sum(step_length(track.position, start, end) for start, end in pairwise(points))
 
 
 def _tick_of(track: TrackAggregate, schema: Schema, row: Row) -> int:
-    """The tick of a row, which the trajectory aggregate's tick expression computes."""
+    """Return the tick of a row, which the trajectory aggregate's tick expression computes."""
     tick = evaluate_expression(track.tick, RowContext(schema, row))
     assert isinstance(tick, int)  # noqa: S101 - a tick is never NULL
     return tick
 
 
 def _point_of(track: TrackAggregate, schema: Schema, row: Row) -> Point | None:
-    """The position of a row, which the trajectory aggregate's point expression computes; None if NULL or invalid."""
+    """Compute the position of a row from the trajectory aggregate's point expression; None if NULL or invalid."""
     point = evaluate_expression(track.point, RowContext(schema, row))
     return point if isinstance(point, Point) and track.position.point(*point) is not None else None

@@ -46,12 +46,12 @@ class PositionedElement:
 
 
 def scan(op: Window, table: StoredTable, inputs: Inputs) -> list[Bag]:
-    """Figure 5: the windows of a table, one per scan tick of `op` in the run, in order, with the table's rows then."""
+    """Scan a table: return a window with the table's rows for each scan tick of `op` in the run (Figure 5)."""
     return [Bag(now, scan_table(table, now, inputs)) for now in scan_ticks(op.slide, table, inputs)]
 
 
 def scan_ticks(slide: Slide, table: StoredTable, inputs: Inputs) -> Sequence[int]:
-    """The ticks of the run at which a stored table is scanned: the first, each boundary, or each change (S17)."""
+    """Return the ticks of the run at which a stored table is scanned: the first, each boundary or each change (S17)."""
     match slide:
         case AtStart():
             return [inputs.start] if inputs.start <= inputs.until else []
@@ -72,19 +72,19 @@ def is_changed(table: StoredTable, now: int, inputs: Inputs) -> bool:
 
 
 def boundaries(slide: Every, inputs: Inputs) -> Sequence[int]:
-    """The ticks of the run at which a slide has a boundary; a later start of the run does not shift them (S38)."""
+    """Return the ticks of the run at which a slide has a boundary; a later start does not shift them (S38)."""
     skipped = max(0, -(-(inputs.start - slide.first) // slide.step))
     return range(slide.first + skipped * slide.step, inputs.until + 1, slide.step)
 
 
 def window(op: Window, elements: Sequence[Element], inputs: Inputs) -> list[Bag]:
-    """Figure 6 for any coordinate: a window per key and slide event, with the elements in range; by tick, then key."""
+    """Create a window for each key and slide event, with the elements in range; by tick, then key (Figure 6)."""
     windows = [w for key, members in elements_by_key(op, elements) for w in windows_of_key(op, key, members, inputs)]
     return sorted(windows, key=lambda w: (w.tick, row_key(w.key)))
 
 
 def validity(op: Window, elements: Sequence[Element]) -> list[tuple[Element, int, int | None]]:
-    """Each element with the ticks at which it enters and leaves the window; None if it never leaves.
+    """Return each element with the ticks at which it enters and leaves the window; None if it never leaves.
 
     Equivalent to `window`, without a bag per tick: an element in range stays until the lower bound has passed it. An
     end of None is forever. An element whose end equals its start is never visible. Unsupported for windows whose
@@ -104,7 +104,10 @@ def validity(op: Window, elements: Sequence[Element]) -> list[tuple[Element, int
 
 
 def windows_of_key(op: Window, key: Row, elements: Sequence[PositionedElement], inputs: Inputs) -> list[Bag]:
-    """A key's windows by tick; if `op.forget_after` ticks pass without its rows, an empty final one ends them (E8)."""
+    """Return the windows of a key by tick.
+
+    If `op.forget_after` ticks pass without a row of the key, an empty final window ends them (E8).
+    """
     windows = [
         Bag(now, tuple(with_tags(op, e.element) for e in elements if is_in_window(op.range, e, at)), key)
         for now, at in slide_events(op, elements, inputs)
@@ -117,7 +120,7 @@ def windows_of_key(op: Window, key: Row, elements: Sequence[PositionedElement], 
 
 
 def elements_by_key(op: Window, elements: Sequence[Element]) -> list[tuple[Row, list[PositionedElement]]]:
-    """The elements of each key, with their coordinates; without a key, all elements as one group (C14).
+    """Group elements by key, and add their coordinates; without a key, all elements are one group (C14).
 
     Without a key the group exists even if it is empty. A key that returns after it was forgotten is a new key (E8).
     """
@@ -135,7 +138,7 @@ def elements_by_key(op: Window, elements: Sequence[Element]) -> list[tuple[Row, 
 
 
 def split_lifetimes(forget_after: int | None, elements: Sequence[Element]) -> list[list[Element]]:
-    """A key's elements, split at gaps of over `forget_after` ticks (None: never), after which it is a new key (E8)."""
+    """Split a key's elements at gaps of over `forget_after` ticks (None: never), after which it is a new key (E8)."""
     lifetimes: list[list[Element]] = []
     for e in elements:
         if not lifetimes or (forget_after is not None and e.tick - lifetimes[-1][-1].tick - 1 > forget_after):
@@ -147,7 +150,7 @@ def split_lifetimes(forget_after: int | None, elements: Sequence[Element]) -> li
 def position_elements(
     op: Window, numbered: Sequence[Element], elements: Sequence[Element] = ()
 ) -> list[PositionedElement]:
-    """Elements with tick, index in `numbered`, distance (C11); `elements`, if any, have the index in the whole stream.
+    """Add to each element its tick, its index in `numbered` and the distance travelled up to it (C11).
 
     An element without a position has the distance of its predecessor. `numbered` has the indexes within a key, and
     `elements` the same elements with their stream index, which stays as a tag.
@@ -178,7 +181,7 @@ def element_position(op: Window, element: Element) -> tuple[float, float] | None
 def slide_events(
     op: Window, elements: Sequence[PositionedElement], inputs: Inputs
 ) -> list[tuple[int, CoordinateValues]]:
-    """When a window over one key's elements is created in the run: each tick, with every coordinate's value then.
+    """Return the events that create a window over one key's elements: the tick, and each coordinate's value then.
 
     On the tick coordinate there is a window at every boundary, with or without arrivals (S5, S22), for a key from its
     first element on (C14). On the index coordinate there is a window when the row of that number arrives, at its tick
@@ -208,7 +211,7 @@ def slide_events(
 
 
 def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> CoordinateValues:
-    """The value of each coordinate at the end of tick `now`: that of the last of the elements so far."""
+    """Return the value of each coordinate at the end of tick `now`: that of the last element so far."""
     so_far = [e.at for e in elements if e.at[TICK] <= now]
     return {**(so_far[-1] if so_far else {INDEX: 0, DISTANCE: 0}), TICK: now}
 
@@ -216,7 +219,10 @@ def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> Coordinat
 def boundary_crossings(
     coordinate: Coordinate, step: int, first: int, instants: Sequence[int], elements: Sequence[PositionedElement]
 ) -> list[tuple[int, CoordinateValues]]:
-    """The slide events, at `instants` when a coordinate passed a new `first` + n * `step`, with that value (C12)."""
+    """Return the slide events at which a coordinate reached a new boundary, with that boundary as its value (C12).
+
+    The boundaries are `first` + n * `step`; there is at most one event at each of the `instants`.
+    """
     events: list[tuple[int, CoordinateValues]] = []
     last = first - step
     for now in instants:
@@ -231,7 +237,7 @@ def boundary_crossings(
 def change_ticks(
     op: Window, elements: Sequence[PositionedElement], ticks: Sequence[int]
 ) -> list[tuple[int, CoordinateValues]]:
-    """The slide events at those of `ticks` at which the elements in range differ from the tick before (C28)."""
+    """Return the slide events of those `ticks` at which other elements are in range than at the tick before (C28)."""
     events: list[tuple[int, CoordinateValues]] = []
     before: list[int] = []
     for now in ticks:
@@ -244,12 +250,12 @@ def change_ticks(
 
 
 def is_in_window(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
-    """Whether an element had arrived and lay in range when a window was created with the coordinate values `at`."""
+    """Whether an element had arrived and was in range when a window was created with the coordinate values `at`."""
     return element.at[TICK] <= at[TICK] and element.at[INDEX] <= at[INDEX] and in_range(window_range, element, at)
 
 
 def in_range(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
-    """Whether an element lies within a range's bounds, both included, at coordinate values `at`, or in its region."""
+    """Whether an element is in a range: in its region, or between its bounds (included) at coordinate values `at`."""
     match window_range:
         case CoordinateRange(coordinate=coordinate, low=low, high=high):
             return low.at(at[coordinate]) <= element.at[coordinate] <= high.at(at[coordinate])
@@ -266,10 +272,10 @@ def in_range(window_range: Range, element: PositionedElement, at: CoordinateValu
 
 
 def can_hold(window_range: Range, element: PositionedElement) -> bool:
-    """Whether a range can ever hold an element; False only for an element outside of the range's region."""
+    """Whether a range can ever hold an element; False only if the element is outside of the range's region."""
     return not isinstance(window_range, RegionRange) or in_range(window_range, element, element.at)
 
 
 def with_tags(op: Window, element: Element) -> Row:
-    """The row of an element, with its tick and index appended where the query reads them as columns (S35)."""
+    """Return the row of an element, with its tick and index appended where the query reads them as columns (S35)."""
     return element.row + tuple(element.tick if a.name == "tick" else element.index for a in op.tags)

@@ -12,9 +12,10 @@ from transom.reference.rdf.numbers import divide, sum_terms
 
 
 def term_aggregate(function: AggregateFunction, members: Sequence[Any], separator: str) -> Term | None:
-    """Aggregate terms (COUNT(*): solutions); `separator`: GROUP_CONCAT's; None for an error; COUNT, SAMPLE skip errors.
+    """Compute an aggregate over RDF terms; returns None for an error.
 
-    COUNT and SAMPLE ignore errors.
+    COUNT and SAMPLE skip terms that are errors. `members` of COUNT(*) are solutions; `separator` is that of
+    GROUP_CONCAT.
     """
     terms = [member for member in members if member is not None]
     if function is AggregateFunction.COUNT:

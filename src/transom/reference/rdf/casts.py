@@ -91,7 +91,7 @@ def _to_boolean(value: Value) -> Term | None:
 
 
 def _to_number(value: Value, kind: NumericKind) -> Term | None:
-    """A number or boolean as a number of another kind; None if not finite or out of range where `kind` needs it."""
+    """Convert a number or boolean to another kind of number; None if that kind cannot hold the value."""
     if isinstance(value, bool):
         return result_literal(NumericValue(NumericKind.INTEGER, int(value)).to(kind))
     if not isinstance(value, NumericValue):
@@ -104,7 +104,7 @@ def _to_number(value: Value, kind: NumericKind) -> Term | None:
 
 
 def _to_instant(value: Value, datatype: str) -> Term | None:
-    """A date, time or dateTime converted to another of these datatypes; None if it lacks a date or time."""
+    """Convert a date, time or dateTime to another of these datatypes; None if it lacks a date or time."""
     if not isinstance(value, Instant):
         return None
     if value.datatype != datatype:
@@ -119,7 +119,10 @@ def _to_instant(value: Value, datatype: str) -> Term | None:
 
 
 def _to_duration(value: Value, datatype: str) -> Term | None:
-    """A duration as a `datatype`, keeping its months, seconds or both as that has them; None for other values."""
+    """Convert a duration to another duration datatype; None for other values.
+
+    The result keeps the months, the seconds or both, as `datatype` has them.
+    """
     if not isinstance(value, XsdDuration):
         return None
     months = value.months if datatype in (DURATION, YEAR_MONTH) else 0

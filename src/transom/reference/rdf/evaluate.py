@@ -32,7 +32,10 @@ from transom.reference.sources import Inputs, values
 
 
 def evaluate(op: RdfPlan, inputs: Inputs) -> RdfAnswer:
-    """Evaluate a SPARQL plan to its answer, intervals from tick 0; Unsupported for volatile functions over streams."""
+    """Evaluate a SPARQL plan to its answer, whose validity intervals begin at tick 0 or later.
+
+    Raises Unsupported for volatile functions over streams.
+    """
     if reads_streams(op) and (calls := volatile_calls(op)):
         raise Unsupported(
             calls[0].function.name, "over a stream its value would change within a solution's time", "never"
@@ -41,7 +44,7 @@ def evaluate(op: RdfPlan, inputs: Inputs) -> RdfAnswer:
     points = change_instants(timed)
 
     def at(t: int) -> InstantSnapshot:
-        """The snapshot from which the output of every operator of the query at instant `t` is computed."""
+        """Return the snapshot from which the output of every operator at instant `t` is computed."""
         return InstantSnapshot(inputs, timed, t)
 
     columns = op.schema.names
@@ -69,7 +72,7 @@ ValidRows: TypeAlias = Mapping[Operator, list[Valid[Row]]]
 
 
 def timed_operators(op: Operator, inputs: Inputs) -> ValidRows:
-    """The operators that read RDF sources directly, each with its rows and their validity intervals, for snapshots."""
+    """Evaluate the operators that read RDF sources directly to their rows with validity intervals."""
     nodes = list(walk(op))
     patterns = [node for node in nodes if isinstance(node, TriplePattern)]
     sources = [node.input for node in nodes if isinstance(node, PathPattern)]
@@ -78,13 +81,13 @@ def timed_operators(op: Operator, inputs: Inputs) -> ValidRows:
 
 
 def change_instants(timed: ValidRows) -> list[int]:
-    """The instants at which any output can change: 0, and the start and end of every validity interval in `timed`."""
+    """Return the instants at which any output can change: 0, and start and end of every validity interval."""
     ends = (end for rows in timed.values() for row in rows for end in (row.start, row.end) if end is not None)
     return sorted({0, *ends})
 
 
 def valid_elements(op: Windows, inputs: Inputs) -> list[Valid[Row]]:
-    """A source's statements, or a triple pattern's solutions, with validity intervals, in order of their start."""
+    """Return a source's statements, or a triple pattern's solutions, with validity intervals, by interval start."""
     match op:
         case TriplePattern(input=child):
             return patterns.triple_pattern(op, valid_elements(child, inputs))
@@ -108,17 +111,17 @@ class InstantSnapshot:
     outer: Mapping[str, Term] = field(default_factory=dict)
 
     def valid(self, op: Windows) -> Rows:
-        """The source's statements, or the triple pattern's solutions, that are valid at this instant."""
+        """Return the source's statements, or the triple pattern's solutions, that are valid at this instant."""
         return tuple(e.payload for e in self.timed[op] if e.at(self.t))
 
     def statements_of(self, op: Construct | Describe) -> Rows:
-        """The statements that a CONSTRUCT or DESCRIBE produces at this instant."""
+        """Return the statements that a CONSTRUCT or DESCRIBE produces at this instant."""
         if isinstance(op, Construct):
             return forms.construct(op, self.rows(op.input))
         return forms.describe(op, self.rows(op.input), self.valid(op.statements))
 
     def rows(self, op: Windows) -> Rows:
-        """The solutions that an operator produces at this instant, in order if the operator defines one."""
+        """Return the solutions that an operator produces at this instant, in order if the operator defines an order."""
         match op:
             case TriplePattern():
                 return self._compatible_rows(op.schema, self.valid(op))
@@ -140,7 +143,10 @@ class InstantSnapshot:
                 raise PlanError(f"{type(op).__name__} gives no solutions")
 
     def _compatible_rows(self, schema: Schema, rows: Rows) -> Rows:
-        """The `rows`, solutions in an EXISTS, that agree with the outer bindings; variables bound there become NULL."""
+        """Keep the solutions in an EXISTS that agree with the bindings around it.
+
+        Variables that those bindings bind become NULL in the solutions.
+        """
         if not self.outer:
             return rows
         bound = [name in self.outer for name in schema.names]
@@ -148,26 +154,29 @@ class InstantSnapshot:
         return tuple(tuple(None if is_bound else cell for cell, is_bound in zip(row, bound)) for row in compatible)
 
     def _exists(self, pattern: Windows, outer: Mapping[str, Term]) -> bool:
-        """Whether the pattern of an EXISTS has a solution at this instant that agrees with the outer bindings."""
+        """Whether the pattern of an EXISTS has a solution at this instant that agrees with the bindings around it."""
         inner = replace(self, outer=outer)
         return any(_is_compatible(pattern.schema.names, row, outer) for row in inner.rows(pattern))
 
     def scopes(self, schema: Schema) -> Callable[[Row], SolutionContext]:
-        """A function that makes a solution, a row of `schema`, the context in which expressions are evaluated."""
+        """Return a function that wraps a solution, a row of `schema`, as the evaluation context of expressions."""
         names = schema.names
         return lambda row: SolutionContext(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
 
     def _bind_contexts(self, op: WindowProject) -> ContextFactory:
-        """Contexts for the expression of a BIND, in which each input solution gets new blank nodes from BNODE()."""
+        """Return evaluation contexts for the expression of a BIND: BNODE() gives new blank nodes in each solution."""
         copies: Counter[Row] = Counter()
         owner, site = strip_binds(op).schema.names, op.items[-1].attribute.name
 
         def scopes(schema: Schema) -> Callable[[Row], SolutionContext]:
-            """A function that makes an input row of the BIND the context in which its expression is evaluated."""
+            """Return a function that wraps an input row of the BIND as the evaluation context of its expression."""
             inner = self.scopes(schema)
 
             def scope(row: Row) -> SolutionContext:
-                """The context for an input row of the BIND; equal rows are numbered to get different blank nodes."""
+                """Wrap an input row of the BIND as an evaluation context.
+
+                Equal rows are numbered, so that they get different blank nodes.
+                """
                 copies[row] += 1
                 return replace(inner(row), owner=owner, copy=copies[row] - 1, call_site=site)
 
@@ -177,15 +186,15 @@ class InstantSnapshot:
 
 
 def _is_compatible(names: tuple[str, ...], row: Row, outer: Mapping[str, Term]) -> bool:
-    """Whether a solution, a row with these variable names, agrees with the outer bindings; NULL always agrees."""
+    """Whether a solution, a row with these variable names, agrees with the outer bindings; a NULL always agrees."""
     return all(cell is None or outer.get(name, cell) == cell for name, cell in zip(names, row))
 
 
 def term_of(expression: Expression, scope: SolutionContext) -> Term | None:
-    """The value of a SPARQL expression, whose variables `scope` resolves, as a term; None if it is NULL."""
+    """Evaluate a SPARQL expression, whose variables `scope` supplies, to a term; None if it is NULL."""
     return as_term(evaluate_expression(expression, scope))
 
 
 def _row_order_key(row: Row) -> tuple[tuple[int, str, str, str], ...]:
-    """What `sorted` compares for a row of RDF terms, column by column, so that answers have a canonical order."""
+    """Return the key by which `sorted` orders rows of RDF terms, which gives answers a canonical order."""
     return tuple(term_order_key(as_term(cell)) for cell in row)

@@ -22,7 +22,7 @@ from transom.reference.rdf.strings import simple_string
 
 
 def _no_match(pattern: Windows, outer: Mapping[str, Term]) -> bool:
-    """The default evaluation of EXISTS in contexts without data: no pattern has a solution."""
+    """Answer EXISTS in contexts without data: no pattern has a solution."""
     return False
 
 
@@ -44,37 +44,37 @@ class SolutionContext(EvaluationContext):
     calls: count[int] = field(default_factory=count)
 
     def cell(self, attribute: Attribute) -> Value:
-        """The term of variable `attribute` in this solution, else in the bindings around an EXISTS; None if unbound."""
+        """Return the term of a variable in this solution, or else in the bindings around an EXISTS; None if unbound."""
         term = self.solution.get(attribute.name)
         return term if term is not None else self.outer.get(attribute.name)
 
     def exists(self, exists: Exists) -> bool:
-        """Whether the pattern of an EXISTS has a solution that agrees with this solution and those around it."""
+        """Whether the pattern of an EXISTS has a solution that agrees with this solution and with outer bindings."""
         bound = {name: term for name, term in self.solution.items() if isinstance(term, Term)}
         return self.match_exists(pattern_of_exists(exists), {**self.outer, **bound})
 
     def term_function(self, name: str) -> Callable[..., Any]:
-        """The Python implementation of a SPARQL function; NOW and BNODE are methods of this context."""
+        """Return the Python function that implements a SPARQL function; NOW and BNODE are methods of this context."""
         implementation = TERM_IMPLEMENTATIONS.get(name)
         if implementation is not None:
             return implementation
         return self._now if name == "NOW" else self._new_node
 
     def _now(self) -> Literal:
-        """NOW(): the time of the query as a literal; UsageError if the run was given none."""
+        """SPARQL NOW(): the time of the query as a literal; raises UsageError if the run has none."""
         if self.time is None:
             raise UsageError("the query asks what time it is", hint="say it with `now`")
         return self.time
 
     def _new_node(self, label: Term | None = None) -> BlankNode | None:
-        """BNODE(): a blank node new for this solution; equal string labels give one node; None for other labels."""
+        """SPARQL BNODE(): a blank node of this solution, the same for equal string labels; None for other labels."""
         if label is None:
             return self._node(f"{self.call_site}{next(self.calls)}")
         characters = simple_string(label)
         return None if characters is None else self._node(f"={characters}")
 
     def _node(self, label: str) -> BlankNode:
-        """The blank node with a label that belongs to this solution; other solutions have other nodes."""
+        """Return the blank node of this solution with a label; other solutions have other nodes."""
         owner = self.solution if self.owner is None else self.owner
         return solution_blank_node(
             Solution.from_row(owner, [self.solution.get(name) for name in owner]), self.copy, label

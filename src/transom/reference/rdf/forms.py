@@ -17,7 +17,7 @@ from transom.reference.relations import Rows
 
 
 def construct(op: Construct, rows: Rows) -> Rows:
-    """CONSTRUCT: the template's statements for each solution; those with an unbound or invalid term are left out."""
+    """CONSTRUCT: fill the template in for each solution, and drop statements with an unbound or invalid term."""
     statements: list[Row] = []
     copies: Counter[Row] = Counter()
     names = op.input.schema.names
@@ -33,7 +33,10 @@ def construct(op: Construct, rows: Rows) -> Rows:
 
 
 def instantiate_term(item: TermPattern, solution: Solution, copy: int) -> Term | None:
-    """A CONSTRUCT template's item for a solution, None if unbound; `copy` numbers equal solutions, for blank nodes."""
+    """Return the term for an item of a CONSTRUCT template in a solution; None if it is unbound.
+
+    `copy` numbers equal solutions, which get different blank nodes.
+    """
     match item:
         case Column(name=name):
             return solution.get(name)
@@ -44,13 +47,16 @@ def instantiate_term(item: TermPattern, solution: Solution, copy: int) -> Term |
 
 
 def solution_blank_node(solution: Solution, copy: int, label: str) -> BlankNode:
-    """The blank node for `label` in a solution, equal at all ticks; `copy`, a number, tells equal solutions apart."""
+    """Return the blank node for a label of a CONSTRUCT template in a solution, the same at all ticks.
+
+    `copy` numbers equal solutions, which get different nodes.
+    """
     digest = sha256(f"{solution} {copy} {label}".encode()).hexdigest()
     return BlankNode(f"n{digest[:20]}")
 
 
 def describe(op: Describe, rows: Rows, statements: Rows) -> Rows:
-    """DESCRIBE: those of `statements` whose subject is an IRI of the query or a variable's value in `rows` (R19)."""
+    """DESCRIBE: the statements whose subject is an IRI of the query or a variable's value in `rows` (R19)."""
     subjects: set[Value] = {resource for resource in op.resources if isinstance(resource, IRI)}
     for column, name in enumerate(op.input.schema.names):
         if variable(name) in op.resources:
@@ -59,5 +65,5 @@ def describe(op: Describe, rows: Rows, statements: Rows) -> Rows:
 
 
 def ask(rows: Rows) -> bool:
-    """ASK: whether there is a solution, that is, a row (R17)."""
+    """SPARQL ASK: whether there is any solution (R17)."""
     return bool(rows)

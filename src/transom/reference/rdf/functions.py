@@ -49,7 +49,7 @@ def _different(first: Term, second: Term) -> bool | None:
 
 
 def _at_most(first: Term, second: Term) -> bool | None:
-    """SPARQL `<=`: whether the first value is less than the second or equal; None if they are not comparable."""
+    """SPARQL `<=`: whether the first value is at most the second; None, an error, if they are not comparable."""
     smaller, equal = term_less_than(first, second), terms_equal(first, second)
     return None if smaller is None or equal is None else smaller or equal
 
@@ -108,7 +108,7 @@ def _instant(term: Term) -> Instant | None:
 
 
 def _instant_field(name: str, term: Term) -> Term | None:
-    """SPARQL YEAR, ..., MINUTES: the field `name` of an xsd:dateTime as an integer; None for other terms."""
+    """SPARQL YEAR, MONTH, DAY, HOURS, MINUTES: the field `name` of an xsd:dateTime; None for other terms."""
     instant = _instant(term)
     return integer(getattr(instant, name)) if instant is not None else None
 
@@ -134,7 +134,7 @@ def _zone_text(term: Term) -> Term | None:
 
 
 def _digest(name: str, term: Term) -> Term | None:
-    """SPARQL MD5, SHA1, ...: the digest of a string in hexadecimal by hash function `name`; None for other terms."""
+    """SPARQL MD5, SHA1 and others: the hexadecimal digest of a string by hash function `name`; None for other terms."""
     text = strings.simple_string(term)
     return Literal(hashlib.new(name, text.encode()).hexdigest()) if text is not None else None
 

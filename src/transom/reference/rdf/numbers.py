@@ -26,7 +26,7 @@ def numeric_value(term: Term) -> NumericValue | None:
 
 
 def result_literal(number: NumericValue | None) -> Literal | None:
-    """The number as a canonical literal; None if it is None or out of range for its kind."""
+    """Convert a number to a canonical literal; None if it is None or out of range for its kind."""
     if number is not None and number.kind is NumericKind.FLOAT:
         number = number.to(NumericKind.FLOAT)
     fitted = fit_decimal(number) if number is not None else None
@@ -34,7 +34,7 @@ def result_literal(number: NumericValue | None) -> Literal | None:
 
 
 def _promoted_pair(first: Term, second: Term) -> tuple[NumericValue, NumericValue] | None:
-    """Two numeric literals as values of one kind, the wider of theirs; None if a term is not a number."""
+    """Convert two numeric literals to values of the wider of their kinds; None if a term is not a number."""
     left, right = numeric_value(first), numeric_value(second)
     if left is None or right is None:
         return None
@@ -43,7 +43,7 @@ def _promoted_pair(first: Term, second: Term) -> tuple[NumericValue, NumericValu
 
 
 def _exact_result(left: NumericValue, right: NumericValue, sign: str) -> NumericValue:
-    """The exact result of `+`, `-` or `*`, by `sign`, on two integers or two decimals."""
+    """Compute `+`, `-` or `*`, by `sign`, on two integers or two decimals, exactly."""
     with localcontext() as context:
         context.prec = 6 * DIGITS
         a, b = Decimal(left.value), Decimal(right.value)
@@ -52,7 +52,7 @@ def _exact_result(left: NumericValue, right: NumericValue, sign: str) -> Numeric
 
 
 def _compute(first: Term, second: Term, sign: str) -> Literal | None:
-    """SPARQL `+`, `-` or `*`, by `sign`, on two terms; None if one is not a number or the result is out of range."""
+    """Compute SPARQL `+`, `-` or `*`, by `sign`; None if a term is not a number or the result is out of range."""
     pair = _promoted_pair(first, second)
     if pair is None:
         return None
@@ -101,7 +101,7 @@ def multiply(first: Term, second: Term) -> Literal | None:
 
 
 def divide(first: Term, second: Term) -> Literal | None:
-    """SPARQL `/`: the quotient, a decimal for two integers; None for other terms, and for 0 as exact divisor."""
+    """SPARQL `/`: the quotient, a decimal for two integers; None for other terms, or if an exact divisor is 0."""
     pair = _promoted_pair(first, second)
     if pair is None:
         return None
@@ -140,12 +140,12 @@ def absolute_value(term: Term) -> Literal | None:
 
 
 def floor(term: Term) -> Literal | None:
-    """SPARQL FLOOR: the largest whole number that is not greater, of the same kind; None for other terms."""
+    """SPARQL FLOOR: the largest whole number that is not greater than a number; None for other terms."""
     return _round_to_integer(term, ROUND_FLOOR, Decimal(0))
 
 
 def ceiling(term: Term) -> Literal | None:
-    """SPARQL CEIL: the smallest whole number that is not less, of the same kind; None for other terms."""
+    """SPARQL CEIL: the smallest whole number that is not less than a number; None for other terms."""
     return _round_to_integer(term, ROUND_CEILING, Decimal(0))
 
 
@@ -155,7 +155,10 @@ def round_half_up(term: Term) -> Literal | None:
 
 
 def _round_to_integer(term: Term, rounding: str, offset: Decimal) -> Literal | None:
-    """A number plus `offset`, rounded to a whole one by `rounding`, a mode of `decimal`; None for other terms."""
+    """Add `offset` to a number and round the sum to a whole number; None for other terms.
+
+    `rounding` is a rounding mode of `decimal`.
+    """
     number = numeric_value(term)
     if number is None or number.kind is NumericKind.INTEGER:
         return result_literal(number)

@@ -33,7 +33,7 @@ Pair: TypeAlias = tuple[Term, Term]
 
 
 def match_statement(names: Iterable[str], items: Iterable[TermPattern], terms: Iterable[Value]) -> Row | None:
-    """Match pattern items to terms, one by one: the values of the variables in `names`, None without a match (R11)."""
+    """Match pattern items to terms, and return the values of the variables `names`; None without a match (R11)."""
     bindings: dict[str, Value] = {}
     for item, term in zip(items, terms, strict=True):
         expected = bindings.setdefault(item.name, term) if isinstance(item, Column) else item
@@ -43,7 +43,7 @@ def match_statement(names: Iterable[str], items: Iterable[TermPattern], terms: I
 
 
 def triple_pattern(op: TriplePattern, statements: Sequence[Valid[Row]]) -> list[Valid[Row]]:
-    """The solutions of a triple pattern: one per matching statement, with that statement's interval (Definition 7)."""
+    """Match a triple pattern: each matching statement gives a solution with its validity interval (Definition 7)."""
     names = op.schema.names
     matches = ((match_statement(names, op.items, e.payload), e) for e in statements)
     return [Valid(solution, e.start, e.end) for solution, e in matches if solution is not None]
@@ -61,7 +61,10 @@ def basic_graph_pattern(op: BasicGraphPattern, parts: Sequence[Rows]) -> Rows:
 
 
 def path_pattern(op: PathPattern, statements: Rows, outer: Mapping[str, Term]) -> Rows:
-    """Solutions of a property path in one tick's `statements`; `outer`: the bindings around an EXISTS (W3C 18.4)."""
+    """Evaluate a property path over the statements of one tick to its solutions (W3C 18.4).
+
+    `outer` has the bindings around an EXISTS.
+    """
     names = op.schema.names
     items = [_substituted(item, outer) for item in op.items]
     ends = [None if isinstance(item, Column) else item for item in items]
@@ -71,19 +74,19 @@ def path_pattern(op: PathPattern, statements: Rows, outer: Mapping[str, Term]) -
 
 
 def _substituted(item: TermPattern, outer: Mapping[str, Term]) -> TermPattern:
-    """A pattern's item; a variable that the bindings around an EXISTS bind becomes its term."""
+    """Replace a variable in a pattern by its term, if the bindings around an EXISTS bind it."""
     return (outer.get(item.name) or item) if isinstance(item, Column) else item
 
 
 def evaluate_path(path: PropertyPath, start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
-    """The pairs of terms that a path in `statements` connects, from `start` to `end`; None matches any term."""
+    """Return the pairs of terms that a path in `statements` connects, from `start` to `end`; None matches any term."""
 
     def along(step: PropertyPath, first: Term | None, last: Term | None) -> list[Pair]:
-        """The pairs that `step`, a part of the path, connects, from `first` to `last`; None matches any term."""
+        """Return the pairs that `step`, a part of the path, connects, from `first` to `last`; None matches any term."""
         return evaluate_path(step, first, last, statements)
 
     def with_these_ends(pairs: Iterable[Pair]) -> list[Pair]:
-        """The pairs that begin with `start` and end with `end`, each unless it is None."""
+        """Keep the pairs that begin with `start` and end with `end`, where None matches any term."""
         return [p for p in pairs if (start is None or p[0] == start) and (end is None or p[1] == end)]
 
     match path:
@@ -111,7 +114,10 @@ def evaluate_path(path: PropertyPath, start: Term | None, end: Term | None, stat
 
 
 def zero_length_paths(start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
-    """Pairs of a zero-length path: the end that is not None, or else each node, with itself; none if ends differ."""
+    """Return the pairs of a path of length zero, each a term with itself.
+
+    The term is `start` or `end`, whichever is not None, or else every node; if both differ, there is no pair.
+    """
     if start is not None and end is not None:
         return [(start, end)] if start == end else []
     fixed = start if start is not None else end
@@ -119,14 +125,17 @@ def zero_length_paths(start: Term | None, end: Term | None, statements: Sequence
 
 
 def nodes(statements: Sequence[Triple]) -> list[Term]:
-    """Every subject and object of the statements, once: the nodes of the graph."""
+    """Return the nodes of the graph: every subject and object of the statements, once."""
     return list(dict.fromkeys(term for s in statements for term in (s.subject, s.object)))
 
 
 def transitive_closure(
     path: PropertyPath, start: Term | None, end: Term | None, statements: Sequence[Triple], *, include_start: bool
 ) -> list[Pair]:
-    """Distinct pairs (None: any `start`, `end`) of a repeated path, also 0 times if `include_start` (W3C 18.4, ALP)."""
+    """Return the distinct pairs of terms that a repeated path connects; None as `start` or `end` matches any term.
+
+    With `include_start` the path may also be repeated 0 times (W3C 18.4, ALP).
+    """
     if start is None and end is not None:
         return [
             (s, o) for o, s in transitive_closure(InversePath(path), end, None, statements, include_start=include_start)
@@ -143,7 +152,10 @@ def transitive_closure(
 def reachable_terms(
     path: PropertyPath, start: Term, statements: Sequence[Triple], *, include_start: bool
 ) -> list[Term]:
-    """Distinct terms reached from `start` by repeating a path in `statements`; `include_start`: `start` is one too."""
+    """Return the distinct terms that are reached from `start` by repeating a path in `statements`.
+
+    With `include_start`, `start` is one of them.
+    """
     reached: list[Term] = [start] if include_start else []
     pending = [start]
     while pending:

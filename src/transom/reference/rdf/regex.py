@@ -30,7 +30,10 @@ class CompiledRegex:
 
 @lru_cache(maxsize=256)
 def compile_regex(pattern: str, flags: str, function: str) -> CompiledRegex | None:
-    """Compile an XPath regex with `flags`; None if malformed; Unsupported, naming `function`, if slow or not built."""
+    """Compile an XPath regex with `flags`; None if it is malformed.
+
+    Raises Unsupported, which names the SPARQL `function`, for a regex that may be slow or is not supported.
+    """
     if not set(flags) <= {*_FLAGS, "q"}:
         return None
     options = re.RegexFlag(0)
@@ -52,7 +55,10 @@ def compile_regex(pattern: str, flags: str, function: str) -> CompiledRegex | No
 
 
 def _as_python(pattern: str, flags: re.RegexFlag) -> str:
-    """Translate an XPath regex to Python's syntax: `$` is the very end, `.` excludes line ends, `(?` must be `(?:`."""
+    """Translate an XPath regex to the syntax of Python's `re`.
+
+    There `$` is the very end, `.` excludes line ends, and `(?` must be `(?:`.
+    """
     translated: list[str] = []
     in_class, index = False, 0
     while index < len(pattern):
@@ -85,7 +91,7 @@ def _as_python(pattern: str, flags: re.RegexFlag) -> str:
 
 
 def regex(term: Term, pattern: Term, flags: Term | None = None) -> bool | None:
-    """SPARQL REGEX: whether a pattern, by `flags` if any, matches in a string; None for bad or too long arguments."""
+    """SPARQL REGEX: whether a pattern matches in a string; None if the arguments are malformed or too long."""
     string, source = string_value(term), simple_string(pattern)
     letters = simple_string(flags) if flags is not None else ""
     if string is None or source is None or letters is None:
@@ -97,7 +103,10 @@ def regex(term: Term, pattern: Term, flags: Term | None = None) -> bool | None:
 
 
 def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> Term | None:
-    """SPARQL REPLACE: `new` per match by `flags`; None for malformed or long arguments, or a pattern matching ""."""
+    """SPARQL REPLACE: the string with every match of a pattern replaced by `new`; None for invalid arguments.
+
+    Invalid are malformed or too long arguments, and a pattern that matches the empty string.
+    """
     string, source, replacement = string_value(term), simple_string(pattern), simple_string(new)
     letters = simple_string(flags) if flags is not None else ""
     if string is None or source is None or replacement is None or letters is None:
@@ -117,7 +126,10 @@ def replace(term: Term, pattern: Term, new: Term, flags: Term | None = None) -> 
 
 
 def parse_replacement(replacement: str, groups: int) -> list[tuple[str, int | None]] | None:
-    """Parse a replacement to texts and group numbers up to `groups` (`$1`, `\\$`, `\\\\`); None if malformed."""
+    r"""Parse a replacement text to texts and numbers of groups, such as 1 for `$1`; None if it is malformed.
+
+    Group numbers are at most `groups`; `\$` and `\\` are the characters themselves.
+    """
     parts: list[tuple[str, int | None]] = []
     for piece in re.findall(r"\\.?|\$[0-9]*|[^\\$]+", replacement, re.DOTALL):
         if piece in ("\\$", "\\\\"):

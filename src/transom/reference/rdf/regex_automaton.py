@@ -46,7 +46,10 @@ class PositionAutomaton:
     follow: list[dict[int, int]] = field(default_factory=list)
 
     def add(self, takes: int) -> int:
-        """Add a state for the sample characters in the bits of `takes`; its number; PatternTooLarge if too many."""
+        """Add a state for the sample characters in the bit set `takes`, and return its number.
+
+        Raises PatternTooLarge if there are too many states.
+        """
         if len(self.takes) >= MAX_POSITIONS:
             raise PatternTooLarge
         self.takes.append(takes)
@@ -54,7 +57,7 @@ class PositionAutomaton:
         return len(self.takes) - 1
 
     def link(self, last: dict[int, int], first: dict[int, int]) -> None:
-        """Add transitions from the states in `last` to those in `first`; their numbers of ways multiply."""
+        """Add transitions from the states in `last` to those in `first`; their numbers of ways to match multiply."""
         for source, exits in last.items():
             for target, entries in first.items():
                 self.follow[source][target] = self.follow[source].get(target, 0) + exits * entries
@@ -110,7 +113,7 @@ class RegexReader:
         return sequence
 
     def _skip_blank(self) -> bool:
-        """Skip a white space or a comment of a verbose regex; False if the next character begins neither."""
+        """Skip a white space or a comment of a verbose regex; return False if neither comes next."""
         if self.pattern[self._index] == "#":
             end = self.pattern.find("\n", self._index)
             self._index = len(self.pattern) if end < 0 else end + 1
@@ -144,7 +147,7 @@ class RegexReader:
         )
 
     def _atom_end(self, start: int) -> int:
-        """The offset in the regex after the atom for one character, such as `[a-z]`, that begins at offset `start`."""
+        """Return the offset after the regex atom, such as `[a-z]`, that begins at offset `start`."""
         pattern = self.pattern
         if pattern[start] == "[":
             index = start + (2 if pattern.startswith("[^", start) else 1)
@@ -162,12 +165,12 @@ class RegexReader:
         return start + _LENGTHS.get(letter, 2)
 
     def _position(self, takes: int) -> RegexFragment:
-        """A fragment of one new automaton state that accepts the sample characters in the bit set `takes`."""
+        """Create a fragment of one new automaton state that accepts the sample characters in the bit set `takes`."""
         number = self.positions.add(takes)
         return RegexFragment({number: 1}, {number: 1})
 
     def _quantified(self, fragment: RegexFragment, start: int) -> RegexFragment:
-        """The fragment with the quantifier that follows it, parsed here; its atom begins at offset `start`."""
+        """Parse the quantifier that follows a fragment and apply it; the fragment's atom begins at offset `start`."""
         while self.flags & re.VERBOSE and self._index < len(self.pattern) and self._skip_blank():
             pass
         begin, sign = self._index, self.pattern[self._index : self._index + 1]
@@ -186,7 +189,10 @@ class RegexReader:
         return copies
 
     def _copies(self, fragment: RegexFragment, start: int, least: int, most: int | None) -> RegexFragment:
-        """The fragment repeated `least` to `most` times (None: any), each read again at `start`; many become a loop."""
+        """Repeat a fragment `least` to `most` times; None means without limit.
+
+        Each copy is parsed again at `start`; many copies become a loop.
+        """
         if most == 0:
             return EMPTY_FRAGMENT
         if (least if most is None else most) > MAX_COPIES:
@@ -207,12 +213,12 @@ class RegexReader:
         return sequence
 
     def _loop(self, fragment: RegexFragment, least: int) -> RegexFragment:
-        """The fragment repeated without an upper limit; `least`, 0 or 1, is the fewest repetitions."""
+        """Repeat a fragment without an upper limit; `least`, 0 or 1, is the fewest repetitions."""
         self.positions.link(fragment.last, fragment.first)
         return RegexFragment(fragment.first, fragment.last, fragment.empty + (least == 0))
 
     def _concatenate(self, first: RegexFragment, second: RegexFragment) -> RegexFragment:
-        """The fragment that matches one fragment followed by another."""
+        """Build the fragment that matches one fragment followed by another."""
         self.positions.link(first.last, second.first)
         return RegexFragment(
             _sum(first.first, second.first, first.empty),
@@ -222,12 +228,12 @@ class RegexReader:
 
 
 def _alternative(first: RegexFragment, second: RegexFragment) -> RegexFragment:
-    """The fragment that matches either of two fragments, as `|` does."""
+    """Build the fragment that matches either of two fragments, as `|` does."""
     return RegexFragment(_sum(first.first, second.first), _sum(first.last, second.last), first.empty + second.empty)
 
 
 def _sum(first: dict[int, int], second: dict[int, int], times: int = 1) -> dict[int, int]:
-    """Add up two mappings from automaton states to numbers of ways; those of `second` count `times` times."""
+    """Add two mappings from automaton states to numbers of ways; the second one's numbers are multiplied by `times`."""
     if not times:
         return first
     total = dict(first)
@@ -237,7 +243,10 @@ def _sum(first: dict[int, int], second: dict[int, int], times: int = 1) -> dict[
 
 
 def _representatives(pattern: str) -> str:
-    """Sample characters of a regex: of any two character classes that overlap, both contain one of them."""
+    """Choose sample characters that stand for all characters in a regex.
+
+    Of any two character classes that overlap, both contain one of them.
+    """
     written = {*_SAMPLE_CHARACTERS, *pattern, *(chr(int(escape[2:], 16)) for escape in _ESCAPED.findall(pattern))}
     near = {
         chr(ord(character) + step) for character in written for step in (-1, 1) if 0 <= ord(character) + step < 0x110000

@@ -33,7 +33,10 @@ class CostlyPattern(Exception):
 
 
 def max_text_length(pattern: str, flags: re.RegexFlag) -> int | None:
-    """The longest text, in characters, that a regex may search; None if any; CostlyPattern if that is too short."""
+    """Return the longest text, in characters, that a regex may search; None if there is no limit.
+
+    Raises CostlyPattern if that limit is too short.
+    """
     try:
         reader = RegexReader(pattern, flags)
         fragment = reader.read()
@@ -51,7 +54,7 @@ def max_text_length(pattern: str, flags: re.RegexFlag) -> int | None:
 
 
 def _max_length_within_budget(power: int, ways: int) -> int:
-    """The longest text for which a worst case of about ways * length ** power steps is within the limit."""
+    """Return the longest text for which about ways * length ** power matching steps stay within the limit."""
     low, high = 0, MAX_TEXT_LENGTH
     while low < high:
         middle = (low + high + 1) // 2
@@ -80,7 +83,10 @@ class _Ambiguity:
         self.pairs = 0
 
     def degree_and_ways(self, start: int) -> tuple[int, int]:
-        """Degree and factor of the polynomial number of ways to match from `start`; CostlyPattern if exponential."""
+        """Return degree and factor of the polynomial number of ways to match a text from the state `start`.
+
+        Raises CostlyPattern if the number is exponential.
+        """
         components = sorted({self.component[position] for position in self._reachable(start)})  # last ones first
         for component in components:
             if component in self.loops and self._is_exponential(component):
@@ -97,7 +103,7 @@ class _Ambiguity:
         return degree[self.component[start]], ways[self.component[start]]
 
     def _reachable(self, start: int) -> set[int]:
-        """The automaton states that can be reached from the state `start`, including that one."""
+        """Return the automaton states that can be reached from the state `start`, including `start`."""
         reached, pending = {start}, [start]
         while pending:
             for position in self.follow[pending.pop()]:
@@ -107,7 +113,10 @@ class _Ambiguity:
         return reached
 
     def _ways_out(self, position: int, component_ways: dict[int, int]) -> int:
-        """The most ways to leave a state's component by one character, times `component_ways` where they lead."""
+        """Return the most ways in which one character can lead from a state to later components.
+
+        A way counts as often as `component_ways` says for the component where it leads.
+        """
         ways_by_takes: dict[int, int] = {}
         for target, ways in self.follow[position].items():
             component, takes = self.component[target], self.takes[target]
@@ -127,7 +136,7 @@ class _Ambiguity:
         return any(left == right for left, right in self._reachable_pairs(sorted(forked), self.inner, self.inner))
 
     def _successor_loops(self, loop: int) -> set[int]:
-        """The later loops to which a match in `loop` can switch at any point of a string that both accept."""
+        """Return the later loops to which a match in `loop` can switch at any point of a text that both accept."""
         successors: set[int] = set()
         for position in self.members[loop]:
             for left, right in self._reachable_pairs([(position, position)], self.inner, self.follow):
@@ -139,7 +148,7 @@ class _Ambiguity:
     def _reachable_pairs(
         self, starts: list[tuple[int, int]], left_steps: _Steps, right_steps: _Steps
     ) -> set[tuple[int, int]]:
-        """The state pairs that two matchers reach on one text from the pairs `starts`, each by its own steps."""
+        """Return the state pairs that two matchers reach by reading the same text from the pairs `starts`."""
         reached, pending = set(starts), list(starts)
         while pending:
             left, right = pending.pop()
@@ -155,7 +164,10 @@ class _Ambiguity:
 
 
 def _components(follow: list[dict[int, int]]) -> list[int]:
-    """The number of each automaton state's strongly connected component, in reverse topological order (Tarjan)."""
+    """Number the strongly connected components of an automaton, and return the number for each state.
+
+    Components are numbered in reverse topological order (Tarjan's algorithm).
+    """
     number = [-1] * len(follow)
     low = [0] * len(follow)
     component = [-1] * len(follow)

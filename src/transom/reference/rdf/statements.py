@@ -41,7 +41,7 @@ class _TermReader:
 
 
 def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Row]]:
-    """The distinct statements of the stored graphs that an operator reads, valid from tick 0 for ever (R13)."""
+    """Return the distinct statements of the stored graphs that an operator reads, valid from tick 0 for ever (R13)."""
     versions = (version for extent in op.extents for version in inputs.tables.get(extent, ()))
     distinct = dict.fromkeys(row for version in versions for row in version.rows)
     read = _TermReader()
@@ -49,12 +49,12 @@ def stored_graph(op: StoredGraph, inputs: Inputs) -> list[Valid[Row]]:
 
 
 def relation_union(left: Sequence[Valid[Row]], right: Sequence[Valid[Row]]) -> list[Valid[Row]]:
-    """The statements of both inputs, with validity intervals, in order of start; at equal starts left ones first."""
+    """Merge the statements of both inputs, with validity intervals, by start; at equal starts left ones come first."""
     return sorted((*left, *right), key=lambda element: element.start)
 
 
 def window(op: Window, inputs: Inputs) -> list[Valid[Row]]:
-    """The statements of a window's streams, each with the interval during which the window holds it (R3 to R6)."""
+    """Return the statements of a window's streams, each with the interval in which the window holds it (R3 to R6)."""
     if isinstance(op.input, StoredTable):
         raise Unsupported("Window", "statements are not read from tables", "never")
     extents = {source.extent for source in walk(op) if isinstance(source, StreamReceive)}

@@ -22,12 +22,12 @@ def simple_string(term: Term) -> str | None:
 
 
 def in_same_language(string: StringValue, text: str) -> Literal:
-    """A string literal with new text and the language, if any, of another string."""
+    """Create a string literal with new text and the language, if any, of another string."""
     return Literal(text, language=string.language)
 
 
 def compatible_strings(first: Term, second: Term) -> tuple[StringValue, StringValue] | None:
-    """Both string values if the second has no language or the first one's (W3C 17.4.3.1.2); otherwise None."""
+    """Return both string values if the second has no language or the first one's (W3C 17.4.3.1.2); otherwise None."""
     string, argument = string_value(first), string_value(second)
     if string is None or argument is None or argument.language not in ("", string.language):
         return None
@@ -41,7 +41,7 @@ def length(term: Term) -> Term | None:
 
 
 def substring(term: Term, start: Term, count: Term | None = None) -> Term | None:
-    """SPARQL SUBSTR: `count` characters (None: all) from character `start`, the first being 1; None for other terms."""
+    """SPARQL SUBSTR: `count` characters (None: all the rest) from character `start`, counted from 1."""
     string, first, most = string_value(term), numeric_value(start), numeric_value(count) if count is not None else None
     if string is None or first is None or first.kind is not NumericKind.INTEGER:
         return None
@@ -107,7 +107,7 @@ def percent_encode(term: Term) -> Term | None:
 
 
 def concat(*terms: Term) -> Term | None:
-    """SPARQL CONCAT: the strings joined, with their language if all have the same; None if a term is not a string."""
+    """SPARQL CONCAT: the joined strings, with their language if all have the same; None if a term is not a string."""
     strings = [string for term in terms if (string := string_value(term)) is not None]
     if len(strings) < len(terms):
         return None
@@ -116,7 +116,7 @@ def concat(*terms: Term) -> Term | None:
 
 
 def lang_matches(tag: Term, range: Term) -> bool | None:
-    """SPARQL langMatches: whether a tag is in a language range, such as de-AT in de or in *; None for other terms."""
+    """SPARQL langMatches: whether a language tag is in a range, as de-AT is in de or in *; None for other terms."""
     language, prefix = simple_string(tag), simple_string(range)
     if language is None or prefix is None:
         return None
