@@ -40,5 +40,5 @@ class RowNumberMachine:
 
     @classmethod
     def load(cls, state: bytes) -> RowNumberMachine:
-        """Restore the machine from the counter that `save` serialized."""
+        """Restore the numbering of rows from the counter that `save` serialized."""
         return cls(codec.load(cls.kind, state))

@@ -34,7 +34,7 @@ def renumber(elements: Sequence[Element]) -> list[Element]:
 
 
 def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
-    """Split a stream into accepted elements and those that their object could reach only above the speed limit."""
+    """Split a stream into accepted rows, and rows whose position is reachable only above the speed limit."""
     schema = op.input.schema
     accepted: list[Element] = []
     rejected: list[Element] = []

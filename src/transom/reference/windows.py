@@ -237,7 +237,7 @@ def boundary_crossings(
 def change_ticks(
     op: Window, elements: Sequence[PositionedElement], ticks: Sequence[int]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return the slide events of those `ticks` at which other elements are in range than at the tick before (C28)."""
+    """Return the slide events for the `ticks` at which the set of elements in range changes (C28)."""
     events: list[tuple[int, CoordinateValues]] = []
     before: list[int] = []
     for now in ticks:

@@ -39,7 +39,7 @@ class JoinTree:
     kind = "join tree"
 
     def __init__(self, sides: int, steps: Sequence[JoinStep]) -> None:
-        """Create a tree of joins over a number of sides, without rows; each join follows those that it reads."""
+        """Create a tree of joins over a number of sides, without rows; each of the `steps` comes after its inputs."""
         self.sides = sides
         self.steps = tuple(steps)
         self.joins = [DeltaJoin(step.widths, step.emit) for step in steps]

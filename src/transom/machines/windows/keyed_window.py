@@ -63,7 +63,7 @@ class KeyedWindowMachine:
 
     @property
     def held(self) -> int:
-        """Number of rows in state, or of panes if the machine aggregates."""
+        """Number of rows in state, or of panes if the output is aggregates."""
         return len(self.inside) + len(self.pending)
 
     @property
@@ -322,7 +322,7 @@ class KeyedWindowMachine:
         return machine
 
     def _pack(self, content: Any) -> Any:
-        """Encode the content of a pane for JSON: a row, or partial aggregates if the machine aggregates."""
+        """Encode the content of a pane for JSON: a row, or partial aggregates if the output is aggregates."""
         if not self._aggregated:
             return codec.pack(content)
         return [part.pack(cell) for part, cell in zip(self._parts, content, strict=True)]

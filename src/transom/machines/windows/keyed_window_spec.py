@@ -104,7 +104,7 @@ class KeyedWindowSpec:
         return step, offset
 
     def boundary(self, least: int) -> int:
-        """Return the first slide boundary, of those at first, first + step, ..., that is at least `least`."""
+        """Return the first slide boundary (first, first + step, and so on) that is at least `least`."""
         return self.first + max(0, -(-(least - self.first) // self.step)) * self.step
 
     def to_json(self) -> str:

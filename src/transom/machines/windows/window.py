@@ -137,7 +137,7 @@ class WindowMachine:
             self.rows.popleft()
 
     def _next_base(self, tick: int) -> int:
-        """The least tick or row count from which a window at or after `tick` computes its range."""
+        """Return the least tick or row count that a window at or after `tick` can have, to compute its range."""
         match self.spec.slide, self.spec.range:
             case ("tick", "tick") | ("index", "index"):
                 return self.next

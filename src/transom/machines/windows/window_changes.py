@@ -53,7 +53,7 @@ class WindowChangesMachine:
         yield from ((1, row) for row in difference(window.rows, before))
 
     def rows_if_added(self, window: Bag) -> tuple[Row, ...] | None:
-        """All rows of a window if one of them was added since the previous window; None if none was."""
+        """Return all rows of a window if any row was added since the previous window; otherwise None."""
         before, self.previous = self.previous, window.rows
         return window.rows if difference(window.rows, before) else None
 

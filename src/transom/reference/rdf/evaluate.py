@@ -72,7 +72,7 @@ ValidRows: TypeAlias = Mapping[Operator, list[Valid[Row]]]
 
 
 def timed_operators(op: Operator, inputs: Inputs) -> ValidRows:
-    """Evaluate the operators that read RDF sources directly to their rows with validity intervals."""
+    """Compute, for each operator that reads RDF sources directly, its rows with their validity intervals."""
     nodes = list(walk(op))
     patterns = [node for node in nodes if isinstance(node, TriplePattern)]
     sources = [node.input for node in nodes if isinstance(node, PathPattern)]
