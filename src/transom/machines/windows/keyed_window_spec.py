@@ -145,9 +145,6 @@ class KeyedWindowSpec:
 
 
 def bound_at(bound: tuple[int, int], base: int) -> int:
-    """Compute the end of a range for a window at coordinate `base`: floor(base / step) * step + offset.
-
-    `bound` is (step, offset).
-    """
+    """Compute a range's end for a window at `base`, where `bound` is (step, offset): base // step * step + offset."""
     step, offset = bound
     return base // step * step + offset

@@ -161,9 +161,6 @@ class WindowMachine:
 
 
 def _bound_at(bound: tuple[int, int], base: int) -> int:
-    """Compute a range's end for a window at tick or row number `base`: base // step * step + offset.
-
-    `bound` is (step, offset).
-    """
+    """Compute a range's end for a window at `base`, where `bound` is (step, offset): base // step * step + offset."""
     step, offset = bound
     return base // step * step + offset

@@ -74,7 +74,7 @@ class SolutionContext(EvaluationContext):
         return None if characters is None else self._node(f"={characters}")
 
     def _node(self, label: str) -> BlankNode:
-        """Return the blank node of this solution with a label; other solutions have other nodes."""
+        """Return the blank node that belongs to a label in this solution; other solutions have other nodes."""
         owner = self.solution if self.owner is None else self.owner
         return solution_blank_node(
             Solution.from_row(owner, [self.solution.get(name) for name in owner]), self.copy, label
