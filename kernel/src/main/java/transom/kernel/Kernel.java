@@ -34,11 +34,8 @@ public final class Kernel {
     private Kernel() {}
 
     /**
-     * Runs the machine of a JSON specification on each key (`groupingColumns`) of `frame` and returns its output rows,
-     * whose schema is `outputJson`; tick 0 ends at `originMicros`, ticks last `tickMicros`, the first `windowKeys` (0
-     * or 1) grouping columns are copied to the output, `buckets` hash buckets divide the rows of a window key, a row
-     * has `joinKeys` join keys and the `sideWidths` values of its side, and `live` is false for a replay (batch), which
-     * needs no state and no timers.
+     * Runs the state machine of a JSON specification on each key of `frame` and returns its output rows. The columns
+     * `groupingColumns` are the key, and `outputJson` is the schema of the output rows.
      *
      * @param frame the input rows, see {@link InputLayout}
      * @param specification the specification of the machine as JSON
@@ -76,9 +73,10 @@ public final class Kernel {
     }
 
     /**
-     * Computes the sliding-window aggregates of a JSON specification for each group (`groupingColumns`) of `frame`, as
-     * rows with the schema `outputJson`; the aggregates have `argumentCount` arguments, the columns `a0`, `a1`, ...,
-     * tick 0 ends at `originMicros`, ticks last `tickMicros`, and `live` is false for a replay (batch).
+     * Computes the sliding-window aggregates of a JSON specification for each group of `frame`, and returns them as
+     * rows. The groups are those of `groupingColumns`, and `outputJson` is the schema of the rows. The aggregates have
+     * `argumentCount` arguments, the columns `a0`, `a1`, ...; tick 0 ends at `originMicros`, ticks last `tickMicros`,
+     * and `live` is false for a replay (batch).
      */
     public static Dataset<Row> slide(
             Dataset<Row> frame,
@@ -99,9 +97,9 @@ public final class Kernel {
     }
 
     /**
-     * A Boolean column that marks late rows: true if the watermark in Spark's `offsetLog` folder had closed a row's
-     * `tick` before the row's micro-batch began; false for a NULL tick; tick 0 ends at `originMicros` and ticks last
-     * `tickMicros`.
+     * Returns a Boolean column that marks late rows: true if the watermark had closed a row's tick before the row's
+     * micro-batch began. It is false for a NULL `tick`. The watermarks are in the folder `offsetLog` of Spark's offset
+     * log; tick 0 ends at `originMicros`, and ticks last `tickMicros`.
      */
     public static Column isClosed(Column tick, String offsetLog, long originMicros, long tickMicros) {
         UDF1<Long, Boolean> isClosed = new ClosedTicks(offsetLog, new TickClock(originMicros, tickMicros));
@@ -109,8 +107,9 @@ public final class Kernel {
     }
 
     /**
-     * The number of rows that a machine of this JSON specification keeps in `state`, the saved bytes of one key or of
-     * one bucket of keys, to compare it with the state bound of the plan; 0 if the state has only a timer.
+     * Returns how many rows a state machine of this JSON specification keeps in its saved bytes `state`. They are the
+     * state of one key or of one bucket of keys; with only a timer the number is 0. It is compared with the state bound
+     * of the plan.
      */
     public static long held(String specification, byte[] state) {
         if (MachineFactories.isShared(specification)) {
@@ -126,16 +125,16 @@ public final class Kernel {
     }
 
     /**
-     * The number of buffered rows in `pendingRows`, the saved rows of one key or bucket whose tick is not closed yet,
-     * to compare it with the state bound of the plan.
+     * Returns how many rows `pendingRows` holds: saved rows of one key or bucket whose tick is not closed yet. The
+     * number is compared with the state bound of the plan.
      */
     public static long waiting(byte[] pendingRows) {
         return PendingRows.decode(pendingRows).size();
     }
 
     /**
-     * Groups a frame by `groupingColumns`, runs a stateful processor on each group and returns its rows, which have
-     * `outputSchema`; `live` queries get event-time timers, replays (batch) get none.
+     * Groups a frame by `groupingColumns`, runs a stateful processor on each group and returns its output rows. They
+     * have the `outputSchema`; `live` queries get event-time timers, replays (batch) get none.
      */
     private static Dataset<Row> transform(
             Dataset<Row> frame,

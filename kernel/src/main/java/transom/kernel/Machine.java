@@ -5,34 +5,34 @@ import java.util.List;
 /** A stateful operator on the rows of one key, which arrive in order. Its state is saved as bytes. */
 public interface Machine {
     /**
-     * Processes `inputs`, all rows and window markers of one tick, in order, and emits the machine's output rows to
-     * `out`; ticks arrive in ascending order.
+     * Processes `inputs`, the rows and window markers of one tick, in order, and emits the resulting rows to `out`.
+     * Ticks arrive in ascending order.
      */
     void feed(long tick, List<InputRow> inputs, Emitter out);
 
-    /** Encodes the machine's state for Spark's state store as bytes; the first byte is a version. */
+    /** Encodes the state of this key as bytes for Spark's state store. The first byte is a version. */
     byte[] save();
 
-    /** The number of rows in the machine's state, to compare it with the state bound of the plan. */
+    /** The number of rows in the state of this key, for comparison with the state bound of the plan. */
     long held();
 
     /**
-     * Drops the rows that no tick after `closedTick` needs, which bounds the state of keys that receive no more rows;
-     * nothing by default.
+     * Drops the rows that no tick after `closedTick` needs, which bounds the state of keys without new rows. By default
+     * it does nothing.
      */
     default void evict(long closedTick) {}
 
     /**
-     * The tick from which all rows in the state can be evicted, for the event-time timer; Long.MAX_VALUE, the default,
-     * if none.
+     * The tick whose closing lets all rows in the state be evicted, for the event-time timer; Long.MAX_VALUE if none.
+     * None is the default.
      */
     default long nextWakeup() {
         return Long.MAX_VALUE;
     }
 
     /**
-     * Whether Spark's state of a key can be deleted when it holds no rows, because the machine then equals a new one;
-     * false by default.
+     * Whether Spark's state of a key can be deleted once it holds no rows, because it then equals that of a new key.
+     * False by default.
      */
     default boolean dropsEmptyState() {
         return false;

@@ -8,23 +8,23 @@ public interface TimedMachine {
     void take(long tick, List<Object[]> rows, Emitter out);
 
     /**
-     * Emits to `out` the output that is due without new rows, up to and including `closedTick`, the last tick that the
-     * watermark has closed.
+     * Emits to `out` what is due without new rows, up to and including `closedTick`, the last tick that the watermark
+     * has closed.
      */
     void advance(long closedTick, Emitter out);
 
     /**
-     * The next tick at which the machine must run even if no rows arrive, for the event-time timer; Long.MAX_VALUE if
-     * none.
+     * The next tick at which this key has work to do even if no rows arrive, for the event-time timer; Long.MAX_VALUE
+     * if none.
      */
     long nextWakeup();
 
-    /** Whether the state equals that of a new machine, so that Spark's state of the key can be deleted. */
+    /** Whether the state equals that of a new key, so that Spark's state of the key can be deleted. */
     boolean isEmpty();
 
-    /** The number of rows in the machine's state, to compare it with the state bound of the plan. */
+    /** The number of rows in the state of this key, for comparison with the state bound of the plan. */
     long held();
 
-    /** Encodes the machine's state for Spark's state store as bytes; the first byte is a version. */
+    /** Encodes the state of this key as bytes for Spark's state store. The first byte is a version. */
     byte[] save();
 }

@@ -8,8 +8,8 @@ import java.util.Locale;
 /** The aggregates of a specification, parsed once. Aggregates over the same values share one computation. */
 public final class AggregateSpecs {
     /**
-     * The key of one shared computation: the function (SUM also for AVG), the type of its argument, and the argument's
-     * index in a row (negative for none).
+     * Identifies a computation that several aggregates can share, by function, argument type and argument index. SUM
+     * also serves AVG; the index in a row is negative if there is no argument.
      */
     private record Source(SlidingAggregate.Function function, String type, int argument) {}
 
@@ -18,8 +18,8 @@ public final class AggregateSpecs {
     private final List<Source> distinctSources = new ArrayList<>();
 
     /**
-     * Parses `entries`, the JSON list of aggregates of a query; `offset`, the number of values before the arguments in
-     * a row, is added to each argument index.
+     * Parses `entries`, the JSON list of a query's aggregates, and adds `offset` to each argument index. The offset is
+     * the number of values before the arguments in a row.
      */
     public AggregateSpecs(JsonNode entries, int offset) {
         functions = new SlidingAggregate.Function[entries.size()];
@@ -32,7 +32,7 @@ public final class AggregateSpecs {
         newAggregates(); // fails for an unknown type
     }
 
-    /** Whether any of the aggregates is FIRST, LAST or PATH, whose result depends on the order of rows. */
+    /** Whether any aggregate is FIRST, LAST or PATH, whose result depends on the order of rows. */
     public boolean dependsOnOrder() {
         boolean result = false;
         for (SlidingAggregate.Function function : functions) {
@@ -41,7 +41,10 @@ public final class AggregateSpecs {
         return result;
     }
 
-    /** Creates the empty sliding aggregates of one group, one per distinct computation: SUM(x) and AVG(x) share one. */
+    /**
+     * Creates the empty sliding aggregates of one group, one for each distinct computation. SUM(x) and AVG(x) share
+     * one.
+     */
     public SlidingAggregate[] newAggregates() {
         SlidingAggregate[] aggregates = new SlidingAggregate[distinctSources.size()];
         for (int i = 0; i < aggregates.length; i++) {
@@ -52,8 +55,8 @@ public final class AggregateSpecs {
     }
 
     /**
-     * The results of all aggregates of the query for the current window, in the order of the specification, read from
-     * the `aggregates` of one group.
+     * Returns the results of all aggregates of the query for a group's current window, in the order of the
+     * specification. The `aggregates` are those of the group.
      */
     public Object[] values(SlidingAggregate[] aggregates) {
         Object[] values = new Object[functions.length];
@@ -64,8 +67,8 @@ public final class AggregateSpecs {
     }
 
     /**
-     * Converts the name of an aggregate function, such as `sum`, to its enum constant; IllegalArgumentException if it
-     * is unknown.
+     * Converts the name of an aggregate function, such as `sum`, to its enum constant. Throws IllegalArgumentException
+     * if it is unknown.
      */
     private static SlidingAggregate.Function function(String name) {
         try {
@@ -76,8 +79,8 @@ public final class AggregateSpecs {
     }
 
     /**
-     * The index, in `newAggregates()`, of the computation for one aggregate: a `function` and its JSON `entry`, whose
-     * argument index is increased by `offset`; adds a computation that is not there yet.
+     * Returns the index in `newAggregates()` of the computation of one aggregate, and adds the computation if it is
+     * new. The aggregate is a `function` and its JSON `entry`, whose argument index is increased by `offset`.
      */
     private int sourceIndex(SlidingAggregate.Function function, JsonNode entry, int offset) {
         int argument = entry.path("argument").asInt(-1);

@@ -29,8 +29,8 @@ public final class GroupAggregate implements Machine {
     private static final String TERM = "term";
 
     /**
-     * One aggregate of a GROUP BY: its function, the type of its values, the index of its argument in a row (-1 for
-     * COUNT of all rows), DISTINCT, and the separator of GROUP_CONCAT.
+     * Describes one aggregate of a GROUP BY: its function, value type, argument, DISTINCT and separator. `argument` is
+     * an index in a row, -1 for COUNT of all rows; `separator` is that of GROUP_CONCAT.
      *
      * @param function count, sum, avg, min, max; for terms also sample and concat
      * @param type the type of the values
@@ -40,24 +40,24 @@ public final class GroupAggregate implements Machine {
      */
     private record Aggregate(String function, String type, int argument, boolean distinct, String separator) {
         /**
-         * Whether the argument is an RDF term, which takes six consecutive values of a row (the term, its sort key, its
-         * string, and three for its number).
+         * Whether the argument is an RDF term. A term takes six consecutive values of a row: the term, its sort key,
+         * its string, and three for its number.
          */
         boolean isTerm() {
             return type.equals(TERM);
         }
 
         /**
-         * Whether the state must hold all distinct values (DISTINCT, MIN, MAX, SAMPLE, GROUP_CONCAT) and not only a
-         * count and a sum.
+         * Whether the state must hold all distinct values, as for DISTINCT, MIN, MAX, SAMPLE and GROUP_CONCAT. For
+         * other aggregates a count and a sum suffice.
          */
         boolean keepsValues() {
             return distinct || List.of("min", "max", "sample", "concat").contains(function);
         }
 
         /**
-         * Creates the empty count or sum of this aggregate; null for MIN, MAX, SAMPLE, GROUP_CONCAT, COUNT(DISTINCT)
-         * and COUNT(*), which need only the multiset of values or the row count.
+         * Creates the empty running count or sum of this aggregate; null if it needs none. MIN, MAX, SAMPLE,
+         * GROUP_CONCAT, COUNT(DISTINCT) and COUNT(*) need only the multiset of values or the row count.
          */
         RetractableSum newTotal() {
             if (function.equals("sum") || function.equals("avg")) {
@@ -78,8 +78,8 @@ public final class GroupAggregate implements Machine {
         private final TreeMap<Integer, Boolean> arguments = new TreeMap<>();
 
         /**
-         * Parses the JSON specification of a GROUP BY: the number of key values at the front of a row, whether there is
-         * no GROUP BY clause, and the aggregates.
+         * Parses the JSON specification of a GROUP BY. It has the number of key values at the front of a row, whether
+         * there is no GROUP BY clause, and the aggregates.
          */
         public Spec(JsonNode entries) {
             keyCount = entries.path("keys").asInt();
@@ -117,7 +117,7 @@ public final class GroupAggregate implements Machine {
         }
     }
 
-    /** Restores the aggregates of one group, which `spec` describes, from `state`, the bytes of `save`. */
+    /** Restores the aggregates of one group from the bytes of `save`; `spec` describes the aggregates. */
     public static GroupAggregate load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "groups");
         GroupAggregate machine = new GroupAggregate(spec);
@@ -136,8 +136,8 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * Applies `inputs`, the insertions and retractions of one tick, to the group; if the group's result row changes,
-     * emits its retraction (count -1) and the new row (count 1) to `out`.
+     * Applies a tick's insertions and retractions to the group, and emits the change of the group's result row to
+     * `out`. A change is the retraction of the old row (count -1) and the insertion of the new row (count 1).
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -188,8 +188,8 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * Throws IllegalStateException if any count of the group is negative, which means that a row was retracted that was
-     * never inserted.
+     * Throws IllegalStateException if any count of the group is negative, because a row was retracted that was never
+     * inserted.
      */
     private void checkCounts() {
         boolean valid = rows >= 0;
@@ -204,7 +204,7 @@ public final class GroupAggregate implements Machine {
         }
     }
 
-    /** The group's current result row: the values of its key, then the result of each aggregate. */
+    /** Returns the group's current result row: the values of its key, then the result of each aggregate. */
     private Object[] currentRow() {
         List<Object> row = new ArrayList<>(Arrays.asList(key));
         for (int i = 0; i < totals.size(); i++) {
@@ -220,9 +220,8 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * The result of an aggregate that keeps its values (COUNT DISTINCT, MIN, MAX, SAMPLE, GROUP_CONCAT), computed from
-     * the multiset of these values; null for MIN, MAX and SAMPLE without values, and also for RDF terms if one is NULL
-     * (except SAMPLE and COUNT).
+     * Computes COUNT DISTINCT, MIN, MAX, SAMPLE or GROUP_CONCAT from the multiset of a group's values. The result is
+     * null for MIN, MAX and SAMPLE without values, and also for RDF terms if one is NULL (except SAMPLE and COUNT).
      */
     private static Object multisetAggregate(Aggregate aggregate, Multiset multiset) {
         if (aggregate.function.equals("count")) {
@@ -239,8 +238,8 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * The result of GROUP_CONCAT: the strings of all RDF terms in `multiset` (one group's values) in ascending order,
-     * joined by the aggregate's separator; DISTINCT takes each once; null if a term has no string.
+     * Computes GROUP_CONCAT: the strings of all RDF terms in `multiset`, in ascending order and joined by the
+     * separator. DISTINCT takes each string once; the result is null if a term has no string.
      */
     private static String concatTerms(Aggregate aggregate, Multiset multiset) {
         List<String> parts = new ArrayList<>();
@@ -274,8 +273,8 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * The number of rows in the group's state: all input rows if values are kept (MIN, DISTINCT, ...), otherwise at
-     * most 1 for the group.
+     * The number of rows in the group's state: all its input rows if it keeps values, otherwise at most 1. Values are
+     * kept for MIN, DISTINCT and others.
      */
     @Override
     public long held() {
@@ -283,7 +282,7 @@ public final class GroupAggregate implements Machine {
     }
 
     /**
-     * Whether the state of a group without rows can be deleted: true with GROUP BY; false without, as that single group
+     * Whether the state of a group without rows can be deleted: only with GROUP BY, since the single group without it
      * always has a result.
      */
     @Override

@@ -11,18 +11,15 @@ import transom.kernel.state.Values;
 /** A sum with retraction in any order. The sum is exact, so the order does not matter; the result is rounded once. */
 abstract class RetractableSum {
     /**
-     * Adds `count` copies of the value (or RDF term) that starts at index `offset` of a row to the sum, or retracts
-     * them if `count` is negative.
+     * Adds `count` copies of the value or RDF term at index `offset` of a row to the sum, or retracts them if `count`
+     * is negative.
      */
     abstract void add(Object[] row, int offset, long count);
 
-    /**
-     * Appends the current result of the COUNT, SUM or AVG to `row`, the group's result row; an RDF sum appends several
-     * values.
-     */
+    /** Appends the current COUNT, SUM or AVG to `row`, the group's result row. An RDF sum appends several values. */
     abstract void appendTo(List<Object> row);
 
-    /** Whether no count is negative; a negative one means that a value was retracted that was never added. */
+    /** Whether no count is negative; a negative count means that a value was retracted that was never added. */
     abstract boolean isValid();
 
     /** Encodes the counts and exact sums for the group's saved state. */
@@ -31,7 +28,7 @@ abstract class RetractableSum {
     /** Restores the counts and exact sums from the group's saved state. */
     abstract void read(Codec.Reader in);
 
-    /** The exact decimal `sum` + `number` * `copies`; a zero result is BigDecimal.ZERO, without a scale. */
+    /** Returns the decimal `sum` + `number` * `copies`, exactly. A zero result is BigDecimal.ZERO, without a scale. */
     private static BigDecimal plus(BigDecimal sum, BigDecimal number, long copies) {
         BigDecimal total = sum.add(number.multiply(BigDecimal.valueOf(copies)));
         return total.signum() == 0 ? BigDecimal.ZERO : total;
@@ -55,7 +52,7 @@ abstract class RetractableSum {
 
         /**
          * Adds `copies` of the value at index `offset` of a row to the count and the exact sum, or retracts them if
-         * negative; ignores NULL.
+         * `copies` is negative. NULL is ignored.
          */
         @Override
         void add(Object[] row, int offset, long copies) {
@@ -69,8 +66,8 @@ abstract class RetractableSum {
         }
 
         /**
-         * Converts a number to an exact decimal for the sum; a float counts as the shortest decimal that parses to it
-         * (0.1 as 0.1).
+         * Converts a number to an exact decimal for the sum; a float becomes the shortest decimal that parses to it,
+         * such as 0.1.
          */
         private static BigDecimal exact(Object value) {
             if (value instanceof Long integer) {
@@ -91,8 +88,8 @@ abstract class RetractableSum {
         }
 
         /**
-         * The current COUNT, SUM or AVG of the group, rounded once; SUM and AVG are NULL without values or on overflow.
-         * A sum of decimals is a string, as it may not fit into a decimal column.
+         * Returns the current COUNT, SUM or AVG of the group, rounded once; SUM and AVG are null without values or on
+         * overflow. A sum of decimals is a string, as it may not fit into a decimal column.
          */
         private Object value() {
             if (function.equals("count")) {
@@ -115,13 +112,13 @@ abstract class RetractableSum {
             }
         }
 
-        /** Converts a float to a result value: null (NULL) if it is infinite or NaN, and 0.0 for -0.0. */
+        /** Converts a float to a result value: infinity and NaN become null, and -0.0 becomes 0.0. */
         private static Object finite(double number) {
             return Double.isFinite(number) ? (Object) (number + 0.0) : null;
         }
 
         /**
-         * Whether the count of values is not negative; a negative one means that a value was retracted that was never
+         * Whether the count of values is not negative; a negative count means that a value was retracted that was never
          * added.
          */
         @Override
@@ -167,8 +164,8 @@ abstract class RetractableSum {
         }
 
         /**
-         * Adds `copies` of the RDF term that starts at index `offset` of a row to the sum, or retracts them if
-         * negative; while the sum contains a term that is not a number, its result is an error.
+         * Adds `copies` of the RDF term at index `offset` of a row to the sum, or retracts them if `copies` is
+         * negative. While the sum contains a term that is not a number, its result is an error.
          */
         @Override
         void add(Object[] row, int offset, long copies) {
@@ -199,17 +196,17 @@ abstract class RetractableSum {
         }
 
         /**
-         * Adds `copies` times a number to one of the three exact sums, selected by `index`: 0 of integers and decimals,
-         * 1 of numbers rounded to 32-bit floats, 2 of numbers rounded to 64-bit floats.
+         * Adds `copies` times a number to one of the three exact sums, which `index` selects. Sum 0 is of integers and
+         * decimals, 1 of numbers rounded to 32-bit floats, 2 of numbers rounded to 64-bit floats.
          */
         private void addTo(int index, BigDecimal number, long copies) {
             sums[index] = plus(sums[index], number, copies);
         }
 
         /**
-         * Appends the current sum of RDF numbers to `row`, the group's result row: its kind (1 integer, 2 decimal, 3
-         * float, 4 double), its exact value, its floating-point value and, for AVG, the count; all NULL if the sum is
-         * an error.
+         * Appends the current SUM or AVG of RDF numbers to the group's result row, as several values. They are its kind
+         * (1 integer, 2 decimal, 3 float, 4 double), its exact value, its floating-point value and, for AVG, the count;
+         * all NULL if the sum is an error.
          */
         @Override
         void appendTo(List<Object> row) {
@@ -228,8 +225,8 @@ abstract class RetractableSum {
         }
 
         /**
-         * The sum of RDF numbers rounded to a 32-bit float if `kind` is 3, else to a double; infinite and NaN members
-         * give infinity and NaN as in IEEE 754 addition.
+         * Returns the sum of RDF numbers, rounded to a 32-bit float if `kind` is 3, otherwise to a double. Infinite and
+         * NaN members give infinity and NaN as in IEEE 754 addition.
          */
         private Object floatingSum(int kind) {
             if (nonFiniteCounts[0] != 0 || nonFiniteCounts[1] != 0 && nonFiniteCounts[2] != 0) {
@@ -242,7 +239,7 @@ abstract class RetractableSum {
         }
 
         /**
-         * Whether no count of RDF terms is negative; a negative one means that a term was retracted that was never
+         * Whether no count of RDF terms is negative; a negative count means that a term was retracted that was never
          * added.
          */
         @Override

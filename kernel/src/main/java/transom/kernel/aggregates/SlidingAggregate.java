@@ -35,7 +35,7 @@ public abstract class SlidingAggregate {
     }
 
     /**
-     * Creates the empty sliding aggregate of a function over values of a type (such as `float`); `argument` is the
+     * Creates the empty sliding aggregate of a function over values of a type such as `float`. `argument` is the
      * value's index in a row, negative for COUNT(*) and PATH.
      */
     static SlidingAggregate of(Function function, String type, int argument) {
@@ -56,8 +56,7 @@ public abstract class SlidingAggregate {
     }
 
     /**
-     * Whether {@link #add} must be called for NULL values too: only for FIRST and LAST, the other functions ignore
-     * NULL.
+     * Whether `add` must also be called for NULL values: only for FIRST and LAST, since other functions ignore NULL.
      */
     public boolean acceptsNull() {
         return false;
@@ -72,7 +71,7 @@ public abstract class SlidingAggregate {
      */
     public abstract void clear(int slot);
 
-    /** Adds one row's argument `value` to the partial aggregate of the pane at array index `slot`. */
+    /** Adds the argument `value` of one row to the partial aggregate of the pane at array index `slot`. */
     public abstract void add(int slot, Object value);
 
     /** Adds the partial aggregate of the pane at array index `from` to that of the pane at array index `into`. */
@@ -87,8 +86,8 @@ public abstract class SlidingAggregate {
     public abstract void leave(int slot);
 
     /**
-     * The result of `function` for the current window, which has at least one pane; the function is passed because SUM
-     * and AVG share one sliding aggregate.
+     * Returns the result of `function` for the current window, which has at least one pane. The function is passed
+     * because SUM and AVG share one sliding aggregate.
      */
     public abstract Object value(Function function);
 

@@ -26,8 +26,7 @@ class SlidingCount extends SlidingAggregate {
     }
 
     /**
-     * Adds 1 to the COUNT of the pane at array index `slot` for one row, whose `value` is not NULL (any value for
-     * COUNT(*)).
+     * Adds 1 to the COUNT of the pane at array index `slot` for one row. Its `value` is not NULL, except for COUNT(*).
      */
     @Override
     public void add(int slot, Object value) {
@@ -60,7 +59,7 @@ class SlidingCount extends SlidingAggregate {
     }
 
     /**
-     * The COUNT, SUM or AVG of the current window, as `function` asks; SUM and AVG are null (NULL) if the window has no
+     * Returns the COUNT, SUM or AVG of the current window, as `function` asks; SUM and AVG are null if it has no
      * values.
      */
     @Override
@@ -78,14 +77,17 @@ class SlidingCount extends SlidingAggregate {
         return Double.isFinite(mean) ? mean + 0.0 : null;
     }
 
-    /** The SUM of the values in the current window; null if it overflows the result type. A plain COUNT has none. */
+    /**
+     * Returns the SUM of the values in the current window; null if it overflows the result type. A plain COUNT has
+     * none.
+     */
     Object sum() {
         throw new IllegalStateException("a count has no sum");
     }
 
     /**
-     * The exact sum of the values in the current window divided by `count`, their number, and rounded once to a double,
-     * for AVG. A plain COUNT has none.
+     * Computes AVG: the exact sum of the values in the current window, divided by their number `count` and rounded once
+     * to a double. A plain COUNT has none.
      */
     double mean(long count) {
         throw new IllegalStateException("a count has no sum");

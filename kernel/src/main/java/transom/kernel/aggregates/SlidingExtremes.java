@@ -26,7 +26,7 @@ abstract class SlidingExtremes extends SlidingAggregate {
     }
 
     /**
-     * Creates an empty sliding MIN (`isMin`) or MAX over values of a type (such as `float`); `argument` is the value's
+     * Creates an empty sliding MIN or MAX (by `isMin`) over values of a type such as `float`. `argument` is the value's
      * index in a row.
      */
     static SlidingAggregate of(String type, int argument, boolean isMin) {
@@ -57,12 +57,12 @@ abstract class SlidingExtremes extends SlidingAggregate {
     abstract void copy(int into, int from);
 
     /**
-     * Whether the MIN (or MAX) of the pane at array index `slot` is strictly smaller (or greater) than that of the pane
-     * at `otherSlot`.
+     * Whether the MIN of the pane at `slot` is smaller than that of the pane at `otherSlot`, or its MAX greater. Both
+     * are array indexes; equal values do not count.
      */
     abstract boolean precedes(int slot, int otherSlot);
 
-    /** The MIN or MAX of the pane at array index `slot`, which has at least one value. */
+    /** Returns the MIN or MAX of the pane at array index `slot`, which has at least one value. */
     abstract Object get(int slot);
 
     /**
@@ -107,8 +107,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
     }
 
     /**
-     * Appends the pane at array index `slot`, which enters the sliding window, to the monotonic queue, and drops from
-     * it the earlier panes whose MIN or MAX can no longer be the window's.
+     * Appends a pane that enters the sliding window to the monotonic queue, and drops earlier panes that can no longer
+     * give the window's MIN or MAX. The pane is at array index `slot`.
      */
     @Override
     public final void enter(int slot) {
@@ -123,8 +123,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
     }
 
     /**
-     * Removes the pane at array index `slot`, which leaves the sliding window, from the front of the monotonic queue,
-     * unless a later pane has already displaced it.
+     * Removes the pane that leaves the sliding window from the front of the monotonic queue, unless a later pane has
+     * displaced it. The pane is at array index `slot`.
      */
     @Override
     public final void leave(int slot) {
@@ -135,8 +135,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
     }
 
     /**
-     * The MIN or MAX of the current window, which is that of the first pane in the monotonic queue; null if no pane has
-     * a value.
+     * Returns the MIN or MAX of the current window, which is that of the first pane in the queue; null if no pane has a
+     * value.
      */
     @Override
     public final Object value(Function function) {
@@ -197,8 +197,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
 
         /**
-         * Whether the integer MIN (or MAX) of the pane at array index `slot` is strictly smaller (or greater) than that
-         * of the pane at `otherSlot`.
+         * Whether the integer MIN of the pane at `slot` is smaller than that of the pane at `otherSlot`, or its MAX
+         * greater. Both are array indexes; equal values do not count.
          */
         @Override
         boolean precedes(int slot, int otherSlot) {
@@ -250,8 +250,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
 
         /**
-         * Whether the float MIN (or MAX) of the pane at array index `slot` is strictly smaller (or greater) than that
-         * of the pane at `otherSlot`.
+         * Whether the float MIN of the pane at `slot` is smaller than that of the pane at `otherSlot`, or its MAX
+         * greater. Both are array indexes; equal values do not count.
          */
         @Override
         boolean precedes(int slot, int otherSlot) {
@@ -295,7 +295,7 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
 
         /**
-         * Stores the first decimal, string or boolean of the pane at array index `slot` as its MIN or MAX; decimals
+         * Stores the first decimal, string or boolean of the pane at array index `slot` as its MIN or MAX. Decimals
          * lose trailing zeros.
          */
         @Override
@@ -304,8 +304,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
 
         /**
-         * Replaces the MIN (or MAX) of the pane at array index `slot` by `value`, a decimal, string or boolean, if that
-         * is smaller (or greater).
+         * Replaces the MIN (or MAX) of the pane at array index `slot` by `value` if that is smaller (or greater). The
+         * values are decimals, strings or booleans.
          */
         @Override
         void update(int slot, Object value) {
@@ -325,8 +325,8 @@ abstract class SlidingExtremes extends SlidingAggregate {
         }
 
         /**
-         * Whether the decimal, string or boolean MIN (or MAX) of the pane at array index `slot` is strictly smaller (or
-         * greater) than that of the pane at `otherSlot`.
+         * Whether the decimal, string or boolean MIN of the pane at `slot` is smaller than that of the pane at
+         * `otherSlot`, or its MAX greater. Both are array indexes; equal values do not count.
          */
         @Override
         boolean precedes(int slot, int otherSlot) {

@@ -22,7 +22,7 @@ public final class SlidingOrdered {
             this.first = first;
         }
 
-        /** Always true: {@link #add} must also get NULL values, as the FIRST or LAST value of a window may be NULL. */
+        /** Always true: `add` must also get NULL values, as the FIRST or LAST value of a window may be NULL. */
         @Override
         public boolean acceptsNull() {
             return true;
@@ -46,8 +46,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * Stores the value of the next row as the LAST value of the pane at array index `slot`; for FIRST, only if the
-         * pane has none yet.
+         * Stores the value of the next row as the LAST value of the pane at array index `slot`; for FIRST, only if it
+         * has none yet.
          */
         @Override
         public void add(int slot, Object value) {
@@ -58,7 +58,7 @@ public final class SlidingOrdered {
         }
 
         /**
-         * Merges the pane at array index `from`, whose rows are later, into the pane at `into`: FIRST keeps the value
+         * Merges the pane at array index `from`, whose rows are later, into the pane at `into`. FIRST keeps the value
          * of `into`, LAST takes that of `from`.
          */
         @Override
@@ -69,8 +69,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * Appends the pane at array index `slot`, which enters the sliding window, to the list of the window's panes
-         * for FIRST and LAST.
+         * Appends a pane that enters the sliding window to the list of the window's panes for FIRST and LAST. The pane
+         * is at array index `slot`.
          */
         @Override
         public void enter(int slot) {
@@ -87,8 +87,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * The current window's FIRST value (from its oldest pane) or LAST value (from its newest pane); null if the
-         * window is empty.
+         * Returns the current window's FIRST value (from its oldest pane) or LAST value (from its newest pane); null if
+         * the window is empty.
          */
         @Override
         public Object value(Function function) {
@@ -122,8 +122,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * Adds `step`, the micrometres from an object's previous position to that of its next row, to the path length
-         * of the pane at array index `slot`.
+         * Adds the distance `step`, in micrometres, to the path length of the pane at array index `slot`. It is the
+         * distance from an object's previous position to that of its next row.
          */
         public void addStep(int slot, long step) {
             if (!present[slot]) {
@@ -152,8 +152,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * Adds `value`, the micrometres from an object's previous position to that of its next row as a Long, to the
-         * path length of the pane at array index `slot`.
+         * Adds the distance `value`, a Long in micrometres, to the path length of the pane at array index `slot`. It is
+         * the distance from an object's previous position to that of its next row.
          */
         @Override
         public void add(int slot, Object value) {
@@ -198,8 +198,8 @@ public final class SlidingOrdered {
         }
 
         /**
-         * The length of an object's path through the positions of the current window, in micrometres, without the step
-         * to the first of them; null if there is no position.
+         * Returns the length in micrometres of an object's path through the current window; null if it has no
+         * positions. The step to the first position does not count.
          */
         @Override
         public Object value(Function function) {

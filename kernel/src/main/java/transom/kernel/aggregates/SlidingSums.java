@@ -18,8 +18,8 @@ final class SlidingSums {
     private SlidingSums() {}
 
     /**
-     * Creates the empty sliding aggregate that serves SUM and AVG over values of a numeric type (such as `float`);
-     * `argument` is the value's index in a row.
+     * Creates the empty sliding aggregate for SUM and AVG over values of a numeric type such as `float`. `argument` is
+     * the value's index in a row.
      */
     static SlidingAggregate of(String type, int argument) {
         switch (type) {
@@ -91,8 +91,8 @@ final class SlidingSums {
         }
 
         /**
-         * Adds the count and the integer sum of the pane at array index `slot`, which enters the sliding window, to
-         * those of the window.
+         * Adds the count and the integer sum of a pane that enters the sliding window to those of the window. The pane
+         * is at array index `slot`.
          */
         @Override
         public void enter(int slot) {
@@ -102,8 +102,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts a pane, which leaves the sliding window, from the window's count and integer sum; `slot` is the
-         * pane's array index.
+         * Subtracts the count and the integer sum of a pane that leaves the sliding window from those of the window.
+         * The pane is at array index `slot`.
          */
         @Override
         public void leave(int slot) {
@@ -112,15 +112,15 @@ final class SlidingSums {
             low -= lows[slot];
         }
 
-        /** The SUM of the integers in the current window; null if it does not fit into a long. */
+        /** Returns the SUM of the integers in the current window; null if it does not fit into a long. */
         @Override
         Object sum() {
             return WideSum.fitsLong(high, low) ? (Object) WideSum.toLong(high, low) : null;
         }
 
         /**
-         * The sum of the integers in the current window divided by `count`, their number, and rounded once to a double,
-         * for AVG.
+         * Computes AVG: the exact sum of the integers in the current window, divided by their number `count` and
+         * rounded once to a double.
          */
         @Override
         double mean(long count) {
@@ -131,17 +131,18 @@ final class SlidingSums {
         }
 
         /**
-         * The sum of the floats in the current window, rounded once to a double: the integer sum holds, in millionths,
-         * the floats that are multiples of a millionth, and `decimalSum` is the sum of the others (null for none).
+         * Returns the sum of the floats in the current window, rounded once to a double. The integer sum holds, in
+         * millionths, the floats that are multiples of a millionth, and `decimalSum` is the sum of the others (null for
+         * none).
          */
         final double millionths(BigDecimal decimalSum) {
             return Floats.sumAsDouble(high, low, decimalSum);
         }
 
         /**
-         * The mean of the floats in the current window, rounded once to a double: the integer sum holds, in millionths,
-         * the floats that are multiples of a millionth, `decimalSum` is the sum of the others (null for none), and
-         * `count` is the number of all.
+         * Returns the mean of the floats in the current window, rounded once to a double. The integer sum holds, in
+         * millionths, the floats that are multiples of a millionth, `decimalSum` is the sum of the others (null for
+         * none), and `count` is the number of all.
          */
         final double meanOfMillionths(BigDecimal decimalSum, long count) {
             return Floats.mean(high, low, decimalSum, count);
@@ -197,8 +198,8 @@ final class SlidingSums {
         }
 
         /**
-         * Counts a float and adds the shortest decimal that parses to it to the exact sum of the pane at array index
-         * `slot`, in millionths if possible.
+         * Counts a float and adds it exactly to the sum of the pane at array index `slot`. It counts as the shortest
+         * decimal that parses to it, added in millionths if possible.
          */
         @Override
         public void add(int slot, Object value) {
@@ -226,8 +227,8 @@ final class SlidingSums {
         }
 
         /**
-         * Adds the count and the float sum of the pane at array index `slot`, which enters the sliding window, to those
-         * of the window.
+         * Adds the count and the float sum of a pane that enters the sliding window to those of the window. The pane is
+         * at array index `slot`.
          */
         @Override
         public void enter(int slot) {
@@ -238,8 +239,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts a pane, which leaves the sliding window, from the window's count and float sum; `slot` is the
-         * pane's array index.
+         * Subtracts the count and the float sum of a pane that leaves the sliding window from those of the window. The
+         * pane is at array index `slot`.
          */
         @Override
         public void leave(int slot) {
@@ -249,7 +250,7 @@ final class SlidingSums {
             }
         }
 
-        /** The SUM of the floats in the current window, rounded once to a double; null if it is infinite. */
+        /** Returns the SUM of the floats in the current window, rounded once to a double; null if it is infinite. */
         @Override
         Object sum() {
             double total = millionths(decimalSum);
@@ -257,8 +258,8 @@ final class SlidingSums {
         }
 
         /**
-         * The exact sum of the floats in the current window divided by `count`, their number, and rounded once to a
-         * double, for AVG.
+         * Computes AVG: the exact sum of the floats in the current window, divided by their number `count` and rounded
+         * once to a double.
          */
         @Override
         double mean(long count) {
@@ -332,8 +333,8 @@ final class SlidingSums {
         }
 
         /**
-         * Adds the count and the decimal sum of the pane at array index `slot`, which enters the sliding window, to
-         * those of the window.
+         * Adds the count and the decimal sum of a pane that enters the sliding window to those of the window. The pane
+         * is at array index `slot`.
          */
         @Override
         public void enter(int slot) {
@@ -344,8 +345,8 @@ final class SlidingSums {
         }
 
         /**
-         * Subtracts a pane, which leaves the sliding window, from the window's count and decimal sum; `slot` is the
-         * pane's array index.
+         * Subtracts the count and the decimal sum of a pane that leaves the sliding window from those of the window.
+         * The pane is at array index `slot`.
          */
         @Override
         public void leave(int slot) {
@@ -355,7 +356,10 @@ final class SlidingSums {
             }
         }
 
-        /** The SUM of the decimals in the current window, rounded to 38 digits; null if the sum's scale is out of range. */
+        /**
+         * Returns the SUM of the decimals in the current window, rounded to 38 digits; null if its scale is out of
+         * range.
+         */
         @Override
         Object sum() {
             BigDecimal number = Values.normalized(sum.round(ALL_DIGITS));
@@ -363,8 +367,8 @@ final class SlidingSums {
         }
 
         /**
-         * The exact sum of the decimals in the current window divided by `count`, their number, and rounded once to a
-         * double, for AVG.
+         * Computes AVG: the exact sum of the decimals in the current window, divided by their number `count` and
+         * rounded once to a double.
          */
         @Override
         double mean(long count) {

@@ -25,14 +25,14 @@ final class AtomicFile extends CheckpointFileManager.CancellableFSDataOutputStre
         this.overwrite = overwrite;
     }
 
-    /** A hidden, unique name for the temporary file, in the folder of the target. */
+    /** Returns a hidden, unique path for the temporary file, in the folder of the target file. */
     static Path temporary(Path target) {
         return target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".tmp");
     }
 
     /**
-     * Ends the file and publishes it under its own name. Without `overwrite`, throws FileAlreadyExistsException if
-     * there is a file of that name. If anything fails, the temporary file is deleted.
+     * Closes the file and makes it visible under its own name. Without `overwrite`, throws FileAlreadyExistsException
+     * if there is a file of that name. If anything fails, the temporary file is deleted.
      */
     @Override
     public synchronized void close() throws IOException {
@@ -54,7 +54,10 @@ final class AtomicFile extends CheckpointFileManager.CancellableFSDataOutputStre
         }
     }
 
-    /** Publishes the file if there is none of its name: by a link, which unlike a rename never replaces a file. */
+    /**
+     * Gives the temporary file its own name, unless a file of that name exists: by a link, which unlike a rename never
+     * replaces a file.
+     */
     private void publishNew() throws IOException {
         try {
             Files.createLink(target, temporary);
@@ -68,7 +71,7 @@ final class AtomicFile extends CheckpointFileManager.CancellableFSDataOutputStre
         }
     }
 
-    /** Deletes what was written; no file appears. */
+    /** Deletes what was written so far, so that no file appears. */
     @Override
     public synchronized void cancel() {
         if (ended) {

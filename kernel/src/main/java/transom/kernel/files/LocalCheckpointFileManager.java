@@ -23,15 +23,15 @@ public final class LocalCheckpointFileManager implements CheckpointFileManager {
     private final Path root;
     private final RawLocalFileSystem disk;
 
-    /** Creates the manager of the files below `root`; Spark calls this constructor by the class name. */
+    /** Creates the manager of the checkpoint files below `root`. Spark calls this constructor by the class name. */
     public LocalCheckpointFileManager(Path root, Configuration configuration) throws IOException {
         this.root = root;
         this.disk = (RawLocalFileSystem) FileSystem.getLocal(configuration).getRaw();
     }
 
     /**
-     * Opens a stream whose bytes become the file at `path` when it is closed. With `overwrite` they replace a file that
-     * exists; otherwise closing the stream then throws FileAlreadyExistsException.
+     * Opens a stream to a new file, which appears at `path` with all its bytes when the stream is closed. With
+     * `overwrite` they replace a file that exists; otherwise closing the stream then throws FileAlreadyExistsException.
      */
     @Override
     public CheckpointFileManager.CancellableFSDataOutputStream createAtomic(Path path, boolean overwrite) {
@@ -55,7 +55,10 @@ public final class LocalCheckpointFileManager implements CheckpointFileManager {
         }
     }
 
-    /** The files and folders in a folder that match a filter; throws FileNotFoundException without the folder. */
+    /**
+     * Lists the files and folders in a folder that match a filter; throws FileNotFoundException if the folder does not
+     * exist.
+     */
     @Override
     public FileStatus[] list(Path path, PathFilter filter) {
         try {

@@ -46,8 +46,8 @@ public final class Bucket {
     private boolean modified;
 
     /**
-     * Restores a bucket, the saved machines of many keys, from its bytes without decoding the machines; `state` null
-     * gives an empty bucket, and `factory` creates the machine of a new key and decodes a saved one.
+     * Creates a bucket of keys, empty if `state` is null, else with the states of keys that `save` encoded. A key's
+     * state is decoded when it is needed; `factory` creates the state machine of a new key and decodes a saved one.
      */
     public Bucket(MachineFactories.TimedMachineFactory factory, byte[] state) {
         this.factory = factory;
@@ -77,8 +77,8 @@ public final class Bucket {
     }
 
     /**
-     * Groups rows by their machine key, keys in the order of first appearance, and sorts the rows of each key as its
-     * machine expects them: by tick, side, window, sign and sort key.
+     * Groups rows by key, keys in the order of first appearance, and sorts the rows of each key by tick, side, window,
+     * sign and sort key. Their state machine expects this order.
      */
     public static Map<RowKey, ArrayList<TimedRow>> byKey(List<TimedRow> rows) {
         Map<RowKey, ArrayList<TimedRow>> groups = new LinkedHashMap<>();
@@ -92,7 +92,7 @@ public final class Bucket {
     }
 
     /**
-     * Feeds the sorted rows of one key to its machine, one call per tick, and leaves out markers; the machine emits to
+     * Feeds the sorted rows of one key to its state machine, tick by tick and without window markers; output goes to
      * `out`.
      */
     public static void feed(TimedMachine machine, List<TimedRow> rows, Emitter out) {
@@ -110,8 +110,8 @@ public final class Bucket {
     }
 
     /**
-     * Feeds `rows`, whose ticks are all closed, to the machines of their keys, then runs the machines of other keys
-     * that are due at or before `closedTick`; `emitters` gives the receiver of each key's output.
+     * Feeds rows of closed ticks to the state machines of their keys, then runs other keys that are due at or before
+     * `closedTick`. `emitters` gives the receiver of each key's output.
      */
     public void run(List<TimedRow> rows, long closedTick, Emitters emitters) {
         boolean[] due = new boolean[size];
@@ -133,7 +133,7 @@ public final class Bucket {
     }
 
     /**
-     * Runs the machine of one key on its rows and up to `closedTick`, and stores the machine's new state at the key's
+     * Runs the state machine of one key on its rows and up to `closedTick`, and stores its new state. The key is at
      * array index `index`; `emitters` gives the receiver of the output.
      */
     private void runKey(int index, Object[] key, List<TimedRow> rows, long closedTick, Emitters emitters) {
@@ -158,7 +158,7 @@ public final class Bucket {
         machineLengths[index] = state.length;
     }
 
-    /** Decodes the machine of the key at array index `index`, or creates a new machine if the key has no state. */
+    /** Decodes the state machine of the key at array index `index`, or creates a new one if the key has no state. */
     private TimedMachine load(int index) {
         byte[] source = changedEntries[index] == null ? savedBytes : changedEntries[index];
         int start = keyLengths[index] + (changedEntries[index] == null ? offsets[index] : 0);
@@ -169,10 +169,7 @@ public final class Bucket {
         return factory.load(Arrays.copyOfRange(source, start, start + machineLengths[index]));
     }
 
-    /**
-     * The earliest tick at which the machine of any key of the bucket must run without new rows; Long.MAX_VALUE if
-     * none.
-     */
+    /** The earliest tick at which any key of the bucket has work to do without new rows; Long.MAX_VALUE if none. */
     public long nextWakeup() {
         long next = Long.MAX_VALUE;
         for (int i = 0; i < size; i++) {
@@ -181,7 +178,7 @@ public final class Bucket {
         return next;
     }
 
-    /** The number of keys whose machines have state in this bucket. */
+    /** The number of keys that have state in this bucket. */
     public int keys() {
         int keys = 0;
         for (int i = 0; i < size; i++) {
@@ -190,7 +187,7 @@ public final class Bucket {
         return keys;
     }
 
-    /** The number of rows in the state of all keys of the bucket, to compare it with the state bound of the plan. */
+    /** The number of rows in the state of all keys of the bucket, for comparison with the state bound of the plan. */
     public long held() {
         long held = 0;
         for (int i = 0; i < size; i++) {
@@ -200,8 +197,8 @@ public final class Bucket {
     }
 
     /**
-     * Encodes the bucket for Spark's state store: the bytes it was restored from if nothing has changed, null if no key
-     * has state.
+     * Encodes the bucket for Spark's state store; null if no key has state. If nothing has changed, these are the bytes
+     * from which it was created.
      */
     public byte[] save() {
         if (!modified) {
@@ -231,7 +228,7 @@ public final class Bucket {
         return buffer.array();
     }
 
-    /** Whether the key at array index `index` still has state; false after its machine has become empty. */
+    /** Whether the key at array index `index` still has state; false once its state was empty. */
     private boolean exists(int index) {
         return changedEntries[index] == null || changedEntries[index].length > 0;
     }

@@ -24,8 +24,8 @@ public final class DeltaJoin implements Machine {
     private static final Set<String> WITH_PAIRS = Set.of("inner", "left", "candidates");
 
     /**
-     * The parameters of a join of changelogs: `widths`, the number of values of each side's rows, and the join type
-     * `emit`: inner, left, semi, anti, mark (left rows with a boolean: has a match) or candidates (left rows and
+     * The parameters of a join of changelogs: the number of values of each side's rows, and the join type. The type
+     * `emit` is inner, left, semi, anti, mark (left rows with a boolean: has a match) or candidates (left rows and
      * pairs).
      *
      * @param widths the number of values per side
@@ -33,8 +33,8 @@ public final class DeltaJoin implements Machine {
      */
     public record Spec(int[] widths, String emit) {
         /**
-         * The number of NULLs appended to a left row without match: the values of all other sides for a left join or
-         * candidates, else 0.
+         * The number of NULLs appended to a left row without a match. It is the number of values of all other sides for
+         * a left join or candidates, otherwise 0.
          */
         int padding() {
             int sum = 0;
@@ -48,14 +48,14 @@ public final class DeltaJoin implements Machine {
     private final Spec spec;
     private final List<Map<RowKey, Long>> sides;
 
-    /** Creates the join of one join key, with no rows on any side. */
+    /** Creates the state of the join of one join key, with no rows on any side. */
     public DeltaJoin(Spec spec) {
         this.spec = spec;
         this.sides = emptyBags(spec.widths.length);
     }
 
     /**
-     * Restores the join of one join key, with the current rows of all its sides, from `state`, the bytes of `save`;
+     * Restores the state of the join of one join key, with the current rows of all its sides, from the bytes of `save`.
      * `spec` has the widths of the sides and the join type.
      */
     public static DeltaJoin load(Spec spec, byte[] state) {
@@ -67,7 +67,7 @@ public final class DeltaJoin implements Machine {
         return machine;
     }
 
-    /** A list of `count` empty bags; a bag is a map from each distinct row to its number of copies. */
+    /** Creates `count` empty bags; a bag is a map from each distinct row to its number of copies. */
     private static List<Map<RowKey, Long>> emptyBags(int count) {
         List<Map<RowKey, Long>> bags = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -77,8 +77,8 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * Applies `inputs`, the insertions and retractions of one tick, to the sides, and emits to `out` the resulting
-     * changes of joined pairs (window 1) and of left rows (window 0).
+     * Applies the insertions and retractions of one tick to the sides, and emits the resulting changes of the join to
+     * `out`. Changes of joined pairs are in window 1, those of left rows in window 0.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -107,9 +107,9 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * Adds to the changelog `pairs` every combination of a change of `changedSide` (`changes` has a changelog per side)
-     * with the current rows of all other sides; recursive: `prefix` has the values of the sides before `nextSide`,
-     * `prefixCount` the product of their counts.
+     * Adds to `pairs` every combination of a change of one side with the current rows of all other sides. The side is
+     * `changedSide`, `changes` has a changelog per side, and `pairs` is a changelog. Recursive: `prefix` has the values
+     * of the sides before `nextSide`, `prefixCount` the product of their counts.
      */
     private void joinSides(
             List<Map<RowKey, Long>> changes,
@@ -130,9 +130,9 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * The insertions and retractions of left rows (row to signed count) that a left, semi, anti, mark or candidates
-     * join emits at this tick; `changes` are those of the left side's input, `wasMatched` says whether the right side
-     * had rows before it.
+     * Returns the insertions and retractions of left rows that the join emits at this tick, as a map from row to signed
+     * count. That is for a left, semi, anti, mark or candidates join; `changes` are those of the left side's input,
+     * `wasMatched` says whether the right side had rows before it.
      */
     private Map<RowKey, Long> leftChanges(Map<RowKey, Long> changes, boolean wasMatched) {
         boolean isMatched = !sides.get(1).isEmpty();
@@ -156,8 +156,8 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * Adds `rows` to the changelog `result`, as insertions if `sign` is 1 or retractions if -1; a mark join appends
-     * `matched` (has the right side rows?) to each row, other joins ignore it.
+     * Adds `rows` to the changelog `result`, as insertions if `sign` is 1 or as retractions if it is -1. A mark join
+     * appends `matched` (has the right side rows?) to each row, other joins ignore it.
      */
     private void addSigned(Map<RowKey, Long> result, Map<RowKey, Long> rows, long sign, boolean matched) {
         boolean isMark = spec.emit.equals("mark");
@@ -167,7 +167,7 @@ public final class DeltaJoin implements Machine {
         });
     }
 
-    /** The left rows as they were before this tick, computed from the current ones by undoing the tick's `changes`. */
+    /** Returns the left rows as they were before this tick, by undoing the tick's `changes` of the current rows. */
     private Map<RowKey, Long> leftBefore(Map<RowKey, Long> changes) {
         Map<RowKey, Long> result = new LinkedHashMap<>(sides.get(0));
         changes.forEach((row, count) -> result.merge(row, -count, Long::sum));
@@ -175,7 +175,7 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * Adds the counts of the `changes` of one tick to the rows of one side of the join; IllegalStateException if a row
+     * Adds the counts of a tick's `changes` to the rows of one side of the join. Throws IllegalStateException if a row
      * is retracted that was never inserted.
      */
     private static void applyChanges(Map<RowKey, Long> changes, Map<RowKey, Long> side) {
@@ -192,7 +192,7 @@ public final class DeltaJoin implements Machine {
         }
     }
 
-    /** The bags of the current rows of all sides: maps from a row to its number of copies. */
+    /** Returns the current rows of each side of the join, as a map from each row to its number of copies. */
     List<Map<RowKey, Long>> sides() {
         return sides;
     }

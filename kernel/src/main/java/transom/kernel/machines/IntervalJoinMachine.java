@@ -33,8 +33,8 @@ public final class IntervalJoinMachine implements Machine {
     }
 
     /**
-     * Joins `inputs`, the rows of both sides at one tick, with each other and with the earlier rows of the other side
-     * whose validity has not ended, and emits the pairs to `out`.
+     * Joins the rows of both sides at one tick with each other and with the earlier rows that are still valid, and
+     * emits the pairs to `out`.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -62,8 +62,8 @@ public final class IntervalJoinMachine implements Machine {
     }
 
     /**
-     * The last tick at which a row in the state may be valid, so that all rows can be evicted once it is closed;
-     * Long.MAX_VALUE if there are no rows.
+     * The last tick at which a row in the state is valid, after which all rows can be evicted; Long.MAX_VALUE without
+     * rows.
      */
     @Override
     public long nextWakeup() {
@@ -71,8 +71,7 @@ public final class IntervalJoinMachine implements Machine {
     }
 
     /**
-     * Drops the rows of both sides whose validity ends at or before the tick after `closedTick`, as they can match no
-     * later row.
+     * Drops the rows of both sides that are not valid at any tick after `closedTick`, as they can match no later row.
      */
     @Override
     public void evict(long closedTick) {
@@ -81,7 +80,7 @@ public final class IntervalJoinMachine implements Machine {
         right.evict(nextTick);
     }
 
-    /** Encodes the rows of both sides that are still valid for Spark's state store. */
+    /** Encodes, for Spark's state store, the rows of both sides that are still valid. */
     @Override
     public byte[] save() {
         Codec.Writer out = new Codec.Writer(LETTER);
@@ -96,15 +95,15 @@ public final class IntervalJoinMachine implements Machine {
         return true;
     }
 
-    /** The number of rows of both sides in the state. */
+    /** The number of rows in the state, of both sides of the join. */
     @Override
     public long held() {
         return left.size + right.size;
     }
 
     /**
-     * The rows of one side (0 left, 1 right) among the inputs of a tick, each with the tick at which its validity ends;
-     * IllegalArgumentException if it has already ended.
+     * Selects the rows of one side (0 left, 1 right) from the inputs of a tick, each with the tick at which its
+     * validity ends. Throws IllegalArgumentException if it has already ended.
      */
     private static List<Interval> intervals(long tick, List<InputRow> inputs, int side) {
         ArrayList<Interval> intervals = new ArrayList<>();
@@ -122,8 +121,8 @@ public final class IntervalJoinMachine implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, the pair of a `left` and a `right` row: the end of its validity (the earlier of both
-     * ends), then the values of the left and of the right row.
+     * Emits to `out` the pair of a `left` and a `right` row, which is valid until the earlier of both ends. Its values
+     * are this end, then the values of the left and of the right row.
      */
     private static void emitPair(long tick, Interval left, Interval right, Emitter out) {
         Object[] pair = new Object[left.row.length + right.row.length - 1];
@@ -171,8 +170,8 @@ public final class IntervalJoinMachine implements Machine {
         }
 
         /**
-         * Adds one row to this side of the join; the first row whose validity ends before that of its predecessor makes
-         * the side create a heap ordered by end tick.
+         * Adds one row to this side of the join, which gets a heap ordered by end tick once rows do not end in order of
+         * arrival.
          */
         private void add(Interval interval) {
             if (byEnd == null && last != null && interval.end < last.end) {

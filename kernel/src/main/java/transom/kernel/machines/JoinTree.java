@@ -18,14 +18,14 @@ public final class JoinTree implements Machine {
     private static final char LETTER = 'F';
 
     /**
-     * One join of a tree: its parameters, its inputs and the columns of its result.
+     * One join in a tree of joins: its parameters, its inputs and the columns of its result.
      *
      * @param join the widths of the inputs and the join type
      * @param inputs the numbers of its inputs: sides, and from the number of sides on earlier joins
      * @param columns the columns of the joined rows that the result keeps, in this order
      */
     public record Step(DeltaJoin.Spec join, int[] inputs, int[] columns) {
-        /** The kept columns of a joined row. */
+        /** Returns the values of a joined row that the result of this join keeps. */
         Object[] select(Object[] row) {
             Object[] selected = new Object[columns.length];
             for (int i = 0; i < columns.length; i++) {
@@ -36,7 +36,8 @@ public final class JoinTree implements Machine {
     }
 
     /**
-     * The parameters of a tree: the number of its sides, and its joins, each after those that it reads.
+     * The parameters of a tree of joins: the number of its sides, and its joins, each after those whose results it
+     * reads.
      *
      * @param sides the number of sides
      * @param steps the joins
@@ -46,7 +47,7 @@ public final class JoinTree implements Machine {
     private final Spec spec;
     private final List<DeltaJoin> joins = new ArrayList<>();
 
-    /** Creates the joins of one key, with no rows on any side. */
+    /** Creates the joins of a join tree for one key, with no rows on any side. */
     public JoinTree(Spec spec) {
         this.spec = spec;
         for (Step step : spec.steps) {
@@ -54,7 +55,7 @@ public final class JoinTree implements Machine {
         }
     }
 
-    /** Restores the joins of one key from `state`, the bytes of `save`. */
+    /** Restores the joins of a join tree for one key from the bytes of `save`. */
     public static JoinTree load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "join tree");
         JoinTree machine = new JoinTree(spec);
@@ -64,7 +65,10 @@ public final class JoinTree implements Machine {
         return machine;
     }
 
-    /** Applies `inputs`, the changes of one tick, to the joins in turn, and emits the changes of the last one. */
+    /**
+     * Applies a tick's changes to the joins of the tree in turn, and emits the changes of the last join's result to
+     * `out`.
+     */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
         ChangeRows.emitMarker(tick, inputs, out);
@@ -97,12 +101,17 @@ public final class JoinTree implements Machine {
         }
     }
 
-    /** A change of a row: `count` copies are inserted, or retracted if it is negative, on a side of a join. */
+    /**
+     * Creates a change on one side of a join: the insertion of `count` copies of a row, or their retraction if it is
+     * negative.
+     */
     private static InputRow change(int side, int count, Object[] row) {
         return new InputRow(side, 1, true, count, null, null, row);
     }
 
-    /** The bags of rows of all joins, in order. */
+    /**
+     * Returns the current rows of each side of each join of the tree, as a map from each row to its number of copies.
+     */
     private List<Map<RowKey, Long>> bags() {
         List<Map<RowKey, Long>> bags = new ArrayList<>();
         for (DeltaJoin join : joins) {
@@ -111,19 +120,19 @@ public final class JoinTree implements Machine {
         return bags;
     }
 
-    /** Encodes the rows of all joins, with their counts, for Spark's state store. */
+    /** Encodes the rows of all joins of the tree, with their counts, for Spark's state store. */
     @Override
     public byte[] save() {
         return ChangeRows.writeBags(LETTER, bags());
     }
 
-    /** The number of rows in the state of all joins, counting duplicates. */
+    /** The number of rows in the state of all joins of the tree, counting duplicates. */
     @Override
     public long held() {
         return ChangeRows.countRows(bags());
     }
 
-    /** Always true: joins without rows equal new ones, so that their state can be deleted. */
+    /** Always true: a join tree without rows equals a new one, so that its state can be deleted. */
     @Override
     public boolean dropsEmptyState() {
         return true;

@@ -28,11 +28,11 @@ public final class MachineFactories {
 
     /** Creates the machines of many keys from one specification. */
     public interface MachineFactory {
-        /** Creates the machine of a new key, with empty state. */
+        /** Creates the state machine of a new key, with empty state. */
         Machine create();
 
         /**
-         * Restores the machine of a key from the bytes that its `save` returned.
+         * Restores the state machine of a key from the bytes that its `save` returned.
          *
          * @throws IllegalStateException for the state of a different machine or version
          */
@@ -41,11 +41,11 @@ public final class MachineFactories {
 
     /** Creates the accumulators of many keys from one specification. */
     public interface AccumulatorFactory {
-        /** Creates the accumulator of a new key, with empty state. */
+        /** Creates the sliding-window aggregates of a new key, without rows. */
         Accumulator create();
 
         /**
-         * Restores the accumulator of a key from the bytes that its `save` returned.
+         * Restores the sliding-window aggregates of a key from the bytes that their `save` returned.
          *
          * @throws IllegalStateException for the state of a different machine or version
          */
@@ -54,23 +54,25 @@ public final class MachineFactories {
 
     /** Creates the machines of many keys that share a bucket from one specification. */
     public interface TimedMachineFactory {
-        /** Creates the machine of a new key in a bucket, with empty state. */
+        /** Creates the state machine of a new key in a bucket, with empty state. */
         TimedMachine create();
 
         /**
-         * Restores the machine of one key in a bucket from the bytes that its `save` returned.
+         * Restores the state machine of one key in a bucket from the bytes that its `save` returned.
          *
          * @throws IllegalStateException for the state of a different machine or version
          */
         TimedMachine load(byte[] state);
 
-        /** The last tick for which the query has output, up to which a replay runs; Long.MAX_VALUE if it has no end. */
+        /**
+         * The last tick for which the query has output, at which a replay ends; Long.MAX_VALUE if the query has no end.
+         */
         long until();
     }
 
     /**
-     * Parses the JSON specification of a machine that has one state per key and returns its factory;
-     * IllegalArgumentException if the machine's name is unknown.
+     * Parses the JSON specification of a state machine that has one state per key, and returns its factory. Throws
+     * IllegalArgumentException if its name is unknown.
      */
     public static MachineFactory of(String specification) {
         JsonNode entries = parse(specification);
@@ -118,17 +120,14 @@ public final class MachineFactories {
         }
     }
 
-    /**
-     * Whether a JSON specification names the accumulator `slide`, which computes sliding-window aggregates of rows in
-     * any order.
-     */
+    /** Whether a JSON specification is one of sliding-window aggregates (`slide`), which take rows in any order. */
     public static boolean isAccumulator(String specification) {
         return parse(specification).path("machine").asText().equals("slide");
     }
 
     /**
-     * Parses the JSON specification of sliding-window aggregates and returns the factory that creates their accumulator
-     * for each group.
+     * Parses the JSON specification of sliding-window aggregates and returns the factory that creates them for each
+     * group.
      */
     public static AccumulatorFactory accumulators(String specification) {
         JsonNode entries = parse(specification);
@@ -153,17 +152,12 @@ public final class MachineFactories {
         };
     }
 
-    /**
-     * Whether a JSON specification says `"shared": true`: the machines of many keys then share the state of a bucket.
-     */
+    /** Whether a JSON specification says `"shared": true`, so that many keys share one bucket of state. */
     public static boolean isShared(String specification) {
         return parse(specification).path("shared").asBoolean();
     }
 
-    /**
-     * Parses the JSON specification of a machine whose state is in a bucket with those of other keys, and returns its
-     * factory.
-     */
+    /** Parses the JSON specification of a state machine whose keys share buckets of state, and returns its factory. */
     public static TimedMachineFactory timed(String specification) {
         JsonNode entries = parse(specification);
         String name = entries.path("machine").asText();
@@ -185,26 +179,29 @@ public final class MachineFactories {
     }
 
     /**
-     * The factory of machines in buckets that calls `create` for a new key and `load` for saved bytes; `until` is the
-     * last tick with output.
+     * Builds a factory that calls `create` for a new key of a bucket and `load` for saved bytes. `until` is the last
+     * tick with output.
      */
     private static TimedMachineFactory timed(
             long until, Supplier<TimedMachine> create, Function<byte[], TimedMachine> load) {
         return new TimedMachineFactory() {
-            /** Creates the machine of a new key in a bucket, for the factory that `timed` returns. */
+            /** Creates the state machine of a new key in a bucket, for the factory that `timed` returns. */
             @Override
             public TimedMachine create() {
                 return create.get();
             }
 
-            /** Restores the machine of a key in a bucket from saved state, for the factory that `timed` returns. */
+            /**
+             * Restores the state machine of a key in a bucket from saved state, for the factory that `timed` returns.
+             */
             @Override
             public TimedMachine load(byte[] state) {
                 return load.apply(state);
             }
 
             /**
-             * The last tick for which the query has output, up to which a replay runs; Long.MAX_VALUE if it has no end.
+             * The last tick for which the query has output, at which a replay ends; Long.MAX_VALUE if the query has no
+             * end.
              */
             @Override
             public long until() {
@@ -213,18 +210,17 @@ public final class MachineFactories {
         };
     }
 
-    /** The factory of machines that calls `create` for a new key and `load` for saved bytes. */
+    /** Builds a factory of state machines that calls `create` for a new key and `load` for saved bytes. */
     private static MachineFactory factory(Supplier<Machine> create, Function<byte[], Machine> load) {
         return new MachineFactory() {
-            /** Creates the machine of a new key, for the factory of machines that the method `factory` returns. */
+            /** Creates the state machine of a new key, for the factory that the method `factory` returns. */
             @Override
             public Machine create() {
                 return create.get();
             }
 
             /**
-             * Restores the machine of a key from saved state, for the factory of machines that the method `factory`
-             * returns.
+             * Restores the state machine of a key from saved state, for the factory that the method `factory` returns.
              */
             @Override
             public Machine load(byte[] state) {
@@ -234,8 +230,8 @@ public final class MachineFactories {
     }
 
     /**
-     * Whether the entry `key` of the JSON object `entries` has the value `firstOption` (true) or `secondOption`
-     * (false); IllegalArgumentException if it has neither.
+     * Returns true if the entry `key` of a JSON object is `firstOption`, false if it is `secondOption`. Throws
+     * IllegalArgumentException if it is neither.
      */
     private static boolean isFirstOption(JsonNode entries, String key, String firstOption, String secondOption) {
         String option = entries.path(key).asText();
@@ -246,7 +242,7 @@ public final class MachineFactories {
         return option.equals(firstOption);
     }
 
-    /** Reads the joins of a tree from its JSON specification. */
+    /** Parses the joins of a join tree from its JSON specification. */
     private static JoinTree.Spec joinTree(JsonNode entries) {
         List<JoinTree.Step> steps = new ArrayList<>();
         for (JsonNode step : entries.path("joins")) {
@@ -266,7 +262,7 @@ public final class MachineFactories {
         return numbers;
     }
 
-    /** Parses the JSON specification of a machine; IllegalArgumentException if it is not JSON. */
+    /** Parses the JSON specification of a state machine; throws IllegalArgumentException if it is not JSON. */
     private static JsonNode parse(String specification) {
         try {
             return JSON.readTree(specification);
@@ -275,7 +271,7 @@ public final class MachineFactories {
         }
     }
 
-    /** Creates, without throwing it, the exception for a specification that names an unknown machine. */
+    /** Creates, without throwing it, the exception for a specification that names an unknown state machine. */
     private static IllegalArgumentException unknownMachine(String name) {
         return new IllegalArgumentException("no machine is called " + name);
     }

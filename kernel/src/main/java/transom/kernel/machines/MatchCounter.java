@@ -29,9 +29,9 @@ public final class MatchCounter implements Machine {
     private Object[] row;
 
     /**
-     * Creates the counter of one distinct left row of a join; `emit` is the join type (left, semi, anti, mark for a
-     * boolean: has a match, distinct or numbered copies), and `padding` is the number of NULLs appended to an emitted
-     * left row.
+     * Creates the counter of the copies and matches of one distinct left row of a join. `emit` is the join type (left,
+     * semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `padding` is the number of NULLs
+     * appended to an emitted left row.
      */
     public MatchCounter(String emit, int padding) {
         this.emit = emit;
@@ -39,7 +39,7 @@ public final class MatchCounter implements Machine {
     }
 
     /**
-     * Restores the counter of the matches of one left row from `state`, the bytes of `save`; `emit` is the join type
+     * Restores the counter of the copies and matches of one left row from the bytes of `save`. `emit` is the join type
      * (left, semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `padding` is the number of
      * NULLs appended to an emitted left row.
      */
@@ -55,9 +55,9 @@ public final class MatchCounter implements Machine {
     }
 
     /**
-     * Applies `inputs`, the changes at one tick of the left row (side 0) and of the joined pairs with it (side 1), and
-     * emits to `out` the resulting insertions and retractions of left rows (window 0) and, for a left join, the changes
-     * of pairs (window 1).
+     * Applies a tick's changes of the left row and of its joined pairs, and emits the resulting changes of the join to
+     * `out`. In the input, side 0 is the left row and side 1 the pairs; in the output, left rows are in window 0 and,
+     * for a left join, pairs in window 1.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -110,8 +110,8 @@ public final class MatchCounter implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, the insertion of each new copy and the retraction of each removed copy of the left
-     * row, with the copy's number from 0 as an additional value.
+     * Emits to `out` the insertion of each new copy and the retraction of each removed copy of the left row, with the
+     * copy's number. Numbers start at 0 and are an additional value of the row.
      */
     private void emitNumbered(long tick, Emitter out) {
         for (long copy = emittedUnmatched; copy < copies; copy++) {
@@ -123,8 +123,9 @@ public final class MatchCounter implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, a change of the left row by `count` copies (negative to retract; nothing if 0); a mark
-     * join appends `matched` (has the left row a match?) to the row, other joins append the NULLs of an outer join.
+     * Emits to `out` the insertion of `count` copies of the left row, or their retraction if `count` is negative. With
+     * a count of 0 it emits nothing. A mark join appends `matched` (has the left row a match?) to the row, other joins
+     * append the NULLs of an outer join.
      */
     private void emitCopies(long tick, long count, boolean matched, Emitter out) {
         if (count != 0) {
@@ -135,7 +136,9 @@ public final class MatchCounter implements Machine {
         }
     }
 
-    /** Encodes the left row, its copies, its matches, and the copies already emitted for Spark's state store. */
+    /**
+     * Encodes the left row and the numbers of its copies, its matches and its emitted copies for Spark's state store.
+     */
     @Override
     public byte[] save() {
         Codec.Writer writer = new Codec.Writer(LETTER);
@@ -153,10 +156,7 @@ public final class MatchCounter implements Machine {
         return copies == 0 && matches == 0 ? 0 : 1;
     }
 
-    /**
-     * Always true: a counter of a left row without copies and matches equals a new one, so that its state can be
-     * deleted.
-     */
+    /** Always true: a counter without copies and matches equals a new one, so that its state can be deleted. */
     @Override
     public boolean dropsEmptyState() {
         return true;

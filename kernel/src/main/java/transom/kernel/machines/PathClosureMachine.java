@@ -29,8 +29,8 @@ public final class PathClosureMachine implements Machine {
     private static final char LETTER = 'Q';
 
     /**
-     * The parameters of a SPARQL property path: whether it may have more than one edge (`repeats`), and the term at
-     * which all paths start (null for any term).
+     * The parameters of a SPARQL property path: whether it may have more than one edge, and the term at which all paths
+     * start. A `start` of null is any term.
      *
      * @param repeats whether a path may have more than one edge
      * @param start the start of all paths, or null for any start
@@ -41,14 +41,14 @@ public final class PathClosureMachine implements Machine {
     private final Map<RowKey, Long> edges = new LinkedHashMap<>();
     private final Map<RowKey, Long> nodes = new LinkedHashMap<>();
 
-    /** Creates the machine of a property path over a graph without edges and terms. */
+    /** Creates the state of a property path over a graph without edges and terms. */
     public PathClosureMachine(Spec spec) {
         this.spec = spec;
     }
 
     /**
-     * Restores the graph of a property path, with its current edges and terms, from `state`, the bytes of `save`;
-     * `spec` says whether edges may repeat and where paths start.
+     * Restores the graph of a property path, with its current edges and terms, from the bytes of `save`. `spec` says
+     * whether edges may repeat and where paths start.
      */
     public static PathClosureMachine load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "paths");
@@ -60,8 +60,8 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Applies `inputs`, the insertions and retractions at one tick of edges (side 0) and of statements (side 1), whose
-     * terms are the graph's nodes, and emits to `out` the changes of the pairs of terms that a path connects.
+     * Applies a tick's changes of edges and statements to the graph, and emits the resulting changes of the pairs of
+     * connected terms. Edges are side 0; the terms of the statements, side 1, are the graph's nodes.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -90,7 +90,7 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Drops the rows whose count has become 0 from a map of rows to counts; IllegalStateException if a count is
+     * Drops the rows whose count has become 0 from a map of rows to counts. Throws IllegalStateException if a count is
      * negative, as a row was retracted that was never inserted.
      */
     private static void dropRemoved(Map<RowKey, Long> bag) {
@@ -103,7 +103,7 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * The terms from which the set of reachable terms may have changed at this tick, found by comparing `edgesBefore`
+     * Returns the terms from which the set of reachable terms may have changed at this tick. It compares `edgesBefore`
      * and `nodesBefore`, those of the previous tick, with the current ones.
      */
     private Set<String> affectedStarts(Set<RowKey> edgesBefore, Set<RowKey> nodesBefore) {
@@ -119,7 +119,7 @@ public final class PathClosureMachine implements Machine {
         return result;
     }
 
-    /** The edges or nodes that are in exactly one of two sets, which are those inserted or retracted at a tick. */
+    /** Returns the edges or nodes that are in exactly one of two sets: those inserted or retracted at a tick. */
     private static Set<RowKey> symmetricDifference(Set<RowKey> left, Set<RowKey> right) {
         Set<RowKey> result = new LinkedHashSet<>(left);
         result.removeAll(new HashSet<>(right));
@@ -132,8 +132,8 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Adds every pair of a term in `starts` and a term that a path connects to it to the changelog `pairs`, as an
-     * insertion if `sign` is 1 or a retraction if -1; the graph has the edges `edgeRows` and the nodes `terms`.
+     * Adds to `pairs` every pair of a term in `starts` and a term that a path connects to it. The pairs are insertions
+     * if `sign` is 1 or retractions if it is -1; the graph has the edges `edgeRows` and the nodes `terms`.
      */
     private void addPairs(
             Map<RowKey, Long> pairs, Set<String> starts, Set<RowKey> edgeRows, Set<RowKey> terms, long sign) {
@@ -152,8 +152,8 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Maps each term in column `fromColumn` of the edges to its neighbours, the terms in column `toColumn` of the same
-     * edges (column 0 is the start of an edge, 1 its end).
+     * Maps each term of a graph to its neighbours, along the edges or against them. Edges lead from the term in column
+     * `fromColumn` to that in `toColumn` (column 0 is the start of an edge, 1 its end).
      */
     private static Map<String, List<String>> adjacency(Collection<RowKey> edges, int fromColumn, int toColumn) {
         Map<String, List<String>> result = new HashMap<>();
@@ -163,7 +163,10 @@ public final class PathClosureMachine implements Machine {
         return result;
     }
 
-    /** The terms that one or more edges lead to from any of `starts`; `adjacency` maps a term to its neighbours. */
+    /**
+     * Returns the terms that paths of one or more edges reach from any of `starts`; `adjacency` maps a term to its
+     * neighbours.
+     */
     private static Set<String> reachable(Collection<String> starts, Map<String, List<String>> adjacency) {
         Set<String> result = new LinkedHashSet<>();
         Deque<String> stack = new ArrayDeque<>(starts);
@@ -177,7 +180,7 @@ public final class PathClosureMachine implements Machine {
         return result;
     }
 
-    /** The RDF term in column `index` (0 or 1) of an edge row or of a node row, as a string. */
+    /** Returns the RDF term in column `index` (0 or 1) of an edge row or of a node row, as a string. */
     private static String term(RowKey row, int index) {
         return (String) row.row()[index];
     }

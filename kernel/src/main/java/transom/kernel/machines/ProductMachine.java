@@ -24,9 +24,9 @@ public final class ProductMachine implements Machine {
     private static final char LETTER = 'P';
 
     /**
-     * The parameters of a join of the current windows of two sides: whether each side arrives as changes
-     * (`leftIsChanges`, `rightIsChanges`; else as whole windows), the output (a window per pair of windows; or only
-     * pairs, also left rows as partners, or both sides' rows), and `rightWidth`, the number of values of a right row.
+     * The parameters of a join of the current windows of two sides: how each side arrives, what is output, and the
+     * width of a right row. A side arrives as changes (`leftIsChanges`, `rightIsChanges`) or as whole windows. The
+     * output is a window per pair of windows; or only pairs, also left rows as partners, or both sides' rows.
      *
      * @param leftIsChanges whether the left side arrives as changes
      * @param rightIsChanges whether the right side arrives as changes
@@ -50,7 +50,7 @@ public final class ProductMachine implements Machine {
     private final ProductSide left;
     private final ProductSide right;
 
-    /** Creates the join of the current windows of two sides, neither of which has a window yet. */
+    /** Creates the state of the join of the current windows of two sides, neither of which has a window yet. */
     public ProductMachine(Spec spec) {
         this.spec = spec;
         left = side(spec.leftIsChanges());
@@ -58,8 +58,8 @@ public final class ProductMachine implements Machine {
     }
 
     /**
-     * Restores the join of two sides, with their current windows, from `state`, the bytes of `save`;
-     * IllegalStateException if `spec` says other forms of the sides than the state has.
+     * Restores the join of two sides, with their current windows, from the bytes of `save`. Throws
+     * IllegalStateException if a side arrives otherwise in `spec` than in the state.
      */
     public static ProductMachine load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "product");
@@ -75,16 +75,16 @@ public final class ProductMachine implements Machine {
     }
 
     /**
-     * Creates the empty current window of one side of the join: built from insertions and retractions if `isChanges`,
-     * else replaced by each new window.
+     * Creates one side of the join, without a window. Its current window is built from insertions and retractions if
+     * `isChanges`, else replaced by each new window.
      */
     private static ProductSide side(boolean isChanges) {
         return isChanges ? new ProductSide.ChangeSide() : new ProductSide.WindowSide();
     }
 
     /**
-     * Updates the current windows of both sides with `inputs`, the rows of a tick; if one has changed, emits the join
-     * of the current windows to `out`.
+     * Updates the current windows of both sides with the rows of a tick and, if one is new, emits the join of the
+     * windows to `out`.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -121,7 +121,7 @@ public final class ProductMachine implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, the joined content of `leftRows` and `rightRows` as the specification asks: `pairs`;
+     * Emits to `out` the rows of the current windows of both sides, joined as the specification asks. That is `pairs`;
      * `partners`, each left row padded with NULLs and followed by its matches; or `both`, the rows of each side
      * unjoined.
      */

@@ -12,8 +12,8 @@ import transom.kernel.state.Values;
 /** The current windows of one side of a {@link ProductMachine}. */
 interface ProductSide {
     /**
-     * Updates the current windows of this side of the join with those of a tick's `inputs` whose side is `index` (0
-     * left, 1 right), and returns whether a window arrived.
+     * Updates the current windows of this side of the join with a tick's rows, and returns whether a window arrived.
+     * The rows are those of `inputs` whose side is `index` (0 left, 1 right).
      */
     boolean update(List<InputRow> inputs, int index);
 
@@ -48,7 +48,7 @@ interface ProductSide {
             this.row = row;
         }
 
-        /** Converts an input row of the join to a row of a current window: its sort key, join key and values. */
+        /** Converts an input row of the join to a row of a current window, with its sort key, join key and values. */
         static OrderedRow of(InputRow input) {
             return new OrderedRow(input.order(), input.key(), input.row());
         }
@@ -74,8 +74,8 @@ interface ProductSide {
         }
 
         /**
-         * Whether another row has the same sort key, join key and values, so that a retraction can remove it; numbers
-         * are compared by value, and NULL equals NULL.
+         * Whether another row has the same sort key, join key and values, so that its retraction can remove this row.
+         * Numbers are compared by value, and NULL equals NULL.
          */
         @Override
         public boolean equals(Object other) {
@@ -99,8 +99,8 @@ interface ProductSide {
         private TreeMap<Integer, List<OrderedRow>> current;
 
         /**
-         * Replaces the current windows by those of a tick's `inputs` whose side is `index` (0 left, 1 right); returns
-         * whether there were any, and otherwise keeps the old ones.
+         * Replaces the current windows of this side by the new windows of a tick, if there are any, and returns whether
+         * there are. They are those of `inputs` whose side is `index` (0 left, 1 right).
          */
         @Override
         public boolean update(List<InputRow> inputs, int index) {
@@ -126,7 +126,7 @@ interface ProductSide {
         }
 
         /**
-         * The current windows of this side, which are all windows of the last tick that had any, ordered by their
+         * Returns the current windows of this side: all windows of the last tick that had any, ordered by their
          * numbers.
          */
         @Override
@@ -134,9 +134,7 @@ interface ProductSide {
             return new ArrayList<>(current.values());
         }
 
-        /**
-         * The number of rows in the current windows of this side, which are all windows of the last tick that had any.
-         */
+        /** The number of rows in the current windows of this side of the join. */
         @Override
         public long held() {
             long held = 0;
@@ -184,8 +182,8 @@ interface ProductSide {
         private boolean hasWindow;
 
         /**
-         * Applies the insertions and retractions among a tick's `inputs` whose side is `index` (0 left, 1 right) to the
-         * current window, and returns whether they include a window marker.
+         * Applies a tick's insertions and retractions to the current window of this side, and returns whether a window
+         * marker arrived. They are those of `inputs` whose side is `index` (0 left, 1 right).
          */
         @Override
         public boolean update(List<InputRow> inputs, int index) {
@@ -218,8 +216,8 @@ interface ProductSide {
         }
 
         /**
-         * Marks the earliest row of the current window that equals a retracted row as removed; IllegalStateException if
-         * there is none.
+         * Marks the earliest row of the current window that equals a retracted row as removed. Throws
+         * IllegalStateException if there is none.
          */
         private void remove(OrderedRow retracted) {
             if (firsts == null) {
@@ -254,7 +252,7 @@ interface ProductSide {
             }
         }
 
-        /** Deletes the rows that {@link #remove} has marked from the current window. */
+        /** Deletes the rows that `remove` has marked from the current window. */
         private void applyRemovals() {
             if (removed > 0) {
                 rows.removeIf(row -> row.removed);
@@ -268,14 +266,14 @@ interface ProductSide {
             return hasWindow;
         }
 
-        /** The current window of this side, to which all changes so far are applied, as a list of one window. */
+        /** Returns the current window of this side, to which all changes so far are applied, in a list of its own. */
         @Override
         public List<List<OrderedRow>> windows() {
             applyRemovals();
             return List.of(rows);
         }
 
-        /** The number of rows in the current window of this side, to which all changes so far are applied. */
+        /** The number of rows in the current window of this side of the join. */
         @Override
         public long held() {
             return rows.size() - removed;

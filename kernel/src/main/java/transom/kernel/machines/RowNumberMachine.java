@@ -12,7 +12,7 @@ public final class RowNumberMachine implements Machine {
 
     private long count;
 
-    /** Creates a machine that numbers the rows of a stream from 1. */
+    /** Creates a numbering of the rows of a stream, from 1. */
     public RowNumberMachine() {}
 
     /** Restores the number of the stream's last row from the bytes of `save`. */

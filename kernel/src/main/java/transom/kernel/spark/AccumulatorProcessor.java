@@ -37,9 +37,10 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     private transient MachineFactories.AccumulatorFactory factory;
 
     /**
-     * Creates the processor of the sliding-window aggregates of a JSON specification; an input row has its tick at
-     * index `tickColumn` and their arguments from `firstValue` (inclusive) to `valuesEnd` (exclusive), `clock` converts
-     * watermarks to ticks, and `live` is false for a replay (batch), which needs no state and no timers.
+     * Creates the Spark processor that computes the sliding-window aggregates of a JSON specification. An input row has
+     * its tick at index `tickColumn` and their arguments from `firstValue` (inclusive) to `valuesEnd` (exclusive),
+     * `clock` converts watermarks to ticks, and `live` is false for a replay (batch), which needs no state and no
+     * timers.
      */
     public AccumulatorProcessor(
             String specification, TickClock clock, int tickColumn, int firstValue, int valuesEnd, boolean live) {
@@ -52,7 +53,7 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     }
 
     /**
-     * Opens Spark's state of the keys and parses the specification of the aggregates; Spark calls it once per task,
+     * Opens Spark's state of the keys and parses the specification of the aggregates. Spark calls it once per task,
      * with two modes that are not used.
      */
     @Override
@@ -62,8 +63,8 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     }
 
     /**
-     * Adds `input`, the rows of one key, to its sliding-window aggregates, and returns those of all ticks that the
-     * watermark in `timers` has closed; in a replay (batch), those of all ticks.
+     * Adds the new rows of one key to its sliding-window aggregates, and returns the results for all ticks that the
+     * watermark has closed. The watermark is in `timers`; a replay (batch) returns those of all ticks.
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
@@ -77,8 +78,8 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     }
 
     /**
-     * Returns the sliding-window aggregates, of a key without new rows whose timer (`info`) has fired, of the ticks
-     * that the watermark in `timers` has closed since the key last ran.
+     * Returns the sliding-window aggregates that are due for a key whose timer has fired without new rows. They are
+     * those of the ticks that the watermark in `timers` has closed since the key last ran.
      */
     @Override
     public Iterator<Row> handleExpiredTimer(Row key, TimerValues timers, ExpiredTimerInfo info) {
@@ -92,9 +93,9 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     }
 
     /**
-     * Returns the aggregates of a key's `machine` for the ticks that the watermark in `timers` has closed, saves its
-     * state, and sets its event-time timer for the next tick with output; `header` has the timer set before,
-     * `expiredTimer` is the timer that has just fired, or KeyTimer.NONE.
+     * Returns a key's aggregates of the ticks that the watermark has closed, saves its state and sets its next timer.
+     * The watermark is in `timers` and the timer set before in `header`; `expiredTimer` is the timer that has just
+     * fired, or KeyTimer.NONE.
      */
     private Iterator<Row> processClosed(
             Row key, Accumulator machine, StateHeader header, TimerValues timers, long expiredTimer) {
@@ -112,10 +113,7 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
         return new RowConverter.DrainingIterator(output);
     }
 
-    /**
-     * An emitter that appends the machine's output to `output` as Spark rows, each with the key, the tick and the
-     * aggregates.
-     */
+    /** Creates an emitter that appends aggregates to `output` as Spark rows, each with its key and tick. */
     private static Emitter emitter(Row key, ArrayList<Row> output) {
         int keys = key.size();
         return (tick, seq, present, position, values) -> {
@@ -145,7 +143,7 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
         }
 
         /**
-         * Whether the replay of one key has more output rows; computes the aggregates of the next ticks when the
+         * Whether the replay of one key has more output rows. Computes the aggregates of the next ticks when the
          * buffered ones are used up.
          */
         @Override
@@ -158,7 +156,7 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
             return position < output.size();
         }
 
-        /** The next row of aggregates in the replay of one key. */
+        /** Returns the next row of aggregates in the replay of one key. */
         @Override
         public Row next() {
             return output.get(position++);

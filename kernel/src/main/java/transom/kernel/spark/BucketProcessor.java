@@ -41,9 +41,9 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     private transient MachineFactories.TimedMachineFactory factory;
 
     /**
-     * Creates the processor of buckets of keys from the JSON specification of their machines; `clock` converts
-     * watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a replay (batch),
-     * which needs no state and no timers.
+     * Creates the Spark processor that runs the state machines of buckets of keys, from their JSON specification.
+     * `clock` converts watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a
+     * replay (batch), which needs no state and no timers.
      */
     public BucketProcessor(String specification, TickClock clock, InputLayout layout, boolean live) {
         this.specification = specification;
@@ -53,8 +53,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Opens Spark's state of the buckets (machines, buffered rows and timer) and parses the specification; Spark calls
-     * it once per task, with two modes that are not used.
+     * Opens Spark's state of the buckets and parses the specification of their state machines. The state is state
+     * machines, buffered rows and a timer. Spark calls it once per task, with two modes that are not used.
      */
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
@@ -65,8 +65,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Buffers `input`, the rows of one bucket of keys, until their ticks are closed, and returns the machines' output
-     * for the ticks that the watermark in `timers` has closed; in a replay (batch), for all ticks.
+     * Buffers the new rows of one bucket of keys, and returns the output for all ticks that the watermark has closed.
+     * The watermark is in `timers`; a replay (batch) returns the output for all ticks.
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
@@ -78,8 +78,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Returns the machines' output, for a bucket of keys without new rows whose timer (`info`) has fired, of the ticks
-     * that the watermark in `timers` has closed since the bucket last ran.
+     * Returns the output that is due for a bucket of keys whose timer has fired without new rows. It is that of the
+     * ticks that the watermark in `timers` has closed since the bucket last ran.
      */
     @Override
     public Iterator<Row> handleExpiredTimer(Row key, TimerValues timers, ExpiredTimerInfo info) {
@@ -87,8 +87,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Runs the bucket's machines on the `rows` whose ticks the watermark in `timers` has closed, saves the other rows,
-     * sets the event-time timer, and returns the output; `expiredTimer` is the timer that has just fired, or
+     * Runs the bucket's state machines on the rows whose ticks are closed, saves the other rows, sets the timer and
+     * returns the output. The watermark in `timers` closes ticks; `expiredTimer` is the timer that has just fired, or
      * KeyTimer.NONE.
      */
     private Iterator<Row> processClosed(ArrayList<TimedRow> rows, TimerValues timers, long expiredTimer) {
@@ -131,8 +131,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Saves `openRows`, the rows whose tick is not closed yet; if there are none, deletes the saved buffer, unless
-     * `hadRows` is false, as it is empty then.
+     * Saves the rows whose tick is not closed yet, or deletes the saved rows if there are none. If `hadRows` is false,
+     * none are saved, and nothing needs to be deleted.
      */
     private void savePending(List<TimedRow> openRows, boolean hadRows) {
         if (!openRows.isEmpty()) {
@@ -142,7 +142,7 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
         }
     }
 
-    /** An emitter that appends the output of one key's machine to `output` as Spark rows. */
+    /** Creates an emitter that appends the output of one key to `output` as Spark rows. */
     private Emitter emitter(Object[] key, ArrayList<Row> output) {
         int width = 4 + layout.emittedValues();
         return (tick, seq, present, position, values) -> {
@@ -171,8 +171,8 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
         }
 
         /**
-         * Whether the replay of one bucket has more output rows; runs the machine of the next key when the buffered
-         * ones are used up.
+         * Whether the replay of one bucket of keys has more output rows. Runs the state machine of the next key when
+         * the buffered rows are used up.
          */
         @Override
         public boolean hasNext() {
@@ -191,7 +191,7 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
             return position < output.size();
         }
 
-        /** The next output row in the replay of one bucket of keys. */
+        /** Returns the next output row in the replay of one bucket of keys. */
         @Override
         public Row next() {
             return output.get(position++);

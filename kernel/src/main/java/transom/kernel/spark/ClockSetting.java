@@ -19,7 +19,7 @@ import java.time.temporal.ChronoUnit;
  */
 record ClockSetting(long firstTick, long[] periods, Long lastTick, long tickMicros, long epochMicros, Long heartbeatLag)
         implements Serializable {
-    /** Parses the JSON option `setting` of a clock source; IllegalArgumentException if it is not JSON. */
+    /** Parses the JSON option `setting` of a clock source; throws IllegalArgumentException if it is not JSON. */
     static ClockSetting of(String json) {
         try {
             JsonNode node = new ObjectMapper().readTree(json);
@@ -47,7 +47,10 @@ record ClockSetting(long firstTick, long[] periods, Long lastTick, long tickMicr
         return Math.floorDiv(nowMicros - epochMicros, tickMicros) - 1;
     }
 
-    /** The first tick at or after `tick` that the clock produces, by its periods; Long.MAX_VALUE if none. */
+    /**
+     * The first tick at or after `tick` for which the clock has a row; Long.MAX_VALUE if none. Those are the multiples
+     * of its periods, or without periods its first tick.
+     */
     long nextTick(long tick) {
         long earliestTick = Math.max(tick, firstTick);
         if (periods.length == 0) {

@@ -35,7 +35,7 @@ public final class ClockSource implements TableProvider {
         return SCHEMA;
     }
 
-    /** Returns the clock's only table; ignores the arguments, as schema and partitioning are fixed. */
+    /** Returns the only table of the clock source; the arguments are ignored, as schema and partitioning are fixed. */
     @Override
     public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
         return new ClockTable();
@@ -62,7 +62,7 @@ public final class ClockSource implements TableProvider {
             return Set.of(TableCapability.MICRO_BATCH_READ);
         }
 
-        /** Parses the clock's settings from the JSON option `setting` and returns a builder of scans with them. */
+        /** Parses the clock's settings from the JSON option `setting` and returns a builder of scans of this clock. */
         @Override
         public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
             ClockSetting setting = ClockSetting.of(options.get("setting"));
@@ -78,14 +78,14 @@ public final class ClockSource implements TableProvider {
             return SCHEMA;
         }
 
-        /** The text for a scan of the clock in Spark's plans: its name and settings. */
+        /** Describes a scan of the clock in Spark's plans: its name and settings. */
         @Override
         public String description() {
             return "transom_clock " + setting;
         }
 
         /**
-         * Creates the stream of the clock's micro-batches; ignores the checkpoint, as Spark's offset log suffices to
+         * Creates the stream of the clock's micro-batches. The checkpoint is ignored, as Spark's offset log suffices to
          * resume.
          */
         @Override

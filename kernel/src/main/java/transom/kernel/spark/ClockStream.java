@@ -54,7 +54,7 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         return new ClockOffset(setting.firstTick() - 1, null);
     }
 
-    /** Fixes the tick at which a Trigger.AvailableNow run ends, so that all its micro-batches stop there. */
+    /** Fixes the last tick of a Trigger.AvailableNow run, so that all its micro-batches stop there. */
     @Override
     public void prepareForTriggerAvailableNow() {
         availableNowTick = endTick();
@@ -74,8 +74,8 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
     }
 
     /**
-     * The last tick that a micro-batch can read now: the tick after the clock's end, or, for a clock without end, the
-     * last tick that has passed by wall-clock time, less the heartbeat lag.
+     * The last tick that a micro-batch can read now, by the clock's end or by wall-clock time. It is the tick after the
+     * clock's end, or, for a clock without end, the last tick that has passed, less the heartbeat lag.
      */
     private long endTick() {
         if (setting.lastTick() != null) {
@@ -84,7 +84,7 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         return setting.lastCompletedTick(nowMicros()) - (setting.heartbeatLag() == null ? 0 : setting.heartbeatLag());
     }
 
-    /** Parses the JSON of a clock offset from Spark's offset log; IllegalArgumentException if it is not JSON. */
+    /** Parses the JSON of a clock offset from Spark's offset log; throws IllegalArgumentException if it is not JSON. */
     @Override
     public Offset deserializeOffset(String json) {
         try {
@@ -99,8 +99,8 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
     }
 
     /**
-     * The partitions of one micro-batch of the clock: one with the ticks after `start` up to `end`; none if both are
-     * equal and the query has not been restarted.
+     * Plans one micro-batch of the clock: a single partition with the ticks after `start` up to `end`. There is none if
+     * both are equal and the query has not been restarted.
      */
     @Override
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
@@ -145,8 +145,8 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         }
 
         /**
-         * The JSON of a clock offset for Spark's offset log: the last tick read and, after the first micro-batch, the
-         * start time of the query.
+         * Encodes the clock offset as JSON for Spark's offset log. It has the last tick read and, after the first
+         * micro-batch, the start time of the query.
          */
         @Override
         public String json() {
@@ -157,8 +157,8 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
     }
 
     /**
-     * The ticks of one micro-batch, as its only partition: those after `startTick`, up to and including `endTick`, of
-     * the clock that `setting` describes.
+     * The ticks of one micro-batch of the clock, as its only partition: those after `startTick`, up to and including
+     * `endTick`. `setting` describes the clock.
      */
     private record TickRange(ClockSetting setting, long startTick, long endTick) implements InputPartition {}
 
@@ -195,8 +195,8 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         }
 
         /**
-         * Advances to the next tick of the micro-batch, then to the heartbeat that ends it; false when there are no
-         * more rows.
+         * Advances to the next tick of the micro-batch, then to the heartbeat that ends it; returns false when no row
+         * is left.
          */
         @Override
         public boolean next() {

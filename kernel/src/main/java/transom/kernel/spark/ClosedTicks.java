@@ -20,12 +20,12 @@ public final class ClosedTicks implements UDF1<Long, Boolean> {
     private final TickClock clock;
     private transient volatile Closed cachedTick;
 
-    /** The last tick that was closed when the micro-batch `batchId` began; each task caches one. */
+    /** The last tick that was closed when a micro-batch began. Each task caches that of one micro-batch. */
     private record Closed(String batchId, long tick) {}
 
     /**
-     * Creates the function that recognizes late rows; `offsetLog` is the folder of Spark's offset log, which has the
-     * watermark of each micro-batch, and `clock` converts watermarks to ticks.
+     * Creates the function that recognizes late rows by the watermarks in Spark's offset log. `offsetLog` is the log's
+     * folder, and `clock` converts watermarks to ticks.
      */
     public ClosedTicks(String offsetLog, TickClock clock) {
         this.offsetLog = offsetLog;
@@ -33,8 +33,7 @@ public final class ClosedTicks implements UDF1<Long, Boolean> {
     }
 
     /**
-     * Whether the watermark had closed a row's tick before the current micro-batch began, so that the row is late;
-     * false for NULL.
+     * Whether a row is late: the watermark had closed its tick before the current micro-batch began. False for NULL.
      */
     @Override
     public Boolean call(Long tick) {

@@ -37,7 +37,7 @@ public record InputLayout(
         int[] widths)
         implements Serializable {
     /**
-     * Looks up the columns of a machine's input by name in a frame's schema, once per query, and keeps with them the
+     * Looks up the input columns of a state machine by name in a frame's schema, once per query. Keeps with them the
      * numbers of window keys, hash `buckets`, output values (`emittedValues`) and join keys; `widths` has the number of
      * values of each side, and a side without columns uses those of the side before it.
      */
@@ -66,8 +66,8 @@ public record InputLayout(
     }
 
     /**
-     * Converts a Spark row to an input row of a machine (side, window, sign, sort key, join key, values), with its
-     * tick.
+     * Converts a Spark row to an input row of a state machine, with its tick. An input row has side, window, sign, sort
+     * key, join key and values.
      */
     TimedRow timedRow(Row row) {
         int sideIndex = row.getInt(side);

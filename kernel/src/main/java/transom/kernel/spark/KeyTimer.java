@@ -11,8 +11,8 @@ final class KeyTimer {
     private KeyTimer() {}
 
     /**
-     * Replaces a key's event-time timer `oldTimer` by `newTimer` (milliseconds, NONE for no timer) through Spark's
-     * `handle`; `expiredTimer` is the timer that has just fired, which Spark has already deleted, or NONE.
+     * Replaces a key's event-time timer `oldTimer` by `newTimer`; NONE is no timer. Timers are in milliseconds,
+     * `handle` is Spark's; `expiredTimer` is the timer that has just fired, which Spark has already deleted, or NONE.
      */
     static void update(StatefulProcessorHandle handle, long oldTimer, long newTimer, long expiredTimer) {
         if (newTimer == oldTimer && oldTimer != expiredTimer) {

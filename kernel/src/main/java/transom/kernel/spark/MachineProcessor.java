@@ -37,7 +37,7 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     private transient MachineFactories.MachineFactory factory;
 
     /**
-     * Creates the processor that runs one machine per key, from the machine's JSON specification; `clock` converts
+     * Creates the Spark processor that runs one state machine per key, from its JSON specification. `clock` converts
      * watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a replay (batch),
      * which needs no state and no timers.
      */
@@ -49,8 +49,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Opens Spark's state of the keys (machine and buffered rows) and parses the specification; Spark calls it once per
-     * task, with two modes that are not used.
+     * Opens Spark's state of the keys (saved bytes and buffered rows) and parses the specification of their state
+     * machine. Spark calls it once per task, with two modes that are not used.
      */
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
@@ -60,8 +60,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Buffers `input`, the rows of one key, until their ticks are closed, and returns the machine's output for the
-     * ticks that the watermark in `timers` has closed; in a replay (batch), for all ticks.
+     * Buffers the new rows of one key, and returns its output for all ticks that the watermark has closed. The
+     * watermark is in `timers`; a replay (batch) returns the output for all ticks.
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
@@ -74,7 +74,7 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Returns the machine's output, for a key without new rows whose timer (`info`) has fired, of the ticks that the
+     * Returns the output that is due for a key whose timer has fired without new rows. It is that of the ticks that the
      * watermark in `timers` has closed since the key last ran.
      */
     @Override
@@ -85,8 +85,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Feeds the `rows` whose ticks the watermark in `timers` has closed to the key's machine, saves the other rows,
-     * sets the event-time timer, and returns the output; `expiredTimer` is the timer that has just fired, or
+     * Runs a key's state machine on the rows whose ticks are closed, saves the other rows, sets the timer and returns
+     * the output. The watermark in `timers` closes ticks; `expiredTimer` is the timer that has just fired, or
      * KeyTimer.NONE.
      */
     private Iterator<Row> processClosed(Row key, ArrayList<TimedRow> rows, TimerValues timers, long expiredTimer) {
@@ -127,8 +127,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Whether Spark's state of a key can be deleted: its machine holds no rows and then equals a new one, or the key's
-     * last window said that the key has ended.
+     * Whether Spark's state of a key can be deleted: it holds no rows and equals that of a new key, or the key has
+     * ended. The key's last window says that the key has ended.
      */
     private static boolean canDropState(Machine machine) {
         return machine.dropsEmptyState() && machine.held() == 0
@@ -136,8 +136,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Feeds the rows of one tick, those from index `first` on (and before `end`) that have the tick of the first, to a
-     * machine, whose output goes to `emitter`; returns the index of the first row that was not fed.
+     * Feeds the rows of one tick to a state machine, and returns the index of the first row of a later tick. The rows
+     * are those from index `first` on (and before `end`) that have the tick of the first; output goes to `emitter`.
      */
     private static int feed(Machine machine, List<TimedRow> rows, int first, int end, Emitter emitter) {
         long tick = rows.get(first).tick();
@@ -151,8 +151,9 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * An emitter that appends the machine's output to `output` as Spark rows, which begin with the window columns of
-     * `key`; if rows are divided into hash buckets, only bucket 0 emits markers, so that each window has one.
+     * Creates an emitter that appends a state machine's output to `output` as Spark rows, which begin with the window
+     * columns of `key`. If rows are divided into hash buckets, only bucket 0 emits markers, so that each window has
+     * one.
      */
     private Emitter emitter(Row key, ArrayList<Row> output) {
         boolean emitsMarkers = layout.buckets() == 1 || key.getInt(key.size() - 1) == 0;
@@ -194,8 +195,8 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
         }
 
         /**
-         * Whether the replay of one key has more output rows; feeds the next tick to the machine when the buffered ones
-         * are used up.
+         * Whether the replay of one key has more output rows. Feeds the next tick to the state machine when the
+         * buffered rows are used up.
          */
         @Override
         public boolean hasNext() {
@@ -207,7 +208,7 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
             return position < output.size();
         }
 
-        /** The next output row in the replay of one key. */
+        /** Returns the next output row in the replay of one key. */
         @Override
         public Row next() {
             return output.get(position++);

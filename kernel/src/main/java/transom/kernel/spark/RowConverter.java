@@ -12,8 +12,8 @@ final class RowConverter {
     private RowConverter() {}
 
     /**
-     * Converts the values of a Spark row from index `start` (inclusive) to `end` (exclusive) to those that machines
-     * use.
+     * Converts the values of a Spark row from index `start` (inclusive) to `end` (exclusive) to the types that state
+     * machines use.
      */
     static Object[] values(Row row, int start, int end) {
         Object[] values = new Object[end - start];
@@ -24,8 +24,8 @@ final class RowConverter {
     }
 
     /**
-     * Converts one value of a Spark row to one that machines use: a nested row becomes an Object[], an Integer becomes
-     * a Long, others stay.
+     * Converts one value of a Spark row to the types that state machines use. A nested row becomes an Object[], an
+     * Integer becomes a Long, others stay.
      */
     static Object value(Object cell) {
         if (cell instanceof Row nested) {
@@ -35,8 +35,8 @@ final class RowConverter {
     }
 
     /**
-     * Converts a machine's output value for a Spark row: a decimal with more than 20 integer digits, which overflows
-     * its column, becomes null; others stay.
+     * Converts an output value for a Spark row: a decimal with more than 20 integer digits becomes null, others stay.
+     * Such a decimal would overflow its column.
      */
     static Object fitToSpark(Object value) {
         boolean overflows = value instanceof BigDecimal number && number.precision() - number.scale() > INTEGER_DIGITS;

@@ -17,8 +17,8 @@ public record StateHeader(long timer, long nextWakeup, byte[] content) {
     private static final int SIZE = 1 + 2 * Long.BYTES;
 
     /**
-     * Decodes the bytes that Spark stores for a key (timer, wakeup and machine state); null, for a new key, gives a
-     * header without timer and content.
+     * Decodes what Spark stores for a key: its timer, its next wakeup and its state. For a new key, whose `bytes` are
+     * null, there is no timer and no state.
      */
     public static StateHeader of(byte[] bytes) {
         if (bytes == null) {
@@ -34,10 +34,7 @@ public record StateHeader(long timer, long nextWakeup, byte[] content) {
         return new StateHeader(buffer.getLong(), buffer.getLong(), content);
     }
 
-    /**
-     * Encodes the key's timer, its next wakeup and the state of its machine for Spark's state store; the first byte is
-     * a version.
-     */
+    /** Encodes the key's timer, its next wakeup and its state for Spark's state store. The first byte is a version. */
     byte[] toBytes() {
         int contentSize = content == null ? 0 : content.length;
         ByteBuffer buffer = ByteBuffer.allocate(SIZE + contentSize).put(VERSION).putLong(timer).putLong(nextWakeup);

@@ -10,14 +10,14 @@ import java.io.Serializable;
  */
 public record TickClock(long originMicros, long tickMicros) implements Serializable {
     /**
-     * The least watermark, in milliseconds since 1970, that closes `tick`: the instant at which the tick ends, rounded
-     * up.
+     * The smallest watermark, in milliseconds since 1970, that closes `tick`. It is the instant at which the tick ends,
+     * rounded up.
      */
     long watermarkMillis(long tick) {
         return -Math.floorDiv(-(originMicros + tick * tickMicros), 1000L);
     }
 
-    /** The last tick whose end a watermark, in milliseconds since 1970, has passed. */
+    /** The last tick whose end is not after a watermark, which is in milliseconds since 1970. */
     long lastClosedTick(long watermarkMillis) {
         return Math.floorDiv(watermarkMillis * 1000L - originMicros, tickMicros);
     }

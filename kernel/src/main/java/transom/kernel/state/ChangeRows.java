@@ -13,8 +13,7 @@ public final class ChangeRows {
     private ChangeRows() {}
 
     /**
-     * Emits one window marker to `out` for a tick if `inputs`, its input rows, include a marker, also if there are
-     * several; else nothing.
+     * Emits one window marker to `out` for a tick if the tick's inputs include at least one marker, otherwise nothing.
      */
     public static void emitMarker(long tick, List<InputRow> inputs, Emitter out) {
         for (InputRow input : inputs) {
@@ -26,8 +25,8 @@ public final class ChangeRows {
     }
 
     /**
-     * Emits to `out` each row of the changelog `changes` (row to signed count) whose count is not 0, in ascending order
-     * of rows, in window `seq` of a tick; appends `nulls` NULLs to each row.
+     * Emits to `out` each change of the changelog `changes` (row to signed count) whose count is not 0, in ascending
+     * order of rows. The changes are in window `seq` of a tick, and each row gets `nulls` additional NULLs.
      */
     public static void emitChanges(long tick, int seq, Map<RowKey, Long> changes, int nulls, Emitter out) {
         List<Map.Entry<RowKey, Long>> changed = new ArrayList<>();
@@ -42,14 +41,14 @@ public final class ChangeRows {
         }
     }
 
-    /** A copy of a row with `nulls` NULLs appended, for the missing side of an outer join. */
+    /** Returns a copy of a row with `nulls` NULLs appended, for the missing side of an outer join. */
     public static Object[] padWithNulls(Object[] row, int nulls) {
         return Arrays.copyOf(row, row.length + nulls);
     }
 
     /**
-     * Encodes several bags of rows (maps from a row to its number of copies) as the state of the machine that `letter`
-     * identifies.
+     * Encodes several bags of rows (maps from a row to its number of copies) as saved state. `letter` identifies the
+     * kind of state machine.
      */
     public static byte[] writeBags(char letter, List<Map<RowKey, Long>> bags) {
         Codec.Writer writer = new Codec.Writer(letter);
@@ -64,8 +63,8 @@ public final class ChangeRows {
     }
 
     /**
-     * Restores one bag of rows, which `writeBags` has encoded, into `bag`, an empty map from a row to its number of
-     * copies.
+     * Restores one bag of rows, which `writeBags` has encoded, into the empty `bag`. It is a map from a row to its
+     * number of copies.
      */
     public static void readBag(Codec.Reader reader, Map<RowKey, Long> bag) {
         for (int remaining = reader.count(); remaining > 0; remaining--) {

@@ -29,19 +29,16 @@ public final class Codec {
         private byte[] bytes = new byte[64];
         private int size;
 
-        /**
-         * Starts the saved state of a machine with the encoding's version and the letter that identifies the kind of
-         * machine.
-         */
+        /** Starts to encode saved state, with a version and the letter that identifies the kind of state machine. */
         public Writer(char letter) {
             octet(VERSION);
             octet(letter);
         }
 
-        /** Starts an encoding without version and letter, for bytes that are embedded in other saved state. */
+        /** Starts to encode bytes without version and letter, which are embedded in other saved state. */
         public Writer() {}
 
-        /** A copy of the bytes written so far. */
+        /** Returns a copy of the bytes written so far. */
         public byte[] toBytes() {
             return Arrays.copyOf(bytes, size);
         }
@@ -75,7 +72,7 @@ public final class Codec {
             }
         }
 
-        /** Appends a row: its number of values, then each value with its type; a null row is encoded as well. */
+        /** Appends a row: its number of values, then each value with its type. A null row is encoded as well. */
         public void row(Object[] row) {
             if (row == null) {
                 count(0);
@@ -88,8 +85,8 @@ public final class Codec {
         }
 
         /**
-         * Appends one value (null, Long, Double, String, Boolean, BigDecimal, or Object[] for a nested tuple) with a
-         * byte for its type; IllegalArgumentException for other types.
+         * Appends one value with a byte for its type; throws IllegalArgumentException for a type that rows do not have.
+         * Rows have null, Long, Double, String, Boolean, BigDecimal, and Object[] for a nested tuple.
          */
         public void value(Object value) {
             if (value == null) {
@@ -182,8 +179,8 @@ public final class Codec {
         private int offset;
 
         /**
-         * Starts to read a machine's saved state; IllegalStateException, which names `machineName`, if the version or
-         * the machine's `letter` differs.
+         * Starts to read saved state; throws IllegalStateException, which names `machineName`, if version or `letter`
+         * differ.
          *
          * @throws IllegalStateException for the state of another version or machine
          */

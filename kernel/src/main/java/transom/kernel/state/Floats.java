@@ -33,8 +33,8 @@ public final class Floats {
     private Floats() {}
 
     /**
-     * The float as a whole number of millionths, for exact sums; {@link #NOT_MILLIONTHS} if its shortest decimal has
-     * more than 6 decimal places or is too large.
+     * Converts a float to a whole number of millionths, for exact sums, or to NOT_MILLIONTHS if that is not possible.
+     * It is not if the float's shortest decimal has more than 6 decimal places or is too large.
      */
     public static long millionths(double number) {
         double micros = Math.rint(number * 1e6);
@@ -49,8 +49,8 @@ public final class Floats {
     }
 
     /**
-     * The shortest decimal that parses to a float, for exact sums of floats that {@link #millionths} does not
-     * represent; ArithmeticException if the float is out of range.
+     * Converts a float to the shortest decimal that parses to it, for exact sums. It is for floats that `millionths`
+     * does not represent.
      *
      * @throws ArithmeticException for a float outside of the range of exact sums
      */
@@ -64,7 +64,7 @@ public final class Floats {
     }
 
     /**
-     * The shortest decimal that parses to a float, and of several the one nearest to the float: 0.1 for 0.1.
+     * Returns the shortest decimal that parses to a float, such as 0.1; of several, the one nearest to the float.
      *
      * <p>If 15 digits parse to the float, they are the shortest decimal up to trailing zeros. If the nearest decimal of
      * 16 digits does not, its neighbour may: below a power of two, floats are denser than above it. The nearest decimal
@@ -113,7 +113,7 @@ public final class Floats {
     }
 
     /**
-     * The quotient `sum` / `count`, rounded once from its exact value to a double.
+     * Computes the quotient `sum` / `count`, rounded once from its exact value to a double.
      *
      * <p>An inexact quotient is truncated and extended by one digit, so that it stays on its side of the midpoint
      * between two doubles. A sum has at most 38 digits after the point and 80 before it, so no quotient is closer to a
@@ -129,7 +129,7 @@ public final class Floats {
         return new BigDecimal(extended, truncated.scale() + 1).doubleValue();
     }
 
-    /** The exact decimal `high` * 2^32 + `low` millionths plus `decimals` (null for none). */
+    /** Computes the exact decimal `high` * 2^32 + `low` millionths plus `decimals` (null for none). */
     private static BigDecimal exactSum(long high, long low, BigDecimal decimals) {
         BigDecimal millionths = new BigDecimal(WideSum.toBigInteger(high, low), 6);
         return decimals == null ? millionths : millionths.add(decimals);

@@ -22,15 +22,16 @@ public final class Multiset {
     /** Receives the label and the count of each member. */
     public interface LabelVisitor {
         /**
-         * Called by `forEachLabel` for each member of a multiset in ascending order, with the member's label (the
-         * string for GROUP_CONCAT) and its number of copies.
+         * Receives the label and the number of copies of one member of a multiset; called in ascending order of
+         * members. The label is the string for GROUP_CONCAT.
          */
         void visit(String label, long count);
     }
 
     /**
-     * Adds `count` copies of a member, or removes them if negative, and sets its label (the string for GROUP_CONCAT, or
-     * null); returns the change of the number of distinct members (1, 0 or -1), and `count` for NULL.
+     * Adds `count` copies of a member, or removes them if `count` is negative, and returns the change of the number of
+     * distinct members. The change is 1, 0 or -1; for NULL `count` is returned. `label` is the string for GROUP_CONCAT,
+     * or null.
      *
      * @return 1 if the member is new, -1 if it is removed, else 0; for NULL the count
      */
@@ -50,7 +51,7 @@ public final class Multiset {
         return (entry.count > 0 ? 1 : 0) - (countBefore > 0 ? 1 : 0);
     }
 
-    /** Whether no count is negative; a negative one means that more copies of a member were removed than added. */
+    /** Whether no count is negative; a negative count means that more copies of a member were removed than added. */
     public boolean isValid() {
         return nullCount >= 0 && negativeCount == 0;
     }
@@ -65,7 +66,7 @@ public final class Multiset {
         return nullCount != 0;
     }
 
-    /** The greatest member if `greatest`, else the least one; null if there is no member other than NULL. */
+    /** Returns the greatest member if `greatest`, otherwise the least; null if there is no member other than NULL. */
     public Object extreme(boolean greatest) {
         if (entries.isEmpty()) {
             return null;
@@ -74,8 +75,8 @@ public final class Multiset {
     }
 
     /**
-     * Passes the label (the string for GROUP_CONCAT) and the number of copies of each member to a visitor, in ascending
-     * order of members.
+     * Passes the label and the number of copies of each member to a visitor, in ascending order of members. The label
+     * is the string for GROUP_CONCAT.
      */
     public void forEachLabel(LabelVisitor visitor) {
         entries.forEach((member, entry) -> visitor.visit(entry.label, entry.count));

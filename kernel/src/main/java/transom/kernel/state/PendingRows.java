@@ -12,7 +12,7 @@ public final class PendingRows {
     private PendingRows() {}
 
     /**
-     * Encodes the rows of a key that wait for their tick to be closed, for Spark's state store; the first byte is a
+     * Encodes the rows of a key that wait for their tick to be closed, for Spark's state store. The first byte is a
      * version.
      */
     public static byte[] encode(List<TimedRow> rows) {
@@ -35,8 +35,8 @@ public final class PendingRows {
     }
 
     /**
-     * Restores the rows of a key that wait for their tick to be closed; an empty list for null, which Spark returns for
-     * a new key.
+     * Decodes the rows of a key that wait for their tick to be closed. For null, which Spark returns for a new key, the
+     * list is empty.
      */
     public static ArrayList<TimedRow> decode(byte[] bytes) {
         ArrayList<TimedRow> rows = new ArrayList<>();

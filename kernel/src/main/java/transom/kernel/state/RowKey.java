@@ -11,7 +11,7 @@ public final class RowKey {
         this.hash = Values.hashRow(row);
     }
 
-    /** The wrapped row, as the original array. */
+    /** Returns the wrapped row, as the original array. */
     public Object[] row() {
         return row;
     }

@@ -23,8 +23,8 @@ public final class Values {
     private Values() {}
 
     /**
-     * Compares two values for sorting, in the order NULL, booleans, numbers by value, strings, tuples; the result is
-     * negative, zero or positive.
+     * Compares two values in the sort order NULL, booleans, numbers by value, strings, tuples. The result is negative,
+     * zero or positive.
      */
     public static int compare(Object left, Object right) {
         if (left == right) {
@@ -53,7 +53,7 @@ public final class Values {
     }
 
     /**
-     * Compares two rows for sorting, by the first value that differs; a row that is a prefix of the other one comes
+     * Compares two rows in sort order, by the first value that differs. A row that is a prefix of the other one comes
      * first.
      */
     public static int compareRows(Object[] left, Object[] right) {
@@ -103,7 +103,7 @@ public final class Values {
         return true;
     }
 
-    /** A hash code of a value; values that {@link #same} considers equal, such as 1 and 1.0, have the same one. */
+    /** Returns a hash code of a value; values that `same` considers equal, such as 1 and 1.0, have the same one. */
     public static int hash(Object value) {
         if (value == null) {
             return 0;
@@ -117,7 +117,7 @@ public final class Values {
         return value.hashCode();
     }
 
-    /** A hash code of a row; rows that {@link #sameRows} considers equal have the same one. */
+    /** Returns a hash code of a row; rows that `sameRows` considers equal have the same one. */
     public static int hashRow(Object[] row) {
         int hash = 1;
         for (Object value : row) {
@@ -127,13 +127,14 @@ public final class Values {
     }
 
     /**
-     * A decimal without trailing zeros, so that equal decimals have one form: 1.50 becomes 1.5, and 100 becomes 1E+2.
+     * Returns a decimal without trailing zeros, so that equal decimals have one form: 1.50 becomes 1.5, and 100 becomes
+     * 1E+2.
      */
     public static BigDecimal normalized(BigDecimal number) {
         return number.signum() == 0 ? BigDecimal.ZERO : number.stripTrailingZeros();
     }
 
-    /** A new row with the values of `left`, then those of `right`. */
+    /** Returns a new row with the values of `left`, then those of `right`. */
     public static Object[] concatRows(Object[] left, Object[] right) {
         Object[] pair = new Object[left.length + right.length];
         System.arraycopy(left, 0, pair, 0, left.length);
@@ -142,8 +143,8 @@ public final class Values {
     }
 
     /**
-     * Compares two input rows of one tick for the order in which a machine processes them: by side, window, sign
-     * (retractions first) and sort key.
+     * Compares two input rows of one tick in the order in which they are processed: by side, window, sign and sort key.
+     * Retractions come first.
      */
     private static int compareInputs(InputRow left, InputRow right) {
         if (left.side() != right.side()) {
@@ -159,7 +160,7 @@ public final class Values {
     }
 
     /**
-     * The position of a value's type in the sort order of values: 0 NULL, 1 boolean, 2 number, 3 string, 4 tuple;
+     * Returns the position of a value's type in the sort order: 0 NULL, 1 boolean, 2 number, 3 string, 4 tuple. Throws
      * IllegalArgumentException for other types.
      */
     private static int rank(Object value) {
@@ -182,7 +183,8 @@ public final class Values {
     }
 
     /**
-     * Compares two numbers (Long, Double or BigDecimal, also mixed) by their exact values; negative, zero or positive.
+     * Compares two numbers (Long, Double or BigDecimal, also mixed) by their exact values. The result is negative, zero
+     * or positive.
      */
     private static int compareNumbers(Object left, Object right) {
         if (left instanceof Double leftDouble && right instanceof Double rightDouble) {
@@ -211,8 +213,8 @@ public final class Values {
     }
 
     /**
-     * Compares two doubles by value, so that 0.0 equals -0.0; negative, zero or positive. NaN, which the model does not
-     * have, comes last.
+     * Compares two doubles by value, so that 0.0 equals -0.0. The result is negative, zero or positive. NaN, which the
+     * model does not have, comes last.
      */
     private static int compareDoubles(double left, double right) {
         if (left < right) {
@@ -224,7 +226,10 @@ public final class Values {
         return left == right ? 0 : Double.compare(left, right);
     }
 
-    /** Compares a long and a double by value, without rounding the long to a double; negative, zero or positive. */
+    /**
+     * Compares a long and a double by value, without rounding the long to a double. The result is negative, zero or
+     * positive.
+     */
     private static int compareMixed(long left, double right) {
         if (right >= LONGS_END || Double.isNaN(right)) {
             return -1;
@@ -265,7 +270,7 @@ public final class Values {
         return Integer.compare(left.length(), right.length());
     }
 
-    /** A hash code of a number, given as a double: equal numbers round to the same double. */
+    /** Returns a hash code of a number, converted to a double: equal numbers of all types round to the same double. */
     private static int hashNumber(double number) {
         long bits = number == (long) number ? (long) number : Double.doubleToLongBits(number);
         bits *= 0x9E3779B97F4A7C15L;

@@ -10,7 +10,7 @@ public final class WideSum {
     /** Prevents instantiation: all methods are static. */
     private WideSum() {}
 
-    /** Whether the sum `high` * 2^32 + `low`, which is kept in two parts against overflow, fits into a long. */
+    /** Whether the sum `high` * 2^32 + `low` fits into a long. It is kept in two parts against overflow. */
     public static boolean fitsLong(long high, long low) {
         long carriedHigh = high + (low >> 32);
         return carriedHigh == (int) carriedHigh;
@@ -29,10 +29,7 @@ public final class WideSum {
         return BigInteger.valueOf(high).shiftLeft(32).add(BigInteger.valueOf(low));
     }
 
-    /**
-     * Whether the sum `high` * 2^32 + `low`, which is kept in two parts, is between -2^52 and 2^52, so that a double
-     * represents it exactly.
-     */
+    /** Whether the sum `high` * 2^32 + `low` is between -2^52 and 2^52, so that a double represents it exactly. */
     public static boolean fitsDouble(long high, long low) {
         long carriedHigh = high + (low >> 32);
         return carriedHigh >= -(1L << 20) && carriedHigh < 1L << 20;

@@ -22,8 +22,9 @@ public final class DistanceMachine implements TimedMachine {
     private long lastTick = NEVER;
 
     /**
-     * Creates the machine that measures one moving object, at distance 0; `spec` says where a row has its position and
-     * what the speed limit is; after `forgetAfter` idle ticks the object starts again at 0 (never if that is negative).
+     * Creates the state of one moving object, whose travelled distance is 0. `spec` says where a row has its position
+     * and what the speed limit is; after `forgetAfter` idle ticks the object starts again at 0 (never if that is
+     * negative).
      */
     public DistanceMachine(Odometer.PositionSpec spec, long forgetAfter) {
         this.odometer = new Odometer(spec);
@@ -31,7 +32,7 @@ public final class DistanceMachine implements TimedMachine {
     }
 
     /**
-     * Restores the distance and the last position of one moving object from `state`, the bytes of `save`; `spec` says
+     * Restores the travelled distance and the last position of one moving object from the bytes of `save`. `spec` says
      * where a row has its position; after `forgetAfter` idle ticks the object starts again at distance 0 (never if that
      * is negative).
      */
@@ -46,8 +47,8 @@ public final class DistanceMachine implements TimedMachine {
     }
 
     /**
-     * Emits an object's rows of one tick, each with the distance travelled so far; leaves out rows that break the speed
-     * limit and emits only their number.
+     * Emits an object's rows of one tick, each with the distance travelled so far, without rows that break the speed
+     * limit. Of those it emits only their number.
      */
     @Override
     public void take(long tick, List<Object[]> rows, Emitter out) {
@@ -73,8 +74,8 @@ public final class DistanceMachine implements TimedMachine {
     }
 
     /**
-     * Resets the object to distance 0, without a position, if the ticks up to `closedTick` have made it idle for too
-     * long; emits nothing to `out`.
+     * Resets the object to distance 0, without a position, if it is idle for too long when `closedTick` is closed.
+     * Emits nothing to `out`.
      */
     @Override
     public void advance(long closedTick, Emitter out) {
@@ -85,8 +86,7 @@ public final class DistanceMachine implements TimedMachine {
     }
 
     /**
-     * The tick whose closing resets the object to distance 0, because it was idle for too long, if no more rows arrive;
-     * Long.MAX_VALUE if idle objects are never reset, or it has no rows.
+     * The tick whose closing resets an idle object to distance 0; Long.MAX_VALUE if it is never reset or has no rows.
      */
     @Override
     public long nextWakeup() {
@@ -94,8 +94,8 @@ public final class DistanceMachine implements TimedMachine {
     }
 
     /**
-     * Whether the object was reset for being idle too long, or has had no row yet, so that its state can be deleted;
-     * always false if idle objects are never reset.
+     * Whether the object has had no row yet or was reset for being idle, so that its state can be deleted. Always false
+     * if idle objects are never reset.
      */
     @Override
     public boolean isEmpty() {
@@ -108,7 +108,7 @@ public final class DistanceMachine implements TimedMachine {
         return 0;
     }
 
-    /** Encodes the distance and the last position of the moving object for its bucket's saved state. */
+    /** Encodes the distance and the last position of the moving object for the saved state of its bucket. */
     @Override
     public byte[] save() {
         Codec.Writer writer = new Codec.Writer(LETTER);

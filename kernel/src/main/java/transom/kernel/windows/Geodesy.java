@@ -26,8 +26,8 @@ public final class Geodesy {
     private Geodesy() {}
 
     /**
-     * Whether two coordinates are a valid position: both finite and, if `geodesic`, a longitude within 360 and a
-     * latitude within 90 degrees.
+     * Whether two coordinates are a valid position: both finite and, if `geodesic`, a longitude and a latitude. A
+     * longitude is within 360 degrees, a latitude within 90.
      */
     public static boolean isPosition(boolean geodesic, double x, double y) {
         if (Double.isNaN(x) || Double.isInfinite(x) || Double.isNaN(y) || Double.isInfinite(y)) {
@@ -37,8 +37,8 @@ public final class Geodesy {
     }
 
     /**
-     * The distance between two positions in whole micrometres, rounded half to even: on the earth's ellipsoid in
-     * degrees if `geodesic`, else on a plane whose unit is `micrometresPerUnit`.
+     * Computes the distance between two positions in whole micrometres, on the earth's ellipsoid or on a plane. It is
+     * rounded half to even. Positions are in degrees if `geodesic`, else on a plane whose unit is `micrometresPerUnit`.
      */
     public static long step(boolean geodesic, long micrometresPerUnit, double x1, double y1, double x2, double y2) {
         if (geodesic) {
@@ -65,8 +65,8 @@ public final class Geodesy {
     }
 
     /**
-     * The length in metres of the geodesic (shortest line on the earth's ellipsoid) between two positions in degrees,
-     * by Vincenty's formula.
+     * Computes the shortest distance in metres between two positions on the earth's ellipsoid, in degrees, by
+     * Vincenty's formula.
      */
     public static double metres(double lon1, double lat1, double lon2, double lat2) {
         double longitude = lon2 - lon1;
@@ -120,8 +120,8 @@ public final class Geodesy {
     }
 
     /**
-     * Sine and cosine, in this order, of an angle in degrees of at most 180: polynomials up to 45 degrees, quarter
-     * turns beyond.
+     * Returns sine and cosine, in this order, of an angle in degrees of at most 180. They are polynomials up to 45
+     * degrees, and quarter turns beyond.
      */
     private static double[] sineCosine(double degrees) {
         int turns = 0;
@@ -149,7 +149,7 @@ public final class Geodesy {
         }
     }
 
-    /** The angle from 0 to pi, in radians, whose sine and cosine are proportional to the arguments. */
+    /** Returns the angle from 0 to pi, in radians, whose sine and cosine are proportional to the arguments. */
     private static double angle(double sine, double cosine) {
         double x = cosine < 0.0 ? -cosine : cosine;
         double y = sine;
@@ -165,7 +165,10 @@ public final class Geodesy {
         return cosine < 0.0 ? PI - angle : angle;
     }
 
-    /** Evaluates the alternating polynomial c1 - q * c2 + q^2 * c3 and so on at `q`; `coefficients` has c1 last. */
+    /**
+     * Evaluates the polynomial c1 - q * c2 + q^2 * c3 and so on, with alternating signs, at `q`. `coefficients` has c1
+     * last.
+     */
     private static double alternating(double[] coefficients, double q) {
         double total = coefficients[0];
         for (int i = 1; i < coefficients.length; i++) {
@@ -174,7 +177,7 @@ public final class Geodesy {
         return total;
     }
 
-    /** The reciprocals of numbers, as coefficients of the series of sine, cosine and arc tangent. */
+    /** Returns the reciprocals of numbers, as coefficients of the series of sine, cosine and arc tangent. */
     private static double[] reciprocals(double... numbers) {
         double[] reciprocals = new double[numbers.length];
         for (int i = 0; i < numbers.length; i++) {
@@ -184,8 +187,8 @@ public final class Geodesy {
     }
 
     /**
-     * Sine and cosine, in this order, of the reduced latitude (tangent times 1 minus the earth's flattening) of a
-     * latitude in degrees, for Vincenty's formula.
+     * Returns sine and cosine, in this order, of the reduced latitude of a latitude in degrees, for Vincenty's formula.
+     * Its tangent is that of the latitude times 1 minus the earth's flattening.
      */
     private static double[] reduced(double latitude) {
         double[] turn = sineCosine(latitude);
@@ -196,37 +199,49 @@ public final class Geodesy {
     }
 
     /**
-     * How far, in radians, a difference of longitudes on the ellipsoid lags behind that on the auxiliary sphere of
-     * Vincenty's formula; the arguments are its angles, as sines (`sin`), cosines (`cos`) and an arc `sigma`.
+     * Computes how much smaller a difference of longitudes is on the ellipsoid than on Vincenty's auxiliary sphere, in
+     * radians. The azimuth is that at the equator, and the middle is that of the arc, as an angle from the equator.
      */
-    private static double lag(double sinA, double cos2A, double sigma, double sinS, double cosS, double cosM) {
-        double c = F / 16.0 * cos2A * (4.0 + F * (4.0 - 3.0 * cos2A));
-        return (1.0 - c) * F * sinA * (sigma + c * sinS * (cosM + c * cosS * (2.0 * cosM * cosM - 1.0)));
+    private static double lag(
+            double sinAzimuth,
+            double squareCosAzimuth,
+            double arc,
+            double sinArc,
+            double cosArc,
+            double cosTwiceMiddle) {
+        double c = F / 16.0 * squareCosAzimuth * (4.0 + F * (4.0 - 3.0 * squareCosAzimuth));
+        double square = 2.0 * cosTwiceMiddle * cosTwiceMiddle - 1.0;
+        return (1.0 - c) * F * sinAzimuth * (arc + c * sinArc * (cosTwiceMiddle + c * cosArc * square));
     }
 
     /**
-     * The length in metres on the earth's ellipsoid of an arc `sigma` of the auxiliary sphere of Vincenty's formula;
-     * the other arguments are sines and cosines of its angles.
+     * Computes the length in metres, on the earth's ellipsoid, of an arc of Vincenty's auxiliary sphere. The azimuth is
+     * that at the equator, and the middle is that of the arc, as an angle from the equator.
      */
-    private static double length(double cos2A, double sigma, double sinS, double cosS, double cosM) {
-        double u = cos2A * (A * A - B * B) / (B * B);
+    private static double length(
+            double squareCosAzimuth, double arc, double sinArc, double cosArc, double cosTwiceMiddle) {
+        double u = squareCosAzimuth * (A * A - B * B) / (B * B);
         double a = 1.0 + u / 16384.0 * (4096.0 + u * (-768.0 + u * (320.0 - 175.0 * u)));
         double b = u / 1024.0 * (256.0 + u * (-128.0 + u * (74.0 - 47.0 * u)));
-        double square = 2.0 * cosM * cosM - 1.0;
-        double third = b / 6.0 * cosM * (4.0 * sinS * sinS - 3.0) * (4.0 * cosM * cosM - 3.0);
-        return B * a * (sigma - b * sinS * (cosM + b / 4.0 * (cosS * square - third)));
+        double square = 2.0 * cosTwiceMiddle * cosTwiceMiddle - 1.0;
+        double third = b
+                / 6.0
+                * cosTwiceMiddle
+                * (4.0 * sinArc * sinArc - 3.0)
+                * (4.0 * cosTwiceMiddle * cosTwiceMiddle - 3.0);
+        return B * a * (arc - b * sinArc * (cosTwiceMiddle + b / 4.0 * (cosArc * square - third)));
     }
 
     /**
-     * The length in metres of the geodesic between two nearly antipodal points, where Vincenty's iteration fails, by
-     * bisection of its azimuth; `longitude` is the difference in radians, `s1`, `c1`, `s2`, `c2` are sine and cosine of
-     * the reduced latitudes.
+     * Computes the shortest distance in metres between two nearly antipodal points, where Vincenty's iteration fails.
+     * It bisects the azimuth; `longitude` is the difference in radians, and the latitudes are the reduced ones.
      */
-    private static double antipodal(double longitude, double s1, double c1, double s2, double c2) {
-        boolean exchanged = s1 * s1 < s2 * s2;
-        double su1 = exchanged ? s2 : s1;
-        double cu1 = exchanged ? c2 : c1;
-        double su2 = exchanged ? s1 : s2;
+    private static double antipodal(
+            double longitude, double sinLatitude1, double cosLatitude1, double sinLatitude2, double cosLatitude2) {
+        boolean exchanged = sinLatitude1 * sinLatitude1 < sinLatitude2 * sinLatitude2;
+        double su1 = exchanged ? sinLatitude2 : sinLatitude1;
+        double cu1 = exchanged ? cosLatitude2 : cosLatitude1;
+        double su2 = exchanged ? sinLatitude1 : sinLatitude2;
         if (su1 > 0.0) {
             su1 = -su1;
             su2 = -su2;
@@ -269,15 +284,17 @@ public final class Geodesy {
         return length;
     }
 
-    /** Sine and cosine, in this order, of the direction of the vector (`x`, `y`); the zero vector gives 0 and 1. */
+    /**
+     * Returns sine and cosine, in this order, of the direction of the vector (`x`, `y`). The zero vector gives 0 and 1.
+     */
     private static double[] unit(double y, double x) {
         double norm = Math.sqrt(x * x + y * y);
         return norm > 0.0 ? new double[] {y / norm, x / norm} : new double[] {0.0, 1.0};
     }
 
     /**
-     * The sine of the angle from a first to a second direction, each given by sine and cosine; 0 if rounding makes it
-     * negative.
+     * Returns the sine of the angle from a first to a second direction, each passed as sine and cosine. It is 0 if
+     * rounding makes it negative.
      */
     private static double between(double sin1, double cos1, double sin2, double cos2) {
         double sine = sin2 * cos1 - cos2 * sin1;

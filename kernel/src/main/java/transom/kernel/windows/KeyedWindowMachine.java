@@ -26,10 +26,7 @@ public final class KeyedWindowMachine implements TimedMachine {
     private long nextBoundary;
     private boolean hasEmitted;
 
-    /**
-     * Creates the windows of one key that has no rows yet; the specification says when they are emitted and what they
-     * contain.
-     */
+    /** Creates the windows of one key that has no rows yet; `spec` says when they are emitted and what they contain. */
     public KeyedWindowMachine(KeyedWindowSpec spec) {
         this.spec = spec;
         panes = new KeyedWindowPanes(spec);
@@ -38,7 +35,10 @@ public final class KeyedWindowMachine implements TimedMachine {
         nextBoundary = firstBoundary();
     }
 
-    /** Restores the windows of one key, which `spec` describes, from `state`, the bytes of `save`. */
+    /**
+     * Restores the windows of one key from the bytes of `save`; `spec` says when they are emitted and what they
+     * contain.
+     */
     public static KeyedWindowMachine load(KeyedWindowSpec spec, byte[] state) {
         KeyedWindowMachine machine = new KeyedWindowMachine(spec);
         machine.read(new Codec.Reader(state, LETTER, "lineage"));
@@ -46,8 +46,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Adds the key's rows of one tick and emits the windows that are due up to that tick; leaves out rows that break
-     * the speed limit and emits only their number.
+     * Adds the key's rows of one tick and emits to `out` the windows that are due up to that tick. Leaves out rows that
+     * break the speed limit, and emits only their number.
      */
     @Override
     public void take(long tick, List<Object[]> rows, Emitter out) {
@@ -102,8 +102,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * The next tick at which the key has a window without new rows, or is reset because it is idle; Long.MAX_VALUE if
-     * none.
+     * The next tick at which the key has a window even without new rows, or is reset because it is idle; Long.MAX_VALUE
+     * if none.
      */
     @Override
     public long nextWakeup() {
@@ -112,22 +112,22 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Whether the key equals a new one, so that its state can be deleted: it has no rows, and its windows do not begin
-     * before its first row.
+     * Whether the key's state equals that of a new key, so that it can be deleted. That is so if it has no rows, and
+     * its windows do not begin before its first row.
      */
     @Override
     public boolean isEmpty() {
         return lastTick == NEVER && !spec.eager;
     }
 
-    /** The number of rows (or panes, if the output is aggregates) of the key in the state, in its window or later. */
+    /** The number of the key's rows in the state, or of panes if the output is aggregates. */
     @Override
     public long held() {
         return panes.inWindow.size() + panes.pending.size();
     }
 
     /**
-     * The value at which a new key has its first window: a tick, a row count or a distance, as the windows slide by.
+     * Returns the tick, row count or distance, whichever the windows slide by, at which a new key has its first window.
      */
     private long firstBoundary() {
         return spec.slide == KeyedWindowSpec.Slide.TICK ? spec.firstBoundaryFrom(spec.start) : spec.first;
@@ -155,8 +155,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Emits to `out` the window that new rows of a tick cause (at most one), if the windows slide by rows, distance,
-     * arrival or changes; `anyInRegion` says whether a row was inside the query's region.
+     * Emits to `out` the window that new rows of a tick cause, if windows slide by rows, distance, arrival or changes.
+     * There is at most one; `anyInRegion` says whether a row was inside the query's region.
      */
     private void emitWindowAfterRows(long tick, boolean anyInRegion, Emitter out) {
         switch (spec.slide) {
@@ -186,8 +186,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Adds a row to the rows that no window contains yet, with the key's current tick, row count and distance; `step`
-     * is the distance from the previous position, if `hasPosition`.
+     * Stores a row for later windows, with the key's current tick, row count and distance. `step` is the distance from
+     * the previous position, if `hasPosition`.
      */
     private void addRow(long tick, Object[] row, boolean hasPosition, long step) {
         for (int i = 0; i < panes.coordinates.length; i++) {
@@ -197,8 +197,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * The key's current value of a coordinate, by which windows slide or are bounded: `tick`, the number of rows so
-     * far, or the distance so far.
+     * Returns the key's current value of a coordinate: `tick`, the number of rows so far, or the distance so far.
+     * Windows slide and are bounded by coordinates.
      */
     private long coordinateAt(KeyedWindowSpec.Coordinate coordinate, long tick) {
         switch (coordinate) {
@@ -225,8 +225,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Slides the key's window to a tick (old rows leave, new rows enter) and emits it to `out`; `boundary` is the tick,
-     * row count or distance for which the window is created.
+     * Slides the key's window to a tick, so that old rows leave and new rows enter, and emits it to `out`. `boundary`
+     * is the tick, row count or distance for which the window is created.
      */
     private void emitWindow(long tick, long boundary, Emitter out) {
         boolean emitsChanges = spec.output == KeyedWindowSpec.Output.CHANGES;
@@ -258,8 +258,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Emits to `out`, at `tick`, the rows or the aggregates of the current window; nothing if the output is changes,
-     * which are emitted as rows enter and leave.
+     * Emits to `out` the rows or the aggregates of the current window. If the output is changes, it emits nothing: they
+     * are emitted as rows enter and leave.
      */
     private void emitContent(long tick, Emitter out) {
         if (spec.output == KeyedWindowSpec.Output.AGGREGATES) {
@@ -272,7 +272,7 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Drops the key's rows that no window at or after a tick can contain; rows in the window stay if the output is
+     * Drops the key's rows that no window at or after a tick can contain. Rows in the window stay if the output is
      * changes, as their retraction must be emitted.
      */
     private void evict(long tick) {
@@ -294,8 +294,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Resets an idle key to a new one; if it has emitted a window, first emits its end to `out` at `tick`: retractions
-     * of its rows if the output is changes, otherwise a marker of window 0.
+     * Resets an idle key to the state of a new key, and emits the end of its last window, if it had one, to `out`. The
+     * end is retractions of its rows if the output is changes, otherwise a marker of window 0.
      */
     private void reset(long tick, Emitter out) {
         if (hasEmitted && tick <= spec.until) {
@@ -318,7 +318,7 @@ public final class KeyedWindowMachine implements TimedMachine {
         }
     }
 
-    /** Encodes the key's counters, positions, rows and panes for its bucket's saved state. */
+    /** Encodes the key's counters, positions, rows and panes for the saved state of its bucket. */
     @Override
     public byte[] save() {
         Codec.Writer out = new Codec.Writer(LETTER);
@@ -339,7 +339,7 @@ public final class KeyedWindowMachine implements TimedMachine {
         return out.toBytes();
     }
 
-    /** Restores the key's counters, positions, rows and panes from its bucket's saved state. */
+    /** Restores the key's counters, positions, rows and panes from the saved state of its bucket. */
     private void read(Codec.Reader in) {
         boolean hasRows = in.flag();
         long tick = in.number();

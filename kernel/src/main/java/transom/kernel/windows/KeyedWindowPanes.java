@@ -53,8 +53,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Adds a row, whose tick, row number or distance (per range) is in the field `coordinates`, to the panes that have
-     * not entered the window yet; `step` is the distance from the previous position, if `hasPosition`.
+     * Adds a row to the panes that have not entered the window yet. Its tick, row number or distance (per range) is in
+     * the field `coordinates`; `step` is the distance from the previous position, if `hasPosition`.
      */
     void add(Object[] row, boolean hasPosition, long step) {
         if (aggregates.length == 0) {
@@ -85,20 +85,21 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * The row at array index `slot`, for windows without aggregates; with aggregates, an index holds a pane and no row.
+     * Returns the row at array index `slot`, for windows without aggregates. With aggregates, an index holds a pane and
+     * no row.
      */
     Object[] row(int slot) {
         return rows[slot];
     }
 
-    /** The results of all aggregates for the current window, in the order of the specification. */
+    /** Returns the results of all aggregates for the current window, in the order of the specification. */
     Object[] values() {
         return spec.aggregates.values(aggregates);
     }
 
     /**
-     * The first tick at which the oldest row of the window is no longer in its range of ticks; Long.MAX_VALUE if the
-     * window has no range.
+     * The first tick at which the oldest row of the window is no longer in its range of ticks; Long.MAX_VALUE without a
+     * range.
      */
     long expiryTick() {
         long tick = Long.MAX_VALUE;
@@ -116,8 +117,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Whether the oldest row or pane that has not entered the window is within the upper bounds of the window's range,
-     * so that it must enter.
+     * Whether the oldest waiting row or pane is within the upper bounds of the window's range, so that it must enter
+     * the window.
      */
     boolean firstPendingFits() {
         if (pending.size() == 0) {
@@ -142,8 +143,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Drops the rows that have not entered the window and are already below a lower bound of its range, so that no
-     * later window contains them.
+     * Drops the waiting rows that are already below a lower bound of the window's range, since no later window contains
+     * them.
      */
     void dropPendingBelow() {
         while (pending.size() > 0 && isBelow(pending.get(0))) {
@@ -152,7 +153,7 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Moves the row or pane at array index `slot` into the window; without a range, rows never leave, so that all are
+     * Moves the row or pane at array index `slot` into the window. Without a range, rows never leave, so that all are
      * merged into one pane.
      */
     void enter(int slot) {
@@ -203,8 +204,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Encodes the row or pane at array index `slot` for saved state: its coordinates, as differences to the previous
-     * ones, then its values or partial aggregates.
+     * Encodes the row or pane at array index `slot` for saved state. That is its coordinates, as differences to the
+     * previous ones, then its values or partial aggregates.
      */
     private void write(int slot, Codec.Writer out) {
         for (int i = 0; i < coordinates.length; i++) {
@@ -259,8 +260,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Whether a new row, whose tick, row number or distance (per range) is in the field `coordinates`, enters and
-     * leaves every window together with the pane at array index `slot`, so that it can be added to that pane.
+     * Whether a new row enters and leaves every window together with the pane at array index `slot`, so that it can be
+     * added to the pane. The row's tick, row number or distance (per range) is in the field `coordinates`.
      */
     private boolean samePane(int slot) {
         for (int i = 0; i < coordinates.length; i++) {
@@ -272,8 +273,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Takes an unused array index for a new row or pane, stores the row's coordinates there and returns the index;
-     * enlarges the arrays if all are used.
+     * Reserves an unused array index for a new row or pane, stores the new row's coordinates there and returns the
+     * index. Enlarges the arrays if all are used.
      */
     private int allocate() {
         if (freeCount == 0) {
@@ -285,8 +286,8 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Copies the new row's tick, row number or distance (per range) from the field `coordinates` to the row or pane at
-     * array index `slot`.
+     * Copies the new row's coordinates from the field `coordinates` to the row or pane at array index `slot`. They are
+     * its tick, row number or distance, per range.
      */
     private void storeCoordinates(int slot) {
         for (int i = 0; i < coordinates.length; i++) {

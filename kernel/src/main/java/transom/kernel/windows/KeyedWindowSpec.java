@@ -33,8 +33,8 @@ public final class KeyedWindowSpec {
     }
 
     /**
-     * The range of values of `coordinate` (tick, row number or distance) that a window contains; `slides` if windows
-     * slide by it; the lower bound for a window at b is floor(b / lowStep) * lowStep + lowOffset, the upper one has
+     * The range of ticks, row numbers or distances that a window contains. `slides` says whether windows slide by this
+     * coordinate; the lower bound for a window at b is floor(b / lowStep) * lowStep + lowOffset, the upper one has
      * `high`, and any bound is its origin plus a multiple of its period.
      *
      * @param coordinate the coordinate
@@ -60,24 +60,24 @@ public final class KeyedWindowSpec {
             long highPeriod,
             long highOrigin) {
         /**
-         * The lower bound of a window's range, floor(base / lowStep) * lowStep + lowOffset, where `base` is the tick,
-         * row count or distance of the window.
+         * Returns the lower bound of a window's range, floor(base / lowStep) * lowStep + lowOffset. The `base` is the
+         * tick, row count or distance of the window.
          */
         long lowerBound(long base) {
             return base - Math.floorMod(base, lowStep) + lowOffset;
         }
 
         /**
-         * The upper bound of a window's range, floor(base / highStep) * highStep + highOffset, where `base` is the
-         * tick, row count or distance of the window.
+         * Returns the upper bound of a window's range, floor(base / highStep) * highStep + highOffset. The `base` is
+         * the tick, row count or distance of the window.
          */
         long upperBound(long base) {
             return base - Math.floorMod(base, highStep) + highOffset;
         }
 
         /**
-         * Whether no possible bound of a window separates the coordinates `left` and `right` (ticks, row numbers or
-         * distances), so that the rows at both can share a pane.
+         * Whether rows at the coordinates `left` and `right` can share a pane, because no bound of a window separates
+         * them. Coordinates are ticks, row numbers or distances.
          */
         boolean samePane(long left, long right) {
             return Math.floorDiv(left - lowOrigin, lowPeriod) == Math.floorDiv(right - lowOrigin, lowPeriod)
@@ -102,8 +102,8 @@ public final class KeyedWindowSpec {
     final long forgetAfter;
 
     /**
-     * Parses and checks the JSON specification of the windows of a key; IllegalArgumentException if distances are
-     * needed and no position is specified, or if the step is below 1.
+     * Parses and checks the JSON specification of the windows of a key. Throws IllegalArgumentException if distances
+     * are needed and no position is specified, or if the step is below 1.
      */
     public KeyedWindowSpec(JsonNode entries) {
         slide = Slide.valueOf(enumName(entries.path("slide")));
@@ -143,7 +143,7 @@ public final class KeyedWindowSpec {
         return first + Math.max(0, -Math.floorDiv(first - coordinate, step)) * step;
     }
 
-    /** Parses the JSON specification of one range (the ticks, row numbers or distances that a window contains). */
+    /** Parses the JSON specification of one range: the ticks, row numbers or distances that a window contains. */
     private RangeSpec range(JsonNode entries) {
         Coordinate coordinate = Coordinate.valueOf(enumName(entries.path("coordinate")));
         boolean slides = coordinate.name().equals(slide.name());
@@ -153,8 +153,8 @@ public final class KeyedWindowSpec {
     }
 
     /**
-     * Parses a bound of a range from JSON into four numbers: its step and offset, then the period and origin of all
-     * values that it can have; `slides` says whether the windows slide by the range's coordinate.
+     * Parses a bound of a range from JSON into four numbers: step, offset, period and origin. Period and origin are
+     * those of all values that the bound can have; `slides` says whether the windows slide by the range's coordinate.
      */
     private long[] boundaries(JsonNode bound, boolean slides) {
         long width = bound.path(0).asLong();

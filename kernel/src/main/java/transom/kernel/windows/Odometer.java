@@ -12,9 +12,10 @@ public final class Odometer {
     static final long REJECTED = -1;
 
     /**
-     * Where a row has its position (indexes `xColumn` and `yColumn`, negative on a line), whether that is longitude and
-     * latitude (`geodesic`) or on a plane with a unit of `micrometresPerUnit`, and the speed limit (`limitMicrometres`
-     * per `limitTicks`; 0 for none).
+     * Describes which values of a row are its position, how distances are measured, and the speed limit. The
+     * coordinates are at `xColumn` and `yColumn` (negative on a line); they are longitude and latitude if `geodesic`,
+     * else on a plane with a unit of `micrometresPerUnit`. The limit is `limitMicrometres` per `limitTicks`; 0 for
+     * none.
      *
      * @param xColumn the index of the first coordinate in a row
      * @param yColumn the index of the second coordinate, or negative on a line
@@ -31,8 +32,8 @@ public final class Odometer {
             long limitMicrometres,
             long limitTicks) {
         /**
-         * Parses the JSON specification of positions and the speed limit; IllegalArgumentException if they are on the
-         * ellipsoid and have one coordinate only.
+         * Parses the JSON specification of positions and the speed limit. Throws IllegalArgumentException if positions
+         * are on the ellipsoid and have one coordinate only.
          */
         public static PositionSpec of(JsonNode entries) {
             JsonNode limit = entries.path("limit");
@@ -63,17 +64,14 @@ public final class Odometer {
         this.spec = spec;
     }
 
-    /**
-     * The distance that the object has travelled so far, in micrometres: the sum of the steps that `advanceTo` has
-     * accepted.
-     */
+    /** The distance that the object has travelled so far, in micrometres: the sum of all steps that were accepted. */
     long distance() {
         return distance;
     }
 
     /**
-     * Whether the coordinates in a row are a valid position: numbers, not NULL, and finite, and on the ellipsoid a
-     * longitude and a latitude.
+     * Whether the coordinates in a row are a valid position. They are numbers, not NULL, and finite, and on the
+     * ellipsoid a longitude and a latitude.
      */
     boolean hasPosition(Object[] row) {
         return isNumber(row[spec.xColumn]) && (spec.yColumn < 0 || isNumber(row[spec.yColumn]))
@@ -81,8 +79,8 @@ public final class Odometer {
     }
 
     /**
-     * Moves the object to the position of a row at `currentTick`, adds the step from the last position to the distance
-     * and returns the step in micrometres; REJECTED, without moving, if the step breaks the speed limit.
+     * Moves the object to the position of a row and returns the step in micrometres; REJECTED, without moving, if it
+     * breaks the speed limit. The step is added to the distance, and `currentTick` is the row's tick.
      */
     long advanceTo(long currentTick, Object[] row) {
         double toX = xOf(row);
@@ -103,7 +101,7 @@ public final class Odometer {
     }
 
     /**
-     * Moves the object to the position of a row and returns the step in micrometres; does not check the speed limit and
+     * Moves the object to the position of a row and returns the step in micrometres. Does not check the speed limit and
      * does not add the step to the distance.
      */
     long stepTo(Object[] row) {
@@ -152,12 +150,12 @@ public final class Odometer {
         y = toY;
     }
 
-    /** The first coordinate of a row's position, as a double. */
+    /** Returns the first coordinate of a row's position, as a double. */
     private double xOf(Object[] row) {
         return ((Number) row[spec.xColumn]).doubleValue();
     }
 
-    /** The second coordinate of a row's position, as a double; 0 if positions are on a line. */
+    /** Returns the second coordinate of a row's position, as a double; 0 if positions are on a line. */
     private double yOf(Object[] row) {
         return spec.yColumn < 0 ? 0.0 : ((Number) row[spec.yColumn]).doubleValue();
     }

@@ -46,8 +46,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Restores the panes of one group, whose windows `spec` describes, from `state`, the bytes of `save`; null gives a
-     * group without rows.
+     * Restores the panes of one group from the bytes of `save`; null gives a group without rows. `spec` describes the
+     * windows.
      */
     public static SlidingWindowMachine load(Spec spec, byte[] state) {
         SlidingWindowMachine machine = new SlidingWindowMachine(spec);
@@ -57,10 +57,7 @@ public final class SlidingWindowMachine implements Accumulator {
         return machine;
     }
 
-    /**
-     * Adds a row of the group to the pane of its tick; rows may arrive in any order, as long as their ticks are not
-     * closed.
-     */
+    /** Adds a row of the group to the pane of its tick. Rows of open ticks may arrive in any order. */
     @Override
     public void take(long tick, Object[] row) {
         long end = spec.hasEnds ? endTick(tick, row) : 0;
@@ -142,14 +139,14 @@ public final class SlidingWindowMachine implements Accumulator {
         return out.toBytes();
     }
 
-    /** The number of panes of the group in the state, to compare it with the state bound of the plan. */
+    /** The number of the group's panes in the state, for comparison with the state bound of the plan. */
     @Override
     public long held() {
         sortPending();
         return size - windowStart;
     }
 
-    /** Restores the group's panes from saved state and adds those that are already in the window to its aggregates. */
+    /** Restores the group's panes from saved state, and adds the current window's panes to its aggregates. */
     private void read(Codec.Reader in) {
         nextOpenTick = in.number();
         int panes = in.count();
@@ -170,8 +167,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * The first tick whose window no longer contains a row, which is the row's first value; IllegalArgumentException if
-     * that is not an integer.
+     * Returns the first tick whose window no longer contains a row: the row's first value. Throws
+     * IllegalArgumentException if that is not an integer.
      */
     private static long endTick(long tick, Object[] row) {
         if (row[0] instanceof Long end) {
@@ -181,8 +178,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Appends an empty pane for rows that enter the windows at `tick` and leave them at `end` (unused unless rows have
-     * end ticks) and returns its array index; IllegalArgumentException if the tick is closed or has no window.
+     * Appends an empty pane for rows of `tick` and returns its array index. The rows leave the windows at `end` (unused
+     * unless rows have end ticks). Throws IllegalArgumentException if the tick is closed or has no window.
      */
     private int addPane(long tick, long end) {
         if (tick < nextOpenTick) {
@@ -214,16 +211,16 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Whether the pane at position `index` of the list of panes comes before the pane of `tick` at array index `slot`,
-     * by tick and then by end tick.
+     * Whether the pane at position `index` of the list sorts before another pane, by tick and then by end tick. The
+     * other pane is that of `tick` at array index `slot`.
      */
     private boolean precedes(int index, long tick, int slot) {
         return ticks[index] < tick || spec.hasEnds && ticks[index] == tick && ends[slots[index]] < ends[slot];
     }
 
     /**
-     * Makes room for one more pane: moves the panes to the front of the arrays, and enlarges these if they remain half
-     * full.
+     * Makes room for one more pane: moves the panes to the front of the arrays, and enlarges the arrays if they are
+     * then half full.
      */
     private void ensureCapacity() {
         sortPending();
@@ -309,8 +306,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Checks that panes leave the window in the order in which they enter; IllegalArgumentException if an earlier row
-     * ends later.
+     * Checks that panes leave the window in the order in which they enter; throws IllegalArgumentException if an
+     * earlier row ends later.
      */
     private void checkEnds() {
         for (int i = Math.max(windowStart + 1, pendingStart); i < size; i++) {
@@ -325,8 +322,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Sorts the panes that have not entered the window by tick and end tick: a bottom-up merge sort that skips runs
-     * already in order.
+     * Sorts the panes that have not entered the window by tick and end tick. This is a bottom-up merge sort that skips
+     * runs already in order.
      */
     private void sort() {
         long[] otherTicks = new long[size - pendingStart];
@@ -364,8 +361,8 @@ public final class SlidingWindowMachine implements Accumulator {
         private final AggregateSpecs aggregates;
 
         /**
-         * Parses and checks the JSON specification of sliding windows: their period, the number of windows that contain
-         * a row (null if rows have end ticks), and the aggregates.
+         * Parses and checks the JSON specification of sliding windows. It has their period, the number of windows that
+         * contain a row (null if rows have end ticks), and the aggregates.
          */
         private Spec(JsonNode entries) {
             this.hasEnds = entries.path("copies").isNull();
@@ -383,14 +380,14 @@ public final class SlidingWindowMachine implements Accumulator {
         }
 
         /**
-         * Parses the JSON specification of sliding windows: their period, the number of windows that contain a row
-         * (null if rows have end ticks), and the aggregates.
+         * Parses the JSON specification of sliding windows. It has their period, the number of windows that contain a
+         * row (null if rows have end ticks), and the aggregates.
          */
         public static Spec of(JsonNode entries) {
             return new Spec(entries);
         }
 
-        /** The letter that identifies saved state of this machine: `E` if rows have end ticks, else `S`. */
+        /** Returns the letter that identifies the saved state: `E` if rows have end ticks, otherwise `S`. */
         private char letter() {
             return hasEnds ? ENDS_LETTER : LETTER;
         }

@@ -27,7 +27,7 @@ public final class WindowChangesMachine implements Machine {
         EXTENDED;
 
         /**
-         * Converts the name of what to emit (inserted, deleted, both or extended) to its constant;
+         * Converts the name of what to emit (inserted, deleted, both or extended) to its constant. Throws
          * IllegalArgumentException if it is unknown.
          */
         public static Report of(String name) {
@@ -46,16 +46,16 @@ public final class WindowChangesMachine implements Machine {
     private boolean isKeyEnded;
 
     /**
-     * Creates a comparison of consecutive windows whose previous window is empty; `report` says what to emit: inserted
-     * rows, deleted rows, both, or every window with a new row.
+     * Creates a comparison of consecutive windows, which starts with an empty window; `report` says what to emit. That
+     * is inserted rows, deleted rows, both, or every window with a new row.
      */
     public WindowChangesMachine(Report report) {
         this.report = report;
     }
 
     /**
-     * Restores the previous window and the number of emitted rows from `state`, the bytes of `save`; `report` says what
-     * to emit: inserted rows, deleted rows, both, or every window with a new row.
+     * Restores a comparison of consecutive windows, with its previous window, from the bytes of `save`. `report` says
+     * what to emit: inserted rows, deleted rows, both, or every window with a new row.
      */
     public static WindowChangesMachine load(Report report, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "change");
@@ -71,8 +71,8 @@ public final class WindowChangesMachine implements Machine {
     }
 
     /**
-     * Compares each window in `inputs`, the rows and markers of a tick, with the window before it and emits to `out`
-     * what the query asks for: inserted rows, deleted rows, both, or every window with a new row.
+     * Compares each window of a tick with the window before it, and emits the rows that differ to `out`. As the query
+     * asks, these are inserted rows, deleted rows, both, or all rows of every window with a new row.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -110,9 +110,8 @@ public final class WindowChangesMachine implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, the rows of `left` that `right` lacks, as bags: each row on the right cancels the
-     * first equal row on the left; `sign` is their signed count if insertions and deletions are both emitted, else they
-     * are numbered.
+     * Emits to `out` the rows of `left` that `right` lacks; each row on the right cancels one equal row on the left.
+     * `sign` is their signed count if insertions and deletions are both emitted, else they are numbered.
      */
     private void emitDifference(long tick, List<RowKey> left, List<RowKey> right, long sign, Emitter out) {
         if (left.isEmpty()) {
@@ -133,8 +132,8 @@ public final class WindowChangesMachine implements Machine {
     }
 
     /**
-     * Emits to `out`, at `tick`, a marker and all rows of `window` if it has a row (or one more copy of a row) that
-     * `previousWindow` lacks, else nothing.
+     * Emits a marker and all rows of `window` to `out` if it has a row that `previousWindow` lacks, else nothing. One
+     * more copy of a row counts as such a row.
      */
     private static void emitIfGrown(long tick, List<RowKey> window, List<RowKey> previousWindow, Emitter out) {
         HashMap<RowKey, int[]> previousCounts = new HashMap<>(2 * previousWindow.size());
@@ -156,7 +155,9 @@ public final class WindowChangesMachine implements Machine {
         }
     }
 
-    /** The input rows of a tick sorted by the number of their window; the same list object if they already are. */
+    /**
+     * Sorts the input rows of a tick by the number of their window; returns the same list if they already are sorted.
+     */
     private static List<InputRow> sortedBySeq(List<InputRow> inputs) {
         for (int i = 1; i < inputs.size(); i++) {
             if (inputs.get(i - 1).seq() > inputs.get(i).seq()) {
@@ -168,7 +169,7 @@ public final class WindowChangesMachine implements Machine {
         return inputs;
     }
 
-    /** Whether the last window had number 0, which marks the end of the key, so that its state can be deleted. */
+    /** Whether the key has ended, so that its state can be deleted: its last window had number 0. */
     public boolean isKeyEnded() {
         return isKeyEnded;
     }

@@ -27,12 +27,12 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * The lower or upper bound of the range of a window, as a function of the window's tick or row count: floor(base /
-     * step) * step + offset.
+     * A bound of a window's range, computed from the window's tick or row count `base`: floor(base / step) * step +
+     * offset.
      */
     private record Bound(long step, long offset) {
         /**
-         * The value of this bound for the window at the tick or row count `base`, at most Long.MAX_VALUE and at least
+         * Computes this bound for the window at the tick or row count `base`. It is at most Long.MAX_VALUE and at least
          * Long.MIN_VALUE.
          */
         long at(long base) {
@@ -53,8 +53,8 @@ public final class WindowMachine implements Machine {
         private final boolean isAlwaysEmpty;
 
         /**
-         * Parses and checks the JSON specification of windows; IllegalArgumentException if the range is not of ticks or
-         * row numbers.
+         * Parses and checks the JSON specification of windows; throws IllegalArgumentException if the range is not of
+         * ticks or row numbers.
          */
         private Spec(JsonNode entries) {
             slide = Slide.valueOf(entries.path("slide").asText().toUpperCase(Locale.ROOT));
@@ -76,7 +76,7 @@ public final class WindowMachine implements Machine {
             isAlwaysEmpty = low.offset > high.offset && low.step == high.step;
         }
 
-        /** Parses the JSON entry `window` of a machine's specification: what windows slide by, and their range. */
+        /** Parses the JSON entry `window` of a specification: what windows slide by, and their range. */
         public static Spec of(JsonNode entries) {
             return new Spec(entries);
         }
@@ -114,9 +114,7 @@ public final class WindowMachine implements Machine {
         this.nextBoundary = spec.firstWindow();
     }
 
-    /**
-     * Restores the rows of one key and its next window from `state`, the bytes of `save`; `spec` describes the windows.
-     */
+    /** Restores the rows of one key and its next window from the bytes of `save`; `spec` describes the windows. */
     public static WindowMachine load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "window");
         WindowMachine machine = new WindowMachine(spec);
@@ -134,8 +132,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Adds `inputs`, the key's rows of one tick, and emits to `out` the windows of earlier ticks and the windows by row
-     * index that the rows complete.
+     * Adds the key's rows of one tick, and emits to `out` the windows of earlier ticks and the windows by row number
+     * that the rows complete.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -146,8 +144,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Emits to `out` the key's windows by tick and by arrival that are due up to and including `closedTick`, and drops
-     * rows that no later window contains.
+     * Emits to `out` the key's windows that are due up to and including `closedTick`, and drops rows that no later
+     * window contains. These are windows by tick and by arrival.
      */
     public void advance(long closedTick, Emitter out) {
         seq = 0;
@@ -155,8 +153,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Adds `row`, of a tick that is not closed; first emits to `out` the windows of earlier ticks and, if windows slide
-     * by row index, then the window that the row completes.
+     * Adds a row of a tick that is not closed, and emits to `out` the windows that are complete by then. They are the
+     * windows of earlier ticks and, if windows slide by row number, the window that the row completes.
      */
     private void addInput(long tick, Object[] row, Emitter out) {
         emitUntil(tick - 1, out);
@@ -175,8 +173,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Emits to `out` the key's windows by tick and by arrival that are due up to and including `closedTick`, and drops
-     * rows that no later window contains.
+     * Emits to `out` the key's windows that are due up to and including `closedTick`, and drops rows that no later
+     * window contains. These are windows by tick and by arrival.
      */
     private void emitUntil(long closedTick, Emitter out) {
         if (hasPendingWindow && pendingTick <= closedTick) {
@@ -193,7 +191,7 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Emits to `out` the key's window at a tick: a marker, then its rows; windows of the same tick are numbered from 1.
+     * Emits to `out` the key's window at a tick: a marker, then its rows. Windows of the same tick are numbered from 1.
      */
     private void emitWindow(long tick, Emitter out) {
         seq = tick == emittedTick ? seq + 1 : 1;
@@ -208,8 +206,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * The offset (0 is the oldest row in the state) of the first row whose tick or row number is at least `bound`, by
-     * binary search.
+     * Finds the first row in the state whose tick or row number is at least `bound`, and returns its offset. Offset 0
+     * is the oldest row; the search is binary.
      */
     private int firstAtLeast(long bound) {
         int low = 0;
@@ -225,25 +223,22 @@ public final class WindowMachine implements Machine {
         return low;
     }
 
-    /**
-     * The number in the stream, from 1, of the row at `offset` (0 is the oldest row in the state), computed from the
-     * number of all rows.
-     */
+    /** Returns the number in the stream, from 1, of the row at `offset`, where 0 is the oldest row in the state. */
     private long index(int offset) {
         return count - size + 1 + offset;
     }
 
     /**
-     * The tick or the number in the stream of the row at `offset` (0 is the oldest row in the state), whichever the
-     * range of windows bounds.
+     * Returns the tick or the row number, whichever bounds the windows, of the row at `offset`. Offset 0 is the oldest
+     * row in the state, and row numbers are those in the stream.
      */
     private long coordinate(int offset) {
         return spec.hasTickRange ? ticks[firstSlot + offset] : index(offset);
     }
 
     /**
-     * The row at `offset` (0 is the oldest row in the state), with its tick and number in the stream appended as the
-     * specification asks.
+     * Returns the row at `offset`, with its tick and number in the stream appended as the specification asks. Offset 0
+     * is the oldest row in the state.
      */
     private Object[] withTags(int offset) {
         Object[] row = rows[firstSlot + offset];
@@ -279,8 +274,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Drops the rows that no future window contains: those below the lower bound of the next window, which is after
-     * `currentTick` or at it.
+     * Drops the rows that no window at or after `currentTick` contains. They are below the lower bound of the next
+     * window.
      */
     private void dropRows(long currentTick) {
         long bound = spec.low.at(nextBase(currentTick));
@@ -291,8 +286,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * The least tick or row count that a future window can have, from which its lower bound is computed; `currentTick`
-     * is the least tick of a future row.
+     * Returns the least tick or row count that a future window can have. Its lower bound is computed from it;
+     * `currentTick` is the least tick of a future row.
      */
     private long nextBase(long currentTick) {
         if (spec.slide == Slide.TICK && spec.hasTickRange || spec.slide == Slide.INDEX && !spec.hasTickRange) {
@@ -301,7 +296,7 @@ public final class WindowMachine implements Machine {
         return spec.hasTickRange ? currentTick : count;
     }
 
-    /** The sum of two longs; Long.MAX_VALUE or Long.MIN_VALUE if it overflows. */
+    /** Adds two longs; the result is Long.MAX_VALUE or Long.MIN_VALUE if it overflows. */
     private static long saturatedAdd(long left, long right) {
         long sum = left + right;
         if (((left ^ sum) & (right ^ sum)) < 0) {
