@@ -66,11 +66,11 @@ class Answer:
         return f"<Answer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
-        """The number of tuples, or of windows if the answer consists of windows."""
+        """The number of result tuples, or the number of windows if the answer consists of windows."""
         return len(self.elements) if self.kind != "windows" else len(self.windows)
 
     def __iter__(self) -> Iterator[Element | Bag]:
-        """Iterate over the tuples in stream order, or over the windows in order of creation."""
+        """Iterate over the result tuples in stream order, or over the windows in order of creation."""
         return iter(self.elements if self.kind != "windows" else self.windows)
 
     @overload
@@ -165,17 +165,23 @@ class Answer:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The column names of `records`: tags, an `empty` flag if the answer has windows, and attributes."""
+        """The column names of `records`: the tag columns (such as tick and index), then the attributes.
+
+        If the answer consists of windows, a flag `empty` comes between them.
+        """
         return self.tags + ((self._unused_name("empty"),) if self.kind == "windows" else ()) + self.columns
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The names of the tag columns: tick and index, tick and seq, or tick alone; made distinct from attributes."""
+        """The names of the columns in front of the attributes: tick and index, tick and seq, or tick alone.
+
+        They are made distinct from the attributes' names.
+        """
         second = {"tagged-tuples": ("index",), "stream": (), "windows": ("seq",)}[self.kind]
         return tuple(map(self._unused_name, ("tick", *second)))
 
     def _unused_name(self, name: str) -> str:
-        """A name for a tag column that no attribute has: `name`, with ` (tag)` appended until it is unused."""
+        """Return a column name that no attribute has: `name`, with ` (tag)` appended until it is unused."""
         while name in self.columns:
             name = f"{name} (tag)"
         return name
@@ -262,7 +268,9 @@ class Answer:
             )
 
     def csv_lines(self, *, guard: bool = False) -> Iterator[str]:
-        """Write the answer as CSV, header first; `guard` puts an apostrophe before text that would be a formula.
+        """Write the answer as lines of CSV, header first.
+
+        With `guard`, text that a spreadsheet would take for a formula gets an apostrophe in front.
 
         NULL is an empty cell, and an empty string is two quotes.
 
@@ -276,11 +284,11 @@ class Answer:
             yield ",".join(map(cell, record))
 
     def _values_by_column(self, row: tuple[Value, ...]) -> dict[str, Value]:
-        """A row as a dictionary from column names to values, for JSON."""
+        """Convert a row to a dictionary from column names to values, for JSON."""
         return dict(zip(self.columns, row, strict=True))
 
     def _repr_html_(self) -> str:
-        """The answer as an HTML table for notebooks, with the first 200 records and the number of the others."""
+        """The answer as an HTML table for notebooks, with the first 200 records and a count of the rest."""
         from html import escape
 
         head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
@@ -296,12 +304,12 @@ class Answer:
 
 
 def _table_cell(value: Value) -> str:
-    """A value as the text that a table for people shows in a row and column; NULL is written as `NULL`."""
+    """Format a value for a text table; NULL is written as `NULL`."""
     return "NULL" if value is None else show(value)
 
 
 def show(value: Value) -> str:
-    """A value as text for people; NULL is the empty string, timestamps are in ISO 8601."""
+    """Format a value as text for people: NULL becomes the empty string, timestamps are in ISO 8601."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -312,13 +320,13 @@ def show(value: Value) -> str:
 
 
 def _guarded_cell(value: Value) -> str:
-    """A value as a CSV field; what a spreadsheet would take for a formula gets an apostrophe in front."""
+    """Format a value as a CSV field, with an apostrophe in front if a spreadsheet would take it for a formula."""
     formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return _cell(f"'{value}" if formula else value)
 
 
 def _cell(value: Value) -> str:
-    """A value as a field of a CSV line: NULL is empty; an empty string and text with special characters are quoted."""
+    """Format a value as a CSV field: NULL is empty; an empty string and text with special characters are quoted."""
     text = show(value)
     if (text == "" and value is not None) or any(special in text for special in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
@@ -331,7 +339,7 @@ def _json_line(content: object) -> str:
 
 
 def _json_default(value: object) -> str:
-    """The JSON string for a value that JSON has no type for: ISO 8601 for timestamps, plain digits for decimals."""
+    """Return the JSON string for a value without a JSON type: ISO 8601 for timestamps, plain digits for decimals."""
     return (
         value.isoformat() if isinstance(value, datetime) else format(value, "f") if isinstance(value, Decimal) else ""
     )

@@ -53,7 +53,9 @@ SortValue: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point
 
 
 def value_key(value: Value) -> SortValue:
-    """What `sorted` compares for a value, in ties and groups: NULL first, then booleans, numbers, strings, timestamps.
+    """Return the sort key of a value: NULL comes first, then booleans, numbers, strings and timestamps.
+
+    It orders ties and groups.
 
     Then come points and lines by their coordinates, and terms by their text.
     """
@@ -65,22 +67,22 @@ def value_key(value: Value) -> SortValue:
 
 
 def row_key(row: Row) -> tuple[SortValue, ...]:
-    """What `sorted` compares for a row, value by value; all sorting of ties (E1) and groups uses it."""
+    """Return the sort key of a row, made of the sort keys of its values; it orders ties (E1) and groups."""
     return tuple(map(value_key, row))
 
 
 def value_identity(value: Value) -> tuple[str, Value]:
-    """A hashable stand-in for a value, equal for duplicates only; unlike in Python, 1 and TRUE differ."""
+    """Return a hashable key that only equal values share; unlike in Python, 1 and TRUE have different keys."""
     return ("boolean" if isinstance(value, bool) else "", value)
 
 
 def row_identity(row: Row) -> tuple[tuple[str, Value], ...]:
-    """A hashable stand-in for a row, equal for duplicate rows only; unlike in Python, 1 and TRUE differ."""
+    """Return a hashable key that only equal rows share; unlike in Python, 1 and TRUE have different keys."""
     return tuple(map(value_identity, row))
 
 
 def difference(left: Sequence[Row], right: Iterable[Row]) -> tuple[Row, ...]:
-    """Bag difference, left minus right (Figure 8): each right row removes one equal left row, the first (S12).
+    """Subtract bags of rows: each row of `right` removes one equal row of `left`, the first (Figure 8, S12).
 
     >>> difference([(7,), (8,), (7,)], [(7,)])
     ((8,), (7,))

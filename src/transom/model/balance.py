@@ -33,7 +33,7 @@ class Balance:
 
     @property
     def missing(self) -> int:
-        """The number of rows read but not accounted for; negative if rows are counted twice."""
+        """The number of rows that were read but not accounted for; negative if rows were counted twice."""
         return self.read - self.used - self.late - sum(self.rejected.values()) - self.outside
 
     def __str__(self) -> str:

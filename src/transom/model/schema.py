@@ -37,7 +37,7 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
-        """Check that no two attributes have the same qualifier and name; PlanError otherwise."""
+        """Raise PlanError if two attributes have the same qualifier and name."""
         seen: set[tuple[str | None, str]] = set()
         for attribute in self.attributes:
             key = (attribute.qualifier, attribute.name)
@@ -54,7 +54,7 @@ class Schema:
         return len(self.attributes)
 
     def __add__(self, other: Schema) -> Schema:
-        """Concatenate two schemas, for instance those of the inputs of a join; PlanError if they share an attribute."""
+        """Concatenate two schemas, such as those of a join's inputs; raise PlanError if they share an attribute."""
         return Schema(self.attributes + other.attributes)
 
     def __str__(self) -> str:
@@ -67,18 +67,18 @@ class Schema:
         return tuple(attribute.name for attribute in self.attributes)
 
     def find(self, qualifier: str | None, name: str) -> list[Attribute]:
-        """The attributes that `qualifier.name`, or if None `name` alone, can mean: none, one, several if ambiguous."""
+        """Return the attributes that `qualifier.name`, or `name` alone, can mean; several if it is ambiguous."""
         return [a for a in self.attributes if a.name == name and qualifier in (None, a.qualifier)]
 
     def position(self, attribute: Attribute) -> int:
-        """The number of an attribute's column in a row, from 0; PlanError if the schema lacks the attribute."""
+        """The number of an attribute's column in a row, from 0; raises PlanError if the schema lacks the attribute."""
         for position, candidate in enumerate(self.attributes):
             if candidate == attribute:
                 return position
         raise PlanError(f"no column {attribute} in {self}")
 
     def qualified(self, qualifier: str) -> Schema:
-        """A copy of the schema whose attributes all have this qualifier, the alias of an extent or subquery."""
+        """Return a copy of the schema in which all attributes have this qualifier, the alias of a table or subquery."""
         return Schema(tuple(Attribute(a.name, a.type, qualifier) for a in self.attributes))
 
 
@@ -102,5 +102,5 @@ def unique_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
 
 
 def merged_schema(left: Schema, right: Schema) -> Schema:
-    """The columns of the left relation, then those of the right that the left lacks: the output of a natural join."""
+    """Merge the columns of two relations for a natural join: those of the left, then those that only the right has."""
     return Schema(tuple(dict.fromkeys((*left, *right))))

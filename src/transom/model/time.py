@@ -32,7 +32,7 @@ _DURATION = re.compile(r"(\d{1,15})? {0,9}([A-Za-z]{1,12})")
 
 
 def read_duration(text: str) -> int:
-    """Parse a duration such as `5 min` to microseconds; ValueError if malformed.
+    """Parse a duration such as `5 min` to microseconds; raise ValueError if it is malformed.
 
     >>> read_duration("5 min")
     300000000
@@ -55,21 +55,21 @@ class Calendar:
     has_epoch: bool = field(default=False, compare=False)
 
     def ticks(self, microseconds: int) -> int | None:
-        """Convert a duration in microseconds to ticks; None if it is not a whole number of ticks."""
+        """Convert a duration in microseconds to ticks (event-time units); None if it is not a whole number of ticks."""
         count, remainder = divmod(microseconds, self.length)
         return None if remainder else count
 
     def tick_of(self, instant: datetime) -> int:
-        """The tick that contains an instant: floor((instant - epoch) / length); UTC if it has no time zone (E2)."""
+        """Return the number of the tick that contains an instant; an instant without a time zone counts as UTC (E2)."""
         moment = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
         return ((moment - self.epoch) // MICROSECOND) // self.length
 
     def instant_of(self, tick: int) -> datetime:
-        """The instant at which a tick begins, in UTC."""
+        """Return the instant at which a tick begins, in UTC."""
         return self.epoch + timedelta(microseconds=tick * self.length)
 
     def describe(self, ticks: int) -> str:
-        """A duration in ticks as text: seconds if that is a whole number, otherwise milliseconds.
+        """Format a duration in ticks: as seconds if their number is whole, otherwise as milliseconds.
 
         >>> Calendar().describe(601)
         '601 s'

@@ -80,7 +80,7 @@ class Type(Enum):
 
     @property
     def is_number(self) -> bool:
-        """Whether the type is numeric, as integer, float, decimal and NULL are; a time is an instant and is not."""
+        """Whether the type is numeric: integer, float, decimal or NULL, but not a timestamp."""
         return self in (Type.INTEGER, Type.FLOAT, Type.DECIMAL, Type.NULL)
 
 
@@ -104,7 +104,7 @@ _WIDTH = {Type.INTEGER: 0, Type.DECIMAL: 1, Type.FLOAT: 2}
 
 
 def common_type(left: Type, right: Type) -> Type | None:
-    """The type to which values of both types widen, None if there is none; NULL widens to every type.
+    """Return the type to which values of both types can be widened, or None; NULL can be widened to every type.
 
     >>> common_type(Type.INTEGER, Type.FLOAT)
     <Type.FLOAT: 'float'>
@@ -121,7 +121,7 @@ def common_type(left: Type, right: Type) -> Type | None:
 
 
 def is_value_of(value: Value, kind: Type) -> bool:
-    """Whether a Python value belongs to a type and is within its range; None, that is NULL, belongs to every type."""
+    """Whether a Python value belongs to a type and is within its range; None, which is NULL, belongs to every type."""
     if value is None:
         return True
     match kind:
@@ -148,7 +148,7 @@ def is_value_of(value: Value, kind: Type) -> bool:
 
 
 def plain_number(number: float) -> str:
-    """A coordinate as well-known text writes it: no exponent, and no decimal point if it is whole.
+    """Format a coordinate for well-known text: without exponent, and without a decimal point if it is whole.
 
     >>> plain_number(26.0), plain_number(1e-7)
     ('26', '0.0000001')
@@ -164,7 +164,7 @@ def _fits_decimal(number: Decimal) -> bool:
 
 
 def normalize_decimal(number: Decimal) -> Decimal:
-    """A decimal without trailing zeros, so that equal decimals are written alike: 1.50 becomes 1.5."""
+    """Remove the trailing zeros of a decimal, so that equal decimals are written alike: 1.50 becomes 1.5."""
     if not number:
         return Decimal(0)
     sign, digits, exponent = number.as_tuple()
@@ -175,7 +175,7 @@ def normalize_decimal(number: Decimal) -> Decimal:
 
 
 def coerce_value(value: object, kind: Type) -> Value:
-    """Convert a Python value to one of a type; None and NaN become NULL; ValueError if it does not fit the type.
+    """Convert a Python value to a value of a type; raise ValueError if it does not fit. None and NaN become NULL.
 
     >>> coerce_value(3, Type.FLOAT)
     3.0
@@ -192,7 +192,7 @@ def coerce_value(value: object, kind: Type) -> Value:
 
 
 def _widened(value: object, kind: Type) -> object:
-    """Convert a number or timestamp to the Python type that carries `kind`; other values are returned unchanged."""
+    """Convert a number or timestamp to the Python class that represents `kind`; other values stay unchanged."""
     if isinstance(value, float) and kind is Type.FLOAT:
         return value + 0.0  # -0.0 is 0.0
     if isinstance(value, Decimal) and kind is Type.DECIMAL and value.is_finite():
@@ -211,7 +211,7 @@ def _widened(value: object, kind: Type) -> object:
 
 
 def parse_value(text: str, kind: Type) -> Value:
-    """Parse the text of a CSV field or of a CAST to a value of a type; ValueError if malformed."""
+    """Parse the text of a CSV field or of a CAST to a value of a type; raise ValueError if it is malformed."""
     stripped = text.strip()
     match kind:
         case Type.STRING:

@@ -36,7 +36,7 @@ def geodesic(lon1: float, lat1: float, lon2: float, lat2: float) -> float:
 
 
 def azimuth(lon1: float, lat1: float, lon2: float, lat2: float) -> float | None:
-    """The bearing at the first point of the geodesic to the second, in degrees clockwise from north; None if equal.
+    """The compass bearing from the first point to the second, in degrees clockwise from north; None if they are equal.
 
     None if both points are the same. At a pole the azimuth is measured from the meridian of the first longitude.
     """
@@ -49,7 +49,7 @@ def azimuth(lon1: float, lat1: float, lon2: float, lat2: float) -> float | None:
 
 
 def _longitude(lon1: float, lon2: float) -> float:
-    """The difference lon2 - lon1 of longitudes in degrees, as -180 to 180; positive if the second is further east."""
+    """Return how far east the second longitude is of the first: -180 to 180 degrees, negative if it is further west."""
     longitude = lon2 - lon1
     while longitude > 180.0:
         longitude -= 360.0
@@ -59,7 +59,7 @@ def _longitude(lon1: float, lon2: float) -> float:
 
 
 def _inverse(longitude: float, lat1: float, lat2: float) -> tuple[float, float, float]:
-    """Length in metres and direction (sine, cosine) of the geodesic to a point `longitude` degrees further east.
+    """Compute the length in metres and the direction of the geodesic to a point `longitude` degrees further east.
 
     The direction is the sine and the cosine of the azimuth, up to a common factor; both are 0 if the points are the
     same.
@@ -93,7 +93,7 @@ def _inverse(longitude: float, lat1: float, lat2: float) -> tuple[float, float, 
 
 
 def sine_cosine(degrees: float) -> tuple[float, float]:
-    """Sine and cosine of an angle of at most 180 degrees, by polynomials that give the same bits everywhere."""
+    """Compute sine and cosine of an angle of at most 180 degrees by polynomials, with the same bits everywhere."""
     turns = 0
     while degrees > 45.0:
         degrees -= 90.0
@@ -112,7 +112,7 @@ def sine_cosine(degrees: float) -> tuple[float, float]:
 
 
 def angle_of(sine: float, cosine: float) -> float:
-    """The angle in radians, from 0 to pi, of a direction whose sine and cosine may have a common factor."""
+    """Compute the angle in radians, 0 to pi, whose sine and cosine these are, up to a common factor."""
     x = -cosine if cosine < 0.0 else cosine
     y = sine
     x += sqrt(x * x + y * y)
@@ -127,7 +127,7 @@ def angle_of(sine: float, cosine: float) -> float:
 
 
 def _alternating(coefficients: tuple[float, ...], q: float) -> float:
-    """Evaluate c1 - c2 * q + c3 * q * q - ..., for the series here; `coefficients` has the last one first."""
+    """Evaluate the alternating series c1 - c2 * q + c3 * q * q - ...; `coefficients` begins with the last one."""
     total = coefficients[0]
     for coefficient in coefficients[1:]:
         total = coefficient - q * total
@@ -135,19 +135,19 @@ def _alternating(coefficients: tuple[float, ...], q: float) -> float:
 
 
 def _eighth(x: float) -> tuple[float, float]:
-    """Sine and cosine of an angle of at most pi / 4 radians, an eighth of a turn, by their power series."""
+    """Compute sine and cosine of an angle of at most pi / 4 radians by their power series."""
     q = x * x
     return x - x * q * _alternating(_SINE, q), 1.0 - q * _alternating(_COSINE, q)
 
 
 def _tiny(x: float) -> tuple[float, float]:
-    """Sine and cosine of an angle of at most 0.011 radians, by the first terms of their power series."""
+    """Compute sine and cosine of an angle of at most 0.011 radians by the first terms of their power series."""
     q = x * x
     return x - x * q * (1.0 / 6.0 - q / 120.0), 1.0 - q * (0.5 - q * (1.0 / 24.0 - q / 720.0))
 
 
 def _reduced(latitude: float) -> tuple[float, float]:
-    """Sine and cosine of the reduced latitude, which Vincenty's formulas use, of a latitude in degrees."""
+    """Compute sine and cosine of the reduced latitude, a term of Vincenty's formulas, from a latitude in degrees."""
     sine, cosine = sine_cosine(latitude)
     sine *= 1.0 - F
     if cosine < 0.0:
@@ -157,13 +157,17 @@ def _reduced(latitude: float) -> tuple[float, float]:
 
 
 def _lag(sin_a: float, cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
-    """Vincenty's longitude correction in radians; a: azimuth at the equator; sigma, s: arc; m: twice its middle."""
+    """Compute the longitude correction of Vincenty's formulas, in radians, from angles on the auxiliary sphere.
+
+    `a` is the geodesic's azimuth at the equator, `sigma` and `s` the arc between the points on the sphere, and `m`
+    twice the arc from the equator to its middle.
+    """
     c = F / 16.0 * cos2_a * (4.0 + F * (4.0 - 3.0 * cos2_a))
     return (1.0 - c) * F * sin_a * (sigma + c * sin_s * (cos_m + c * cos_s * (2.0 * cos_m * cos_m - 1.0)))
 
 
 def _length(cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
-    """Length in metres by Vincenty's series; a: azimuth at the equator; sigma, s: arc; m: twice its middle."""
+    """Compute the length in metres of a geodesic by Vincenty's series, from angles on the auxiliary sphere."""
     u = cos2_a * (A * A - B * B) / (B * B)
     a = 1.0 + u / 16384.0 * (4096.0 + u * (-768.0 + u * (320.0 - 175.0 * u)))
     b = u / 1024.0 * (256.0 + u * (-128.0 + u * (74.0 - 47.0 * u)))
@@ -173,7 +177,10 @@ def _length(cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: floa
 
 
 def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float) -> tuple[float, float, float]:
-    """Length and direction (sine, cosine) between nearly antipodal points; su, cu: sine, cosine of reduced latitudes.
+    """Compute the length and the direction of the geodesic between two nearly antipodal points by bisection.
+
+    `longitude` is their distance in longitude in radians; `su` and `cu` are sine and cosine of the reduced latitudes.
+    The direction is returned as sine and cosine.
 
     The point nearer to a pole comes first and lies in the south; then the longitude at which a geodesic reaches the
     latitude of the second point grows with its azimuth, from 0 (north) to pi (south). Swapping the points reverses the
@@ -214,12 +221,12 @@ def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float)
 
 
 def _unit(y: float, x: float) -> tuple[float, float]:
-    """Scale the vector (x, y) to length 1, as sine and cosine of its angle; the zero vector gives the angle 0."""
+    """Scale the vector (x, y) to length 1 and return sine and cosine of its angle; the zero vector has the angle 0."""
     norm = sqrt(x * x + y * y)
     return (y / norm, x / norm) if norm > 0.0 else (0.0, 1.0)
 
 
 def _between(sin_1: float, cos_1: float, sin_2: float, cos_2: float) -> tuple[float, float]:
-    """Sine and cosine, up to a common factor, of the angle from direction 1 to direction 2, at most pi."""
+    """Compute sine and cosine, up to a common factor, of the angle (0 to pi) from the first direction to the second."""
     sine = sin_2 * cos_1 - cos_2 * sin_1
     return sine if sine > 0.0 else 0.0, cos_1 * cos_2 + sin_1 * sin_2

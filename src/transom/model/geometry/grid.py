@@ -56,13 +56,13 @@ class Grid:
     cells: bytes = field(repr=False)
 
     def cell(self, x: float, y: float) -> int:
-        """The number of the grid's rectangle that contains a point of the box, from 0, row by row from the bottom."""
+        """The number of the grid cell that contains a point of the box, counted from 0, row by row from the bottom."""
         column = min(int((x - self.box.left) / self.width), self.columns - 1)
         row = min(int((y - self.box.bottom) / self.height), self.rows - 1)
         return row * self.columns + column
 
     def certain(self, x: float, y: float) -> bool | None:
-        """Whether a point is in the region; None if the region's border may cross the grid rectangle of the point."""
+        """Whether a point is in the region; None if its grid cell may contain a part of the region's border."""
         if not self.box.covers(x, y):
             return False
         cell_class = self.cells[self.cell(x, y)]
@@ -70,12 +70,14 @@ class Grid:
 
     @property
     def share(self) -> float:
-        """The fraction of the grid's rectangles that are wholly inside or outside the region, so that they decide."""
+        """The fraction of the grid cells that lie wholly inside or wholly outside the region."""
         return 1.0 - self.cells.count(BORDER) / len(self.cells)
 
 
 def classify(box: BoundingBox, edges: Sequence[Edge], inside: Callable[[float, float], bool], count: int) -> Grid:
-    """Cut `box` into `count` by `count` rectangles: each border if it may touch one of `edges`, else inside or outside.
+    """Cut `box` into `count` by `count` cells, and classify each as inside the region, outside, or on its border.
+
+    A cell that one of `edges` may touch counts as border. No edge touches a cell that is inside or outside.
 
     No edge touches a cell that is inside or outside. `inside` tests a point exactly.
     """
@@ -102,7 +104,7 @@ def classify(box: BoundingBox, edges: Sequence[Edge], inside: Callable[[float, f
 
 
 def _touched(edge: Edge, box: BoundingBox, width: float, height: float, count: int) -> Iterable[tuple[int, int, int]]:
-    """The rectangles of a `count` by `count` grid that an edge may touch: row, first and last column, from 0."""
+    """Yield the grid cells that an edge may touch, as row, first column and last column, counted from 0."""
     ax, ay, bx, by = edge
     low, high = (ay - box.bottom) / height, (by - box.bottom) / height
     start, end = (ax - box.left) / width, (bx - box.left) / width

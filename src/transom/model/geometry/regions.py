@@ -30,7 +30,7 @@ _ROWS_PER_EDGE = 2
 
 
 def orientation(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Whether a point is left (1) or right (-1) of the line from a to b, or on it (0), computed exactly.
+    """Return 1 if a point is left of the line from a to b, -1 if right of it, 0 if on it; computed exactly.
 
     >>> orientation(0.0, 0.0, 0.1, 0.1, 0.3, 0.3)
     0
@@ -56,7 +56,7 @@ class PreparedPolygon:
     __slots__ = ("box", "edges", "height", "rows")
 
     def __init__(self, polygon: Polygon) -> None:
-        """Sort the edges of a polygon into horizontal strips, about two edges each, to speed up point tests."""
+        """Sort the edges of a polygon into horizontal strips of about two edges each, which speeds up point tests."""
         self.edges: list[Edge] = []
         for ring in polygon:
             for (ax, ay), (bx, by) in pairwise(ring):
@@ -70,7 +70,10 @@ class PreparedPolygon:
                 self.rows[row].append(edge)
 
     def _row(self, y: float) -> int:
-        """The number, from 0 at the bottom, of the horizontal strip with `y`; it never falls as y grows."""
+        """The number of the horizontal strip that contains the height `y`, counted from 0 at the bottom.
+
+        It never falls as `y` grows.
+        """
         return min(int((y - self.box.bottom) / self.height), len(self.rows) - 1)
 
     def covers(self, x: float, y: float) -> bool:
@@ -114,7 +117,10 @@ class Region:
     grids: dict[int, Grid] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the rings (ValueError), join parts across the antimeridian, and prepare polygons for point tests."""
+        """Check the rings and prepare the polygons for point tests; raise ValueError if a ring is invalid.
+
+        Parts on both sides of the antimeridian are joined.
+        """
         polygons = self.polygons
         for ring in (ring for polygon in polygons for ring in polygon):
             _check_ring(ring, self.geodesic)
@@ -132,7 +138,7 @@ class Region:
         return any(area.covers(longitude, y) for longitude in self._longitudes(x) for area in self.areas)
 
     def certain(self, x: float, y: float) -> bool | None:
-        """Whether a point is in the region, decided by its grid alone; None where only exact `covers` can decide."""
+        """Whether a point is in the region, as far as its grid can tell; None if an exact test (`covers`) is needed."""
         grid, undecided = self.grid(), False
         for longitude in self._longitudes(x):
             decision = grid.certain(longitude, y)
@@ -142,18 +148,21 @@ class Region:
         return None if undecided else False
 
     def grid(self, cells: int = GRID_SIDE) -> Grid:
-        """The region's grid of `cells` by `cells` rectangles, which decides most points without geometry; cached."""
+        """Return the cached grid of `cells` by `cells` cells that decides most of the region's point tests quickly."""
         if cells not in self.grids:
             edges = [edge for area in self.areas for edge in area.edges]
             self.grids[cells] = classify(self.box, edges, self._inside, cells)
         return self.grids[cells]
 
     def _inside(self, x: float, y: float) -> bool:
-        """Whether a point lies in or on the border of a polygon; its longitude was shifted to the region before."""
+        """Whether one of the polygons contains a point, whose longitude is already in the region's range."""
         return any(area.covers(x, y) for area in self.areas)
 
     def _longitudes(self, x: float) -> Sequence[float]:
-        """The longitudes x + n * 360 at which the region may contain a point, if x is valid; on the plane only x."""
+        """Return the longitudes, equal to x up to multiples of 360, at which the region may contain a point.
+
+        There are none if x is no valid longitude. On the plane, x itself is returned.
+        """
         if not self.geodesic:
             return (x,)
         if not abs(x) <= 360.0:
@@ -166,13 +175,13 @@ class Region:
 
 
 def close_ring(points: Iterable[Coordinates]) -> Ring:
-    """A ring through some points: the first point is repeated at the end unless it is there."""
+    """Close a ring: repeat its first point at the end, unless the points already end with it."""
     ring = tuple((float(x), float(y)) for x, y in points)
     return ring if not ring or ring[0] == ring[-1] else (*ring, ring[0])
 
 
 def _check_ring(ring: Ring, geodesic: bool) -> None:
-    """Raise ValueError unless a ring is closed, has three corners, and valid coordinates, in degrees if `geodesic`."""
+    """Raise ValueError unless a ring is closed and has three corners and valid coordinates (degrees if `geodesic`)."""
     if len(ring) < 4:
         raise ValueError("a ring has at least three corners")
     if ring[0] != ring[-1]:
@@ -185,7 +194,7 @@ def _check_ring(ring: Ring, geodesic: bool) -> None:
 
 
 def _unwrap_longitudes(polygon: Polygon) -> Polygon:
-    """Remove the jumps by 360 degrees where a polygon's edges cross the antimeridian; ValueError around a pole."""
+    """Remove jumps of 360 degrees where a polygon crosses the antimeridian; raise ValueError if it encloses a pole."""
     rings: list[Ring] = []
     for ring in polygon:
         points = [ring[0]]
@@ -201,7 +210,7 @@ def _unwrap_longitudes(polygon: Polygon) -> Polygon:
 
 
 def _shift_hole(hole: Ring, outer: Ring) -> Ring:
-    """A hole shifted by 360 degrees if needed, so that it lies inside the unwrapped outer ring of its polygon."""
+    """Shift a polygon's hole by 360 degrees if needed, so that it lies inside the polygon's unwrapped outer ring."""
     left, right = min(x for x, _ in outer), max(x for x, _ in outer)
     for turn in (0.0, 360.0, -360.0):
         if left <= min(x for x, _ in hole) + turn and max(x for x, _ in hole) + turn <= right:
@@ -210,7 +219,7 @@ def _shift_hole(hole: Ring, outer: Ring) -> Ring:
 
 
 def _gather_polygons(polygons: Sequence[Polygon]) -> tuple[Polygon, ...]:
-    """Shift polygons by 360 degrees, so that those west and east of the antimeridian become neighbours."""
+    """Shift polygons by 360 degrees so that those on both sides of the antimeridian become neighbours."""
     spans = [(min(x for x, _ in polygon[0]), max(x for x, _ in polygon[0])) for polygon in polygons]
     width = max(right for _, right in spans) - min(left for left, _ in spans)
     if width <= 180.0:
@@ -226,5 +235,5 @@ def _gather_polygons(polygons: Sequence[Polygon]) -> tuple[Polygon, ...]:
 
 
 def _shift_polygon(polygon: Polygon, turn: float) -> Polygon:
-    """A polygon with `turn` degrees added to all its longitudes."""
+    """Add `turn` degrees to all longitudes of a polygon."""
     return tuple(tuple((x + turn, y) for x, y in ring) for ring in polygon) if turn else polygon

@@ -20,14 +20,16 @@ class ShapeProblem(ValueError):
     """Malformed input for a region; `start` and `end` are offsets in the text, if known."""
 
     def __init__(self, message: str, start: int | None = None, end: int | None = None) -> None:
-        """Create the error; `start` and `end` are offsets of the malformed part in the text, None if unknown."""
+        """Create the error; `start` and `end` are the offsets of the malformed text, or None if unknown."""
         super().__init__(message)
         self.start = start
         self.end = end
 
 
 def from_wkt(name: str, text: str, geodesic: bool = False) -> Region:
-    """Parse a region from well-known text, a (MULTI)POLYGON; `geodesic`: in longitude and latitude, else on the plane.
+    """Parse a region from well-known text, a POLYGON or MULTIPOLYGON.
+
+    With `geodesic`, coordinates are longitude and latitude, otherwise they are on the plane.
 
     >>> from_wkt("zone", "POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))").covers(10, 5)
     True
@@ -36,12 +38,15 @@ def from_wkt(name: str, text: str, geodesic: bool = False) -> Region:
 
 
 def from_geojson(name: str, data: object, geodesic: bool = True, feature: str | None = None) -> Region:
-    """A region of GeoJSON's polygons, or (unless None) of features named `feature`; `geodesic`: on the globe."""
+    """Build a region from the polygons in parsed GeoJSON, or only from those of the features named `feature`.
+
+    With `geodesic`, coordinates are longitude and latitude, otherwise they are on the plane.
+    """
     return _region(name, tuple(_polygons(data, feature)), geodesic)
 
 
 def _region(name: str, polygons: tuple[Polygon, ...], geodesic: bool) -> Region:
-    """A region of parsed polygons, on the globe if `geodesic`, else on the plane; ShapeProblem if rings are invalid."""
+    """Build a region from polygons, on the globe if `geodesic`, else on the plane; raise ShapeProblem if invalid."""
     try:
         return Region(name, polygons, geodesic)
     except ValueError as error:
@@ -52,13 +57,13 @@ class _WktReader:
     """Recursive-descent parser of WKT."""
 
     def __init__(self, text: str) -> None:
-        """Start reading well-known text at its beginning, after an SRID if there is one."""
+        """Start reading well-known text at its beginning, or after an SRID prefix."""
         head = _SRID.match(text)
         self.text = text
         self.offset = head.end() if head else 0
 
     def polygons(self) -> tuple[Polygon, ...]:
-        """Parse the well-known text to its end and return its polygons; ShapeProblem if it is malformed."""
+        """Parse the well-known text to its end and return its polygons; raise ShapeProblem if it is malformed."""
         kind = self._take("word", "POLYGON or MULTIPOLYGON").upper()
         if kind not in ("POLYGON", "MULTIPOLYGON"):
             raise ShapeProblem(f"expected POLYGON or MULTIPOLYGON, not {kind}", self.offset - len(kind), self.offset)
@@ -88,7 +93,7 @@ class _WktReader:
         return numbers[0], numbers[1]
 
     def _parse_list(self, parse_item: Callable[[], Item]) -> list[Item]:
-        """Parse a list in parentheses, separated by commas, whose items `parse_item` parses."""
+        """Parse a list in parentheses, separated by commas, and call `parse_item` for each item."""
         self._take_sign("(")
         items = [parse_item()]
         while (token := self._peek()) and token["sign"] == ",":
@@ -98,11 +103,11 @@ class _WktReader:
         return items
 
     def _peek(self) -> re.Match[str] | None:
-        """The next token, which is not consumed; None at the end of the text or at an invalid character."""
+        """Return the next token without consuming it; None at the end of the text or at an invalid character."""
         return _TOKEN.match(self.text, self.offset)
 
     def _take(self, kind: str, expected: str) -> str:
-        """Consume a token of a kind (word, number) and return its text; else ShapeProblem, which names `expected`."""
+        """Consume a token of a kind (word or number) and return its text; an error would name `expected`."""
         token = self._peek()
         if token is None or token.lastgroup != kind:
             raise self._unexpected(expected, token)
@@ -110,14 +115,14 @@ class _WktReader:
         return token[kind]
 
     def _take_sign(self, sign: str) -> None:
-        """Consume the parenthesis or comma `sign`; ShapeProblem if the next token is another."""
+        """Consume the parenthesis or comma `sign`; raise ShapeProblem if another token comes next."""
         token = self._peek()
         if token is None or token["sign"] != sign:
             raise self._unexpected(", or )" if sign == ")" else sign, token)
         self.offset = token.end()
 
     def _unexpected(self, expected: str, token: re.Match[str] | None) -> ShapeProblem:
-        """The error that `expected` was expected instead of a token, or of the end of the text if it is None."""
+        """Build the error that `expected` was expected instead of this token (None: the end of the text)."""
         if token is None:
             remainder = self.text[self.offset :].lstrip()
             start = len(self.text) - len(remainder)
@@ -128,7 +133,7 @@ class _WktReader:
 
 
 def _polygons(data: object, feature: str | None) -> Iterator[Polygon]:
-    """The polygons in parsed GeoJSON; if `feature` is not None, only those of features with that name or id."""
+    """Yield the polygons in parsed GeoJSON; with `feature`, only those of features that have this name or id."""
     match data:
         case {"type": "FeatureCollection", "features": [*features]}:
             selected = [item for item in features if feature is None or feature in _feature_names(item)]
@@ -156,7 +161,7 @@ def _polygons(data: object, feature: str | None) -> Iterator[Polygon]:
 
 
 def _feature_names(feature: object) -> list[str]:
-    """The names by which a catalog can select a GeoJSON feature: its id, and properties such as `name`."""
+    """Return the names by which a catalog can select a GeoJSON feature: its id, and properties such as `name`."""
     if not isinstance(feature, Mapping):
         return []
     properties = feature.get("properties")
@@ -166,21 +171,24 @@ def _feature_names(feature: object) -> list[str]:
 
 
 def _polygon(coordinates: object) -> Polygon:
-    """Convert a polygon's GeoJSON coordinates, a list of rings; ShapeProblem if malformed."""
+    """Convert the GeoJSON coordinates of a polygon, a list of rings; raise ShapeProblem if they are malformed."""
     if not isinstance(coordinates, Sequence) or isinstance(coordinates, str) or not coordinates:
         raise ShapeProblem("a polygon is a list of rings")
     return tuple(map(_ring, coordinates))
 
 
 def _ring(coordinates: object) -> Ring:
-    """Convert a ring's GeoJSON coordinates, a list of points; ShapeProblem if malformed."""
+    """Convert the GeoJSON coordinates of a ring, a list of points; raise ShapeProblem if they are malformed."""
     if not isinstance(coordinates, Sequence) or isinstance(coordinates, str):
         raise ShapeProblem("a ring is a list of points")
     return tuple(map(_point, coordinates))
 
 
 def _point(coordinates: object) -> tuple[float, float]:
-    """Convert a point's GeoJSON coordinates, x, y and ignored further numbers; ShapeProblem if malformed."""
+    """Convert the GeoJSON coordinates of a point to (x, y); raise ShapeProblem if they are malformed.
+
+    Numbers after the second are ignored.
+    """
     match coordinates:
         case [int() | float() as x, int() | float() as y, *_] if not isinstance(x, bool) and not isinstance(y, bool):
             try:

@@ -42,7 +42,7 @@ _LENGTH = re.compile(r"(\d{1,12}(?:\.\d{1,9})?|\.\d{1,9})? {0,9}([A-Za-z]{1,12}(
 
 
 def read_distance(text: str) -> int:
-    """Parse a length such as `50 km` to micrometres; ValueError if malformed or not a whole number of them.
+    """Parse a length such as `50 km` to micrometres; raise ValueError if it is malformed or no whole number of them.
 
     >>> read_distance("50 km")
     50000000000
@@ -71,7 +71,7 @@ class Position:
     unit: int = _UNITS["m"]
 
     def point(self, x: Value, y: Value = 0) -> tuple[float, float] | None:
-        """The coordinates of a row's position as floats; None if one is NULL, not a finite number or out of range.
+        """Convert the coordinates of a row to floats; None if one of them is NULL, not finite or out of range.
 
         A coordinate is not valid if it is NULL, not finite or not a number, a latitude beyond a pole, or a longitude of
         more than a full turn. A row without a position adds no distance.
@@ -92,12 +92,12 @@ class Speed:
     ticks: int
 
     def allows(self, step: int, ticks: int) -> bool:
-        """Whether this speed limit lets an object move `step` micrometres in `ticks` ticks; 0 ticks count as one."""
+        """Whether the speed limit lets an object move `step` micrometres in `ticks` ticks; 0 ticks count as one."""
         return step * self.ticks <= self.length * max(ticks, 1)
 
 
 def step_length(position: Position, start: tuple[float, float], end: tuple[float, float]) -> int:
-    """The distance in micrometres between two positions of an object, in the geometry of `position` (E9).
+    """Compute the distance between two positions of an object, in micrometres, in the geometry of `position` (E9).
 
     >>> step_length(Position("x", "y"), (0.0, 0.0), (3.0, 4.0))
     5000000

@@ -18,7 +18,7 @@ _DEFAULT_PREFIXES = {"xsd": "http://www.w3.org/2001/XMLSchema#", "rdf": RDF}
 
 
 def abbreviate_term(term: Term | None, prefixes: Mapping[str, str]) -> str:
-    """Format a term for display, its IRIs shortened by prefixes; the empty string for None, an unbound variable.
+    """Format an RDF term for display, with IRIs shortened by prefixes; the empty string for an unbound variable (None).
 
     >>> abbreviate_term(IRI("http://ex/a"), {"": "http://ex/"}), abbreviate_term(Literal("3", INTEGER), {})
     (':a', '3')

@@ -92,7 +92,7 @@ class RdfAnswer:
         return f"<RdfAnswer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
-        """The number of intervals: of solutions, statements, sequences of solutions or booleans."""
+        """The number of validity intervals in the answer, of solutions, statements, sequences or booleans."""
         return len(self.solutions) + len(self.triples) + len(self.sequences) + len(self.truth)
 
     def __iter__(self) -> Iterator[AnswerPart]:
@@ -214,7 +214,7 @@ class RdfAnswer:
         """
 
         def overlapping(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """Those intervals that contain a tick from start to until."""
+            """Keep the intervals that contain a tick from `start` to `until`."""
             return tuple(
                 interval
                 for interval in parts
@@ -232,7 +232,7 @@ class RdfAnswer:
         """
 
         def clip_starts(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """The intervals, each with its start moved up to `start` if it is earlier."""
+            """Move the start of each interval up to `start` if it is earlier."""
             return tuple(replace(interval, start=max(interval.start, start)) for interval in parts)
 
         return self.during(start, None)._map_intervals(clip_starts) if start else self
@@ -246,7 +246,7 @@ class RdfAnswer:
         """
 
         def forget_later_changes(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """The intervals that begin at tick `last` or before; an end after that tick becomes None."""
+            """Keep the intervals that begin by tick `last`; an end after that tick becomes None."""
             return tuple(
                 interval if interval.end is None or interval.end <= last else replace(interval, end=None)
                 for interval in parts
@@ -265,7 +265,7 @@ class RdfAnswer:
         return (self if last is None else self.up_to(last)).since(start).during(start, until)
 
     def _map_intervals(self, transform: Callable[[Any], tuple[Any, ...]]) -> RdfAnswer:
-        """The answer with `transform` applied to its tuples of timed solutions, triples, sequences and booleans."""
+        """Apply a function to the answer's interval tuples: solutions, triples, sequences and booleans."""
         return replace(
             self,
             solutions=transform(self.solutions),
@@ -287,7 +287,9 @@ class RdfAnswer:
 def intervals(
     points: Sequence[int], snapshot: Callable[[int], Iterable[Payload]], order: Callable[[Payload], object]
 ) -> tuple[Valid[Payload], ...]:
-    """Maximal validity intervals of bags `snapshot(t)` that change only at `points`; sorted by start, then by `order`.
+    """Build the maximal validity intervals of the items in `snapshot(t)`, which changes only at the ticks `points`.
+
+    The result is sorted by start, then by `order`.
 
     `snapshot` returns the bag of payloads at an instant; each interval has a constant multiplicity. `points` are the
     instants, in order, at which something may change; after the last one nothing does.
@@ -300,14 +302,14 @@ def intervals(
                 valid.append(Valid(payload, start, end, n))
 
     def sort_key(interval: Valid[Payload]) -> tuple[object, ...]:
-        """What `sorted` compares for a validity interval: start, payload by `order`, and end; no end comes last."""
+        """Return the sort key of a validity interval: start, then payload by `order`, then end (no end is last)."""
         return interval.start, order(interval.payload), interval.end is None, interval.end or 0
 
     return tuple(sorted(valid, key=sort_key))
 
 
 def merge_equal_neighbours(points: Sequence[int], values: Sequence[Item]) -> list[tuple[Item, int, int | None]]:
-    """Merge equal values at consecutive `points` to runs (value, start, end); the last run's end is None.
+    """Merge equal values at consecutive `points` into runs (value, start, end); the last run has the end None.
 
     >>> merge_equal_neighbours([0, 3, 5], ["a", "a", "b"])
     [('a', 0, 5), ('b', 5, None)]

@@ -11,7 +11,7 @@ from transom.model.rdf.values import NUMERIC, NumericValue, StringValue, Value, 
 
 
 def terms_equal(left: Term, right: Term) -> bool | None:
-    """SPARQL's `=`: whether two terms have the same value; None for literals of unknown value (W3C 17.4.1.7).
+    """Compare two terms by value, as SPARQL's `=` does; None (an error) for literals of unknown value (W3C 17.4.1.7).
 
     Values of different known kinds, such as a number and a string, are not equal.
     """
@@ -26,7 +26,7 @@ def terms_equal(left: Term, right: Term) -> bool | None:
 
 
 def values_equal(left: Value, right: Value) -> bool | None:
-    """Whether the values of two literals are equal; None if that depends on a missing time zone."""
+    """Whether two literal values are equal; None if that depends on a missing time zone."""
     match left, right:
         case NumericValue(), NumericValue():
             left_number, right_number = promote_numbers(left, right)
@@ -40,7 +40,10 @@ def values_equal(left: Value, right: Value) -> bool | None:
 
 
 def term_less_than(left: Term, right: Term) -> bool | None:
-    """SPARQL's `<` on numbers, strings without a language, booleans, instants and durations; None for other terms."""
+    """Compare two terms as SPARQL's `<` does; None (an error) for terms that have no order.
+
+    Ordered are numbers, strings without a language, booleans, instants and durations.
+    """
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return None
     match value_of(left), value_of(right):
@@ -62,13 +65,13 @@ def term_less_than(left: Term, right: Term) -> bool | None:
 
 
 def promote_numbers(left: NumericValue, right: NumericValue) -> tuple[int | Decimal | float, int | Decimal | float]:
-    """Convert two numbers to the wider of their kinds (integer, decimal, float, double), for operators (W3C 17.3)."""
+    """Convert two numbers to the wider of their types (integer, decimal, float, double) for an operator (W3C 17.3)."""
     kind = max(left.kind, right.kind)
     return left.to(kind).value, right.to(kind).value
 
 
 def effective_boolean_value(term: Term) -> bool | None:
-    """The truth value of a term as a condition (W3C 17.2.2); None, an error, if it has none.
+    """Return the truth value of a term that is used as a condition (W3C 17.2.2); None, an error, if it has none.
 
     An ill-formed boolean or number is false.
     """
@@ -89,7 +92,7 @@ def effective_boolean_value(term: Term) -> bool | None:
 
 
 def sort_key(term: Term | None) -> tuple[int, int, object]:
-    """What ORDER BY compares for a term (W3C 15.1): unbound (None) comes first, then blank nodes, IRIs, literals.
+    """Return the sort key of a term for ORDER BY (W3C 15.1): unbound (None), then blank nodes, IRIs and literals.
 
     SPARQL does not define the order of literals that `<` does not compare; here numbers come first, by their exact
     value, then strings, strings with a language, booleans, instants, durations, and literals of unknown value. NaN
@@ -108,7 +111,10 @@ def sort_key(term: Term | None) -> tuple[int, int, object]:
 
 
 def _literal_sort_key(value: Value | None, literal: Literal) -> tuple[int, object]:
-    """What ORDER BY compares for literals: the rank of the kind of value, then the value; None if it is unknown."""
+    """Return the sort key of a literal for ORDER BY: the rank of the type of its value, then the value itself.
+
+    An unknown value is None.
+    """
     match value:
         case NumericValue(value=float() as number) if math.isnan(number):
             return 0, 0

@@ -21,7 +21,7 @@ Row = tuple[int, int | None, int, tuple[Term | bool | None, ...]]
 
 
 def rows(answer: RdfAnswer) -> Iterator[Row]:
-    """Flatten an answer to rows with start, end, multiplicity and terms; a sequence gives a row per solution."""
+    """Flatten an answer to rows with start, end, multiplicity and terms; a sequence gives one row per solution."""
     for valid_solution in answer.solutions:
         terms = answer.terms(valid_solution.payload)
         yield valid_solution.start, valid_solution.end, valid_solution.n, terms
@@ -37,7 +37,7 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
 
 
 def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """The header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
+    """Yield the header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
     yield ("start", "end", "n", *answer.columns)
     previous: object = None
     for start, end, n, terms in rows(answer):
@@ -50,7 +50,10 @@ def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str,
 
 
 def lines(format: str, answer: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
-    """Write the part of an answer from `start` to `until` (None: no end) as lines: csv, jsonl, json, nq or jsonld."""
+    """Write an answer in a format (csv, jsonl, json, nq or jsonld), limited to the ticks from `start` to `until`.
+
+    `until` None means no end.
+    """
     if format == "json":
         return results_lines(answer, start, until)
     writers = {"csv": csv_lines, "jsonl": json_lines, "nq": quad_lines, "jsonld": json_ld_lines}
@@ -58,7 +61,7 @@ def lines(format: str, answer: RdfAnswer, start: int, until: int | None) -> Iter
 
 
 def csv_lines(answer: RdfAnswer) -> Iterator[str]:
-    """Write an answer as CSV with a header; terms are in N-Triples; an unbound variable and an open end are empty."""
+    """Write an answer as CSV with a header, terms as N-Triples; unbound variables and open ends are empty fields."""
     yield _csv(("start", "end", "n", *answer.columns))
     for start, end, n, terms in rows(answer):
         yield _csv((start, end, n, *map(term_cell, terms)))
@@ -72,7 +75,10 @@ def json_lines(answer: RdfAnswer) -> Iterator[str]:
 
 
 def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) -> Iterator[str]:
-    """Write the answer, `first` to `last` (None: no end), as SPARQL Results JSON: one document per unchanged period."""
+    """Write an answer as SPARQL Results JSON: one document for each period in which the answer does not change.
+
+    Periods are limited to the ticks `first` to `last` (None: no end).
+    """
     if answer.kind == "triples":
         raise UsageError("statements are no SPARQL results", hint="write them as nq or jsonld")
     for truth in answer.during(first, last).truth:
@@ -88,14 +94,14 @@ def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) ->
 
 
 def quad_lines(answer: RdfAnswer) -> Iterator[str]:
-    """Write statements as N-Quads, each in a graph named for its interval; their multiplicities are left out."""
+    """Write statements as N-Quads, without multiplicities, each in a graph that is named for its validity interval."""
     _only_statements(answer, "N-Quads")
     for interval in answer.triples:
         yield f"{str(interval.payload)[:-2]} <{_interval_graph(interval.start, interval.end)}> ."
 
 
 def json_ld_lines(answer: RdfAnswer) -> Iterator[str]:
-    """Write statements as expanded JSON-LD: one document per interval, with a graph that is named for the interval."""
+    """Write statements as expanded JSON-LD: one document per validity interval, with a graph named for the interval."""
     _only_statements(answer, "JSON-LD")
     graphs: dict[str, dict[str, dict[str, object]]] = {}
     for interval in answer.triples:
@@ -111,7 +117,7 @@ def json_ld_lines(answer: RdfAnswer) -> Iterator[str]:
 
 
 def constant_periods(answer: RdfAnswer) -> list[tuple[int, int | None]]:
-    """The periods from tick 0 on in which the answer does not change, as start and end; the last end is None."""
+    """List the periods, from tick 0 on, in which the answer does not change, as (start, end); the last end is None."""
     spans = [(start, end) for start, end, _, _ in rows(answer)]
     spans += [(sequence.start, sequence.end) for sequence in answer.sequences]
     points = sorted({0, *(start for start, _ in spans), *(end for _, end in spans if end is not None)})
@@ -119,7 +125,7 @@ def constant_periods(answer: RdfAnswer) -> list[tuple[int, int | None]]:
 
 
 def snapshot(answer: RdfAnswer, t: int) -> list[Solution]:
-    """The solutions that are valid at tick `t`, each repeated as often as its multiplicity says."""
+    """Return the solutions that are valid at tick `t`, each repeated according to its multiplicity."""
     solutions = [interval.payload for interval in answer.solutions if interval.at(t) for _ in range(interval.n)]
     for sequence in answer.sequences:
         if sequence.start <= t and (sequence.end is None or t < sequence.end):
@@ -128,12 +134,12 @@ def snapshot(answer: RdfAnswer, t: int) -> list[Solution]:
 
 
 def term_cell(term: Term | bool | None) -> str | None:
-    """Format a term as N-Triples and a boolean as `true` or `false`; None if unbound."""
+    """Format a term as N-Triples, or a boolean as `true` or `false`; return None for an unbound variable."""
     return None if term is None else str(term).lower() if isinstance(term, bool) else str(term)
 
 
 def _json_bindings(answer: RdfAnswer, solution: Solution) -> dict[str, dict[str, str]]:
-    """The bindings of a solution in SPARQL Results JSON; unbound variables are left out."""
+    """Return the bindings of a solution as in SPARQL Results JSON; unbound variables are left out."""
     bindings: dict[str, dict[str, str]] = {}
     for name, term in zip(answer.columns, answer.terms(solution), strict=True):
         match term:
@@ -153,23 +159,23 @@ def _json_bindings(answer: RdfAnswer, solution: Solution) -> dict[str, dict[str,
 
 
 def _only_statements(answer: RdfAnswer, format: str) -> None:
-    """Raise UsageError, which names the format, unless the answer consists of statements."""
+    """Raise UsageError, naming the format, if the answer does not consist of RDF statements."""
     if answer.kind != "triples":
         raise UsageError(f"only statements can be written as {format}", hint="ask with CONSTRUCT or DESCRIBE")
 
 
 def _interval_graph(start: int, end: int | None) -> str:
-    """The IRI of the graph that holds the statements valid from `start` until `end` (None: without end)."""
+    """Return the IRI of the graph that holds the statements with this validity interval (`end` None: open)."""
     return f"{INTERVAL}{start}:{'' if end is None else end}"
 
 
 def _json_ld_id(term: Term) -> str:
-    """The JSON-LD identifier of an IRI (the IRI itself) or of a blank node (`_:label`)."""
+    """Return the JSON-LD identifier of a node: the IRI itself, or `_:label` for a blank node."""
     return term.value if isinstance(term, IRI) else str(term)
 
 
 def _json_ld_value(term: Term) -> dict[str, str]:
-    """A term in JSON-LD: a value object for a literal, else a reference to a node."""
+    """Convert a term to JSON-LD: a literal to a value object, other terms to a reference to the node."""
     match term:
         case Literal(lexical=lexical, datatype=datatype, language=language):
             kind = {"@language": language} if datatype == LANG_STRING else {"@type": datatype}

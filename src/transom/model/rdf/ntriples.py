@@ -18,12 +18,12 @@ _SHORT = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": 
 
 
 def encode_term(term: Term) -> str:
-    """Encode a term as canonical N-Triples, as which Spark columns hold terms."""
+    """Encode a term as canonical N-Triples, the text that stands for terms in Spark columns."""
     return str(term)
 
 
 def decode_term(text: str) -> Term:
-    """Parse a term from N-Triples, canonical or not; DataError if malformed.
+    """Parse a term from N-Triples, canonical or not; raise DataError if it is malformed.
 
     >>> decode_term('"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     Literal(lexical='1', datatype='http://www.w3.org/2001/XMLSchema#integer', language='')
@@ -45,12 +45,12 @@ def statement_row(triple: Triple) -> tuple[str, str, str]:
 
 
 def _unescape(text: str) -> str:
-    """Replace the backslash escapes of N-Triples by their characters; DataError if an escape is unknown."""
+    """Replace the backslash escapes of N-Triples by their characters; raise DataError for an unknown escape."""
     return _ESCAPE.sub(_unescaped_character, text) if "\\" in text else text
 
 
 def _unescaped_character(escape: re.Match[str]) -> str:
-    """The character that a matched backslash escape denotes; DataError if there is no such escape."""
+    """Return the character that a matched backslash escape denotes; raise DataError if there is no such escape."""
     short, long, letter = escape.groups()
     if letter is None:
         return chr(int(short or long, 16))

@@ -32,7 +32,9 @@ class Quad:
 def read_quads(
     text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
 ) -> Iterator[Quad]:
-    """Parse RDF statements; DataError if invalid; `base` resolves IRIs; `label_prefix`, if any, renames blank nodes.
+    """Parse RDF statements from text; raise DataError if it is invalid.
+
+    Relative IRIs are resolved by `base`; with `label_prefix`, blank nodes get new labels that begin with it.
 
     With `label_prefix`, the labels of blank nodes become this prefix and a number, in order of occurrence: the same
     text gives the same nodes, and texts with different prefixes never share one.
@@ -62,12 +64,15 @@ def read_quads(
 def read_triples(
     text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
 ) -> list[Triple]:
-    """Parse RDF to the distinct statements of all graphs in order; `base`, `label_prefix` as in `read_quads`."""
+    """Parse RDF text to the distinct statements of all its graphs, in order.
+
+    `base` and `label_prefix` are as in `read_quads`.
+    """
     return list(dict.fromkeys(quad.triple for quad in read_quads(text, format, base=base, label_prefix=label_prefix)))
 
 
 def _convert_term(parsed: Any) -> Term:
-    """Convert a term from Oxigraph's class to the class of this package; DataError for a quoted triple."""
+    """Convert a term from Oxigraph's class to Transom's; raise DataError for a quoted triple."""
     oxigraph = _oxigraph()
     if isinstance(parsed, oxigraph.NamedNode):
         return IRI(parsed.value)
@@ -79,7 +84,7 @@ def _convert_term(parsed: Any) -> Term:
 
 
 def _oxigraph() -> Any:
-    """Import and return pyoxigraph, on first use; UsageError if it is not installed."""
+    """Import pyoxigraph when it is first needed; raise UsageError if it is not installed."""
     try:
         import pyoxigraph
     except ImportError:

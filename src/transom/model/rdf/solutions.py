@@ -22,12 +22,12 @@ class Solution:
 
     @classmethod
     def of(cls, bindings: Mapping[str, Term]) -> Solution:
-        """Create the solution with these bindings, sorted by variable name."""
+        """Create the solution with these bindings, which it sorts by variable name."""
         return cls(tuple(sorted(bindings.items())))
 
     @classmethod
     def from_row(cls, names: Iterable[str], cells: Iterable[Value]) -> Solution:
-        """Create the solution of a row of terms, whose columns are variables by `names`; NULL is unbound."""
+        """Create a solution from a row of terms; `names` are the variables of its columns, and NULL means unbound."""
         return cls.of({name: term for name, term in zip(names, cells) if isinstance(term, Term)})
 
     def __iter__(self) -> Iterator[str]:
@@ -52,11 +52,11 @@ class Solution:
         return all(other_bindings.get(name, term) == term for name, term in self.bindings)
 
     def merge(self, other: Solution) -> Solution:
-        """The solution with the bindings of two compatible solutions, that is, their join."""
+        """Merge two compatible solutions into the one that has the bindings of both."""
         return Solution.of({**dict(self.bindings), **dict(other.bindings)})
 
     def sort_key(self, names: Iterable[str]) -> tuple[tuple[int, str, str, str], ...]:
-        """What `sorted` compares for a solution: the terms of the variables `names`, in order; unbound comes first."""
+        """Return the sort key of a solution: the terms of the variables `names`, in this order; unbound comes first."""
         return tuple(term_order_key(self.get(name)) for name in names)
 
 

@@ -58,7 +58,7 @@ class Literal:
     language: str = ""
 
     def __post_init__(self) -> None:
-        """Give a literal with a language the datatype rdf:langString, and put its language tag in lower case."""
+        """Put a language tag in lower case, and give a literal with a language the datatype rdf:langString."""
         if self.language:
             object.__setattr__(self, "language", self.language.lower())
             object.__setattr__(self, "datatype", LANG_STRING)
@@ -102,7 +102,7 @@ def integer(value: int) -> Literal:
 
 
 def term_order_key(term: Term | None) -> tuple[int, str, str, str]:
-    """What `sorted` compares for a term in canonical output: None (unbound), blank nodes, IRIs, literals by text."""
+    """Return the sort key of a term in canonical output: unbound (None), blank nodes, IRIs, then literals, by text."""
     match term:
         case None:
             return (0, "", "", "")

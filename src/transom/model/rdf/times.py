@@ -45,12 +45,12 @@ class Instant:
 
     @property
     def seconds(self) -> Decimal:
-        """Seconds from the beginning of 1970 in UTC; a missing time zone counts as UTC."""
+        """The seconds since the beginning of 1970 in UTC; an instant without a time zone counts as UTC."""
         seconds_of_day = self.hour * 3600 + self.minute * 60 + self.second
         return days_before(self.year, self.month, self.day) * 86400 + seconds_of_day - (self.zone or 0) * 60
 
     def __str__(self) -> str:
-        """The canonical lexical form of the xsd:dateTime, xsd:date or xsd:time."""
+        """The canonical text of the xsd:dateTime, xsd:date or xsd:time."""
         day = f"{'-' if self.year < 0 else ''}{abs(self.year):04d}-{self.month:02d}-{self.day:02d}"
         second = f"{self.second:f}".partition(".")
         fraction = second[2].rstrip("0")
@@ -67,7 +67,7 @@ class XsdDuration:
     seconds: Decimal
 
     def __str__(self) -> str:
-        """The canonical lexical form of the xsd:duration, such as `P1Y2M` or `-PT0.5S`."""
+        """The canonical text of the xsd:duration, such as `P1Y2M` or `-PT0.5S`."""
         sign = "-" if self.months < 0 or self.seconds < 0 else ""
         years, months = divmod(abs(self.months), 12)
         days, remainder = divmod(abs(self.seconds), 86400)
@@ -80,18 +80,18 @@ class XsdDuration:
 
 
 def _duration_fields(*fields: tuple[int | Decimal, str]) -> str:
-    """The non-zero ones of (count, unit) pairs as the text of a duration, such as `1Y2M`."""
+    """Join the (count, unit) pairs that are not zero to the text of a duration, such as `1Y2M`."""
     return "".join(f"{int(count)}{unit}" for count, unit in fields if count)
 
 
 def _plain_seconds(seconds: Decimal) -> str:
-    """A number of seconds as text without trailing zeros."""
+    """Format a number of seconds without trailing zeros."""
     text = f"{seconds:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def zone_text(zone: int | None) -> str:
-    """Format a time zone, given in minutes from UTC, as `Z` or `+02:00`; empty if None."""
+    """Format a time zone, given in minutes from UTC, as `Z` or `+02:00`; the empty string for None."""
     if zone is None:
         return ""
     if zone == 0:
@@ -100,7 +100,7 @@ def zone_text(zone: int | None) -> str:
 
 
 def days_before(year: int, month: int, day: int) -> int:
-    """The number of days from 1 January 1970 to a date in the proleptic Gregorian calendar; negative before 1970."""
+    """Count the days from 1 January 1970 to a date in the proleptic Gregorian calendar; negative before 1970."""
     shifted = year - (month <= 2)
     era, year_of_era = divmod(shifted, 400)
     day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
@@ -108,14 +108,17 @@ def days_before(year: int, month: int, day: int) -> int:
 
 
 def days_in(year: int, month: int) -> int:
-    """The number of days of a month, leap years included."""
+    """The number of days in a month of this year, which may be a leap year."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
 def read_instant(text: str, datatype: str) -> Instant | None:
-    """Parse an xsd:dateTime, xsd:date or xsd:time; None if malformed; 24:00:00 is midnight of the next day."""
+    """Parse an xsd:dateTime, xsd:date or xsd:time; return None if it is malformed.
+
+    24:00:00 is midnight of the next day.
+    """
     match = _FORMS[datatype].fullmatch(text)
     if not match:
         return None
@@ -135,14 +138,14 @@ def read_instant(text: str, datatype: str) -> Instant | None:
 
 
 def next_day(year: int, month: int, day: int) -> tuple[int, int, int]:
-    """The date of the following day, as year, month and day."""
+    """Return the date of the following day, as year, month and day."""
     if day < days_in(year, month):
         return year, month, day + 1
     return (year, month + 1, 1) if month < 12 else (year + 1, 1, 1)
 
 
 def read_zone(text: str | None) -> int | None:
-    """Parse a time zone such as `+02:00` to minutes from UTC; None if the text is None: there is no zone."""
+    """Parse a time zone such as `+02:00` to minutes from UTC; None for no text, that is, no time zone."""
     if text is None:
         return None
     if text == "Z":
@@ -151,7 +154,7 @@ def read_zone(text: str | None) -> int | None:
 
 
 def read_xsd_duration(text: str, datatype: str) -> XsdDuration | None:
-    """Parse an xsd:duration or a subtype; None if malformed or it has fields that the datatype excludes."""
+    """Parse an xsd:duration or a subtype; None if the text is malformed or has fields that the subtype excludes."""
     match = _SPAN.fullmatch(text)
     if not match or text.endswith(("P", "T")):
         return None
@@ -169,7 +172,7 @@ def read_xsd_duration(text: str, datatype: str) -> XsdDuration | None:
 
 
 def is_before(left: Instant, right: Instant) -> bool | None:
-    """Whether one instant is before another of the same datatype; None if that depends on a missing time zone."""
+    """Whether an instant is before another of the same datatype; None if that depends on a missing time zone."""
     gap = right.seconds - left.seconds
     if (left.zone is None) != (right.zone is None) and abs(gap) <= MAX_ZONE_OFFSET:
         return None
@@ -177,7 +180,7 @@ def is_before(left: Instant, right: Instant) -> bool | None:
 
 
 def is_same_instant(left: Instant, right: Instant) -> bool | None:
-    """Whether two instants of one datatype are equal; None if that depends on a missing time zone."""
+    """Whether two instants of one datatype are the same; None if that depends on a missing time zone."""
     gap = right.seconds - left.seconds
     if (left.zone is None) != (right.zone is None) and abs(gap) <= MAX_ZONE_OFFSET:
         return None

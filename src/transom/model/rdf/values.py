@@ -64,7 +64,7 @@ class NumericValue:
         return float(self.value)
 
     def to(self, kind: NumericKind) -> NumericValue:
-        """Convert the number to a kind, as casts and operators do; for FLOAT it is rounded to 32 bits."""
+        """Convert the number to another numeric type, as casts and operators do; for FLOAT it is rounded to 32 bits."""
         match kind:
             case NumericKind.INTEGER:
                 return NumericValue(kind, int(self.value))
@@ -135,7 +135,7 @@ def value_of(literal: Literal) -> Value | None:
 
 
 def read_number(text: str, datatype: str) -> NumericValue | None:
-    """Parse the text of a numeric datatype; None if it is malformed or out of range."""
+    """Parse the text of a literal with a numeric datatype; None if it is malformed or out of range."""
     if datatype in RANGES:
         if not _WHOLE.fullmatch(text):
             return None
@@ -166,7 +166,7 @@ def to_float32(value: float) -> float:
 
 
 def to_floating_point(exact: Fraction, kind: NumericKind) -> float:
-    """Round an exact number once to the nearest 32- or 64-bit float, by `kind`; infinity if out of range.
+    """Round an exact fraction once, to the nearest 32- or 64-bit float by `kind`; infinity if it is out of range.
 
     On the way to 32 bits, a remainder that 64 bits cannot hold is kept as an odd last bit, so that the number is
     rounded once.
@@ -184,7 +184,7 @@ def to_floating_point(exact: Fraction, kind: NumericKind) -> float:
 
 
 def fit_decimal(number: NumericValue) -> NumericValue | None:
-    """Truncate a result after the 18th decimal place; None if it has too many digits; floats stay unchanged."""
+    """Truncate a decimal after its 18th decimal place; None if it has too many digits. Floats stay unchanged."""
     if isinstance(number.value, int):
         return number if abs(number.value) < 10**DIGITS else None
     if isinstance(number.value, Decimal):
@@ -196,12 +196,12 @@ def fit_decimal(number: NumericValue) -> NumericValue | None:
 
 
 def number_literal(number: NumericValue) -> Literal:
-    """Create the literal of a number: its canonical text, with the datatype of its kind."""
+    """Create the literal of a number, with its canonical text and the datatype of its kind."""
     return Literal(canonical_number(number), _DATATYPES[number.kind])
 
 
 def canonical_number(number: NumericValue) -> str:
-    """The canonical text of a number: 7, 2.5, 1.0E2, -0.0E0, INF, NaN.
+    """Format a number in its canonical form, such as 7, 2.5, 1.0E2, -0.0E0, INF or NaN.
 
     >>> double, decimal = NumericValue(NumericKind.DOUBLE, 150.0), NumericValue(NumericKind.DECIMAL, Decimal("2.50"))
     >>> canonical_number(double), canonical_number(decimal)
@@ -223,7 +223,7 @@ def canonical_number(number: NumericValue) -> str:
 
 
 def shortest_digits(number: NumericValue) -> str:
-    """The shortest decimal text that parses to the same 32-bit (FLOAT) or 64-bit float."""
+    """Format a float with the fewest digits that parse to the same number, of 32 bits for FLOAT, else of 64."""
     value = float(number.value)
     if number.kind is NumericKind.DOUBLE:
         return repr(value)
@@ -231,14 +231,14 @@ def shortest_digits(number: NumericValue) -> str:
 
 
 def plain_decimal(value: Decimal) -> str:
-    """Format a decimal without exponent and trailing zeros: 2.5, 2, 0."""
+    """Format a decimal without exponent and trailing zeros, such as 2.5, 2 or 0."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
 def number_as_string(number: NumericValue) -> str:
-    """Format a number as its cast to xsd:string does: floats of size 1e-6 up to 1e6 have no exponent."""
+    """Format a number as a cast to xsd:string does: floats from 1e-6 up to 1e6 have no exponent."""
     if not isinstance(number.value, float):
         return canonical_number(number)
     size = abs(number.value)

@@ -23,7 +23,10 @@ class NestedTooDeeply(DataError):
 
 
 def check_text(text: str | bytes, format: str) -> None:
-    """Raise DataError if RDF text would crash or mislead Oxigraph: too deep JSON-LD, malformed or too large XML."""
+    """Raise DataError if RDF text would crash or mislead the parser Oxigraph.
+
+    That is JSON-LD that is nested too deeply, and XML that is malformed or too large.
+    """
     if format == "jsonld":
         _check_json(text if isinstance(text, str) else text.decode("utf-8", "replace"))
     elif format == "rdf":
@@ -31,7 +34,7 @@ def check_text(text: str | bytes, format: str) -> None:
 
 
 def _check_json(text: str) -> None:
-    """Raise DataError if JSON-LD text has too many levels of brackets for Oxigraph's recursive parser."""
+    """Raise DataError if the brackets in JSON-LD text are nested too deeply for Oxigraph's recursive parser."""
     depth = 0
     for bracket in _BRACKETS.finditer(text):
         if bracket[0] in "[{":
@@ -42,7 +45,7 @@ def _check_json(text: str) -> None:
 
 
 def _check_depth(depth: int, construct: str) -> None:
-    """Raise NestedTooDeeply if `depth` is over the limit; `construct` names the levels in the error."""
+    """Raise NestedTooDeeply if `depth` exceeds the limit; the error calls the levels `construct`."""
     if depth > MAX_DEPTH:
         detail = f"more than {MAX_DEPTH} levels of {construct}"
         raise NestedTooDeeply("this is nested too deeply", detail=detail, hint="write the inner parts on their own")
@@ -52,7 +55,7 @@ class _XmlCheck:
     """One pass over RDF/XML that checks that it is complete, not too deep, and has only small entities."""
 
     def __init__(self, text: str | bytes) -> None:
-        """Prepare to check RDF/XML text; `check` parses it."""
+        """Prepare to check RDF/XML text; the check itself is done by `check`."""
         self.text = text if isinstance(text, bytes) else text.encode()
         self.depth = 0
         self.expanded = 0
@@ -74,16 +77,16 @@ class _XmlCheck:
             )
 
     def _start(self, _name: str, _attributes: dict[str, str]) -> None:
-        """Count one more level of RDF/XML at the start of an element; NestedTooDeeply over the limit."""
+        """Count one more level of nesting at the start of an RDF/XML element; raise NestedTooDeeply above the limit."""
         self.depth += 1
         _check_depth(self.depth, "elements")
 
     def _end(self, _name: str) -> None:
-        """Count one level of RDF/XML less at the end of an element."""
+        """Count one level of nesting less at the end of an RDF/XML element."""
         self.depth -= 1
 
     def _entity(self, name: str, parameter: bool, value: str | None, *_more: object) -> None:
-        """Check an entity; DataError if it is a `parameter` entity, `value` is not plain text, or it grows too long."""
+        """Raise DataError for a parameter entity of XML, one that is not plain text, or one that grows too long."""
         self.entities += 1
         if value is None or parameter or "&" in value:
             detail = f"the entity {name[:40]} is not plain text"
