@@ -11,7 +11,9 @@ from transom.model.types import Type
 
 
 def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """Raise PlanError if an expression reads a column missing in `schema`, or a tag (tick, index) unless `on_stream`.
+    """Raise PlanError if an expression reads a column missing in `schema`, or a tick or index unless `on_stream`.
+
+    Only the rows of a stream have a tick and an index.
 
     In a window a column of terms may be missing: it is NULL, or inside EXISTS a variable of the outer solution.
     """
@@ -23,13 +25,19 @@ def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> N
 
 
 def check_boolean(expression: Expression) -> None:
-    """Raise PlanError unless a condition is boolean; callers cast an RDF term to its effective boolean value first."""
+    """Raise PlanError unless a condition has the type boolean.
+
+    Callers cast an RDF term to its effective boolean value first.
+    """
     if expression.type is not Type.BOOLEAN:
         raise PlanError(f"a predicate is boolean, not {expression.type}")
 
 
 def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """Raise PlanError unless a predicate is boolean and reads only columns of `schema`, or tags if `on_stream`."""
+    """Raise PlanError unless a predicate is boolean and reads only what its input offers.
+
+    That is the columns of `schema` and, if `on_stream`, the tick and index of a row.
+    """
     check_boolean(expression)
     check_reads(expression, schema, on_stream=on_stream)
 
@@ -37,7 +45,11 @@ def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) 
 def check_items(
     items: Sequence[NamedExpression], schema: Schema, *, on_stream: bool, may_be_empty: bool = False
 ) -> None:
-    """PlanError for no items unless `may_be_empty`, equal names, reads outside `schema`, or tags unless `on_stream`."""
+    """Raise PlanError unless the items of a projection have distinct names and read only what their input offers.
+
+    That is the columns of `schema` and, if `on_stream`, the tick and index of a row. An empty list is an error, too,
+    unless `may_be_empty`.
+    """
     if not items and not may_be_empty:
         raise PlanError("a projection needs at least one column")
     for item in items:
@@ -46,6 +58,6 @@ def check_items(
 
 
 def check_same_types(left: Schema, right: Schema) -> None:
-    """Check that two relations have columns of the same types in the same order; PlanError otherwise."""
+    """Raise PlanError unless two relations have columns of the same types in the same order."""
     if [a.type for a in left] != [a.type for a in right]:
         raise PlanError(f"{left} and {right} do not have columns of the same types")

@@ -33,18 +33,27 @@ DISTANCE = Coordinate.DISTANCE
 
 
 def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """CQL's `[PARTITION BY key ROWS count SLIDE slide]`, in rows; `tags` are tick or index columns to add (C18)."""
+    """Build CQL's window `[PARTITION BY key ROWS count SLIDE slide]` of the last `count` rows per key (C18).
+
+    `slide` is in rows; `tags` are tick or index columns to add.
+    """
     window_range = CoordinateRange(Coordinate.INDEX, Bound(slide, 1 - count), Bound(slide, 0))
     return Window(input, OnArrival() if slide == 1 else OnRowCount(slide), window_range, key, tags)
 
 
 def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """CQL's `[PARTITION BY key RANGE past SLIDE slide]` in ticks; `tags` are tick or index columns to add (C1, C17)."""
+    """Build CQL's window `[PARTITION BY key RANGE past SLIDE slide]` of the rows of the last ticks per key (C1, C17).
+
+    `past` and `slide` are in ticks; `tags` are tick or index columns to add.
+    """
     return Window(input, Every(TICKS, slide), CoordinateRange(TICKS, Bound(slide, -past), Bound(slide, 0)), key, tags)
 
 
 def unbounded_window(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """CQL's `[UNBOUNDED]`: all rows so far per `key`, at each `slide`, or if None each arrival; adds columns `tags`."""
+    """Build CQL's window `[UNBOUNDED]`, which holds all rows so far of a key.
+
+    A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
+    """
     return Window(input, slide or OnArrival(), UnboundedRange(), key, tags)
 
 
@@ -56,7 +65,10 @@ def region_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """CQL's `RANGE BY region`: a `key`'s rows with `position` in it, at each `slide` or (None) arrival; adds `tags`."""
+    """Build CQL's window `RANGE BY region`, which holds the rows of a key whose position is in a region.
+
+    A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
+    """
     return Window(input, slide or OnArrival(), RegionRange(region), key, tags, position)
 
 
@@ -69,7 +81,10 @@ def recent_region_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """A `key`'s rows with `position` in `region`, in `past` ticks, per `slide` or (None) change; adds `tags` (C28)."""
+    """Build CQL's window of the rows of a key in the last `past` ticks whose position is in a region (C28).
+
+    A window is created at each `slide` or, if that is None, at each change; `tags` are tick or index columns to add.
+    """
     window_range = RangeIntersection((RegionRange(region), CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))))
     return Window(input, slide or OnChange(), window_range, key, tags, position)
 
@@ -82,7 +97,11 @@ def distance_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """CQL: rows of the last `length` micrometres a `key` moved by `position`, per `slide`; adds `tags` (C11, C12)."""
+    """Build CQL's window of the rows over the last `length` micrometres that an object moved (C11, C12).
+
+    An object is a `key`, and `position` its coordinates. A window is created at each `slide`; `tags` are tick or index
+    columns to add.
+    """
     step = slide.step if slide.coordinate is DISTANCE else 1
     return Window(input, slide, CoordinateRange(DISTANCE, Bound(step, -length), Bound(step, 0)), key, tags, position)
 
@@ -90,11 +109,14 @@ def distance_window(
 def recent_window_by_distance(
     input: Stream, position: Position, past: int, step: int, key: Attributes = (), tags: Attributes = ()
 ) -> Window:
-    """CQL: a `key`'s rows of the last `past` ticks, each `step` micrometres its `position` moved; adds `tags` (C15)."""
+    """Build CQL's window of the last `past` ticks, created each time an object has moved `step` micrometres (C15).
+
+    An object is a `key`, and `position` its coordinates; `tags` are tick or index columns to add.
+    """
     window_range = CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))
     return Window(input, Every(DISTANCE, step), window_range, key, tags, position)
 
 
 def table_window(table: StoredTable) -> Window:
-    """CQL's window of a stored table without a window clause: its content at the start and at every change."""
+    """Build CQL's window of a stored table: its whole content, at the start and at every change."""
     return Window(table, OnChange(), TableContent())

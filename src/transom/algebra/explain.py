@@ -32,7 +32,9 @@ def build_tree(
     remark: Callable[[Any], Mapping[str, Any]] | None = None,
     role: str = "",
 ) -> TreeNode:
-    """Convert a plan or syntax tree for display; `is_node` tells children from details, `role` is the parent's field.
+    """Convert a plan or a syntax tree to the tree of nodes that is displayed.
+
+    `is_node` tells children from details, and `role` is the field of the parent that holds the root.
 
     `remark` gives the remarks of a node.
     """
@@ -49,14 +51,14 @@ def build_tree(
 
 
 def flatten(content: Any) -> list[Any]:
-    """The items in a field's value, for `build_tree`: nested tuples are flattened; an inner query gives its plan."""
+    """List the items in a field's value, with nested tuples flattened; an inner query is replaced by its plan."""
     if isinstance(content, InnerQuery):
         return [content.query]
     return [part for inner in content for part in flatten(inner)] if isinstance(content, tuple) else [content]
 
 
 def show(content: Any) -> str:
-    """A field's value as a short text for a rendered tree, such as `[a, b]` or `Type(name=value)`."""
+    """Format a field's value as a short text for a displayed tree, such as `[a, b]` or `Type(name=value)`."""
     if isinstance(content, tuple | list):
         return "[" + ", ".join(map(show, content)) + "]"
     if isinstance(content, Enum):
@@ -69,31 +71,37 @@ def show(content: Any) -> str:
 
 
 def to_json_value(content: Any) -> Any:
-    """A field's value for JSON: booleans, numbers and strings unchanged, tuples as lists, other values as text."""
+    """Convert a field's value for JSON: tuples become lists; other values except numbers and booleans become text."""
     if isinstance(content, tuple):
         return [to_json_value(part) for part in content]
     return content if isinstance(content, bool | int | float | str) and not isinstance(content, Enum) else show(content)
 
 
 def headline(node: TreeNode) -> str:
-    """A node of a rendered tree as one line, `name(detail=value, ...)`; the name alone if it has no details."""
+    """Format a node of a displayed tree as one line, `name(detail=value, ...)`, or its name alone without details."""
     details = ", ".join(f"{name}={show(value)}" for name, value in node.details.items())
     return f"{node.name}({details})" if details else node.name
 
 
 def render_tree(tree: TreeNode, format: str, *, roles: bool = False) -> str:
-    """Render a tree in `format`: `text`, `json` or else DOT; `roles` adds the parent's field name to nodes of text."""
+    """Render a tree in a format: `text`, `json` or else Graphviz DOT.
+
+    With `roles`, the text shows before each node the field of the parent that holds it.
+    """
     if format == "text":
         return as_text(tree, roles=roles)
     return as_json(tree) if format == "json" else as_dot(tree)
 
 
 def as_text(tree: TreeNode, *, roles: bool = False) -> str:
-    """A tree as indented lines, remarks after `--`; `roles` puts the parent's field name before each node."""
+    """Format a tree as indented lines, with remarks after `--`.
+
+    With `roles`, each node comes after the name of the parent's field that holds it.
+    """
     lines: list[str] = []
 
     def add_lines(node: TreeNode, prefix: str, child_prefix: str) -> None:
-        """Append the line of a node after `prefix`, and the lines of its descendants after `child_prefix`."""
+        """Append a node's line, which begins with `prefix`, and the lines of its descendants after `child_prefix`."""
         remarks = "; ".join(f"{name} {value}" for name, value in node.remarks.items() if isinstance(value, str))
         role = f"{node.role}: " if roles and node.role else ""
         lines.append(prefix + role + headline(node) + (f"  -- {remarks}" if remarks else ""))
@@ -106,10 +114,10 @@ def as_text(tree: TreeNode, *, roles: bool = False) -> str:
 
 
 def as_json(tree: TreeNode) -> str:
-    """A tree as a JSON document: one object per node, with the objects of its children under `inputs`."""
+    """Format a tree as a JSON document: one object per node, with its children's objects under `inputs`."""
 
     def to_object(node: TreeNode) -> dict[str, Any]:
-        """The JSON object of a node, with those of its descendants nested under `inputs`."""
+        """Convert a node to a JSON object, with the objects of its children under `inputs`."""
         role = {"role": node.role} if node.role else {}
         children = [to_object(child) for child in node.children]
         return {"node": node.name, **role, **node.details, **node.remarks, "inputs": children}
@@ -118,7 +126,7 @@ def as_json(tree: TreeNode) -> str:
 
 
 def as_dot(tree: TreeNode) -> str:
-    """A tree as a Graphviz DOT graph, whose edges lead from an operator's inputs to the operator."""
+    """Format a tree as a Graphviz DOT graph, whose edges lead from an operator's inputs to the operator."""
     lines = ["digraph plan {", "  rankdir=BT;", '  node [shape=box, fontname="sans-serif"];']
     count = 0
 

@@ -18,7 +18,7 @@ class Operator(Record):
 
     @property
     def schema(self) -> Schema:
-        """The columns of the rows that the operator produces; every subclass defines them."""
+        """The columns of the rows that the operator produces."""
         raise NotImplementedError
 
 

@@ -31,7 +31,7 @@ class WindowSelect(Windows):
     predicate: Expression
 
     def __post_init__(self) -> None:
-        """Check that the predicate is boolean and reads only columns of the input; PlanError otherwise."""
+        """Raise PlanError unless the predicate is boolean and reads only columns of the input."""
         check_predicate(self.predicate, self.input.schema, on_stream=False)
 
     @property
@@ -55,7 +55,7 @@ class WindowProject(Windows):
     items: tuple[NamedExpression, ...]
 
     def __post_init__(self) -> None:
-        """Check that the expressions read only columns of the input and have distinct names; PlanError otherwise."""
+        """Raise PlanError unless the expressions read only columns of the input and have distinct names."""
         check_items(self.items, self.input.schema, on_stream=False, may_be_empty=holds_terms(self.input))
 
     @property
@@ -80,7 +80,7 @@ class WindowAggregation(Windows):
     aggregates: tuple[Aggregate, ...]
 
     def __post_init__(self) -> None:
-        """Check that groups and aggregates read only the input and have distinct names; PlanError otherwise."""
+        """Raise PlanError unless groups and aggregates read only columns of the input and have distinct names."""
         check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=bool(self.aggregates))
         for aggregate in self.aggregates:
             if aggregate.argument is not None:
@@ -89,7 +89,7 @@ class WindowAggregation(Windows):
 
     @property
     def schema(self) -> Schema:
-        """The columns of the group values, then those of the aggregates."""
+        """The grouping columns, then the columns of the aggregates."""
         groups = tuple(item.attribute for item in self.groups)
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
@@ -109,7 +109,7 @@ class WindowCrossProduct(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
-        """Check that no column occurs in both the left and the right input; PlanError otherwise."""
+        """Raise PlanError if a column occurs in both the left and the right input."""
         _ = self.schema
 
     @property
@@ -133,7 +133,7 @@ class WindowJoin(Windows):
     predicate: Expression
 
     def __post_init__(self) -> None:
-        """Check that the predicate is boolean and reads only columns of the two inputs; PlanError otherwise."""
+        """Raise PlanError unless the predicate is boolean and reads only columns of the two inputs."""
         check_predicate(self.predicate, self.schema, on_stream=False)
 
     @property
@@ -158,7 +158,7 @@ class TrackAggregation(Windows):
     aggregates: tuple[Aggregate | TrackAggregate, ...]
 
     def __post_init__(self) -> None:
-        """Check that all expressions read only the input and one aggregate is over positions; PlanError otherwise."""
+        """Raise PlanError unless all expressions read only the input and one aggregate is over positions."""
         check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=True)
         if not any(isinstance(aggregate, TrackAggregate) for aggregate in self.aggregates):
             raise PlanError("a track aggregation needs a track aggregate")
@@ -171,7 +171,7 @@ class TrackAggregation(Windows):
 
     @property
     def schema(self) -> Schema:
-        """The columns of the group values, then those of the aggregates."""
+        """The grouping columns, then the columns of the aggregates."""
         groups = tuple(item.attribute for item in self.groups)
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
@@ -210,7 +210,7 @@ class WindowTopK(Windows):
     count: int
 
     def __post_init__(self) -> None:
-        """Check that the expressions read only the input and that `count` is at least 1; PlanError otherwise."""
+        """Raise PlanError unless the expressions read only the input and `count` is at least 1."""
         for expression in (*self.per, self.by):
             check_reads(expression, self.input.schema, on_stream=False)
         if self.count < 1:
@@ -296,7 +296,7 @@ class RelationJoin(Windows):
     natural: bool = False
 
     def __post_init__(self) -> None:
-        """Check the predicate, that only relations of RDF terms join naturally, and that it is not a mark join."""
+        """Raise PlanError for a predicate that does not fit, a mark join, or a natural join of rows other than RDF."""
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
         if self.natural and not (holds_terms(self.left) and holds_terms(self.right)):
@@ -305,14 +305,14 @@ class RelationJoin(Windows):
 
     @property
     def pair_schema(self) -> Schema:
-        """The columns of a joined pair, which the predicate reads; in a natural join common columns appear once."""
+        """The columns of a joined pair of rows, which the predicate reads; a natural join has common ones once."""
         if not self.natural:
             return self.left.schema + self.right.schema
         return merged_schema(self.left.schema, self.right.schema)
 
     @property
     def schema(self) -> Schema:
-        """The columns of a joined pair; for a semi or anti join only those of the left input."""
+        """The columns of a joined pair of rows; for a semi or anti join, only those of the left input."""
         return self.left.schema if self.join_type in (JoinType.SEMI, JoinType.ANTI) else self.pair_schema
 
 
@@ -332,7 +332,7 @@ class RelationUnion(Windows):
     by_name: bool = False
 
     def __post_init__(self) -> None:
-        """Check that both inputs have the same column types, or in a union by name only RDF terms; else PlanError."""
+        """Raise PlanError unless both inputs have the same column types or, in a union by name, only RDF terms."""
         if not self.by_name:
             check_same_types(self.left.schema, self.right.schema)
         elif not (holds_terms(self.left) and holds_terms(self.right)):
@@ -358,7 +358,7 @@ class RelationExcept(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
-        """Check that both inputs have columns of the same types in the same order; PlanError otherwise."""
+        """Raise PlanError unless both inputs have columns of the same types in the same order."""
         check_same_types(self.left.schema, self.right.schema)
 
     @property
@@ -381,7 +381,7 @@ class RelationIntersect(Windows):
     right: Windows
 
     def __post_init__(self) -> None:
-        """Check that both inputs have columns of the same types in the same order; PlanError otherwise."""
+        """Raise PlanError unless both inputs have columns of the same types in the same order."""
         check_same_types(self.left.schema, self.right.schema)
 
     @property
@@ -396,5 +396,5 @@ def holds_terms(op: Windows) -> bool:
 
 
 def is_column_selection(op: WindowProject) -> bool:
-    """Whether a projection only keeps columns or adds NULL columns, as SELECT does, and computes none, as BIND does."""
+    """Whether a projection only selects columns or adds NULL columns, as SELECT does; BIND computes new ones."""
     return all(item.expression in (Column(item.attribute), Constant(None, item.attribute.type)) for item in op.items)

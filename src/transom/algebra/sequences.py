@@ -40,7 +40,7 @@ class OrderBy(Windows):
     ties: tuple[Column, ...]
 
     def __post_init__(self) -> None:
-        """Check that the ORDER BY expressions read only columns of the input; PlanError otherwise."""
+        """Raise PlanError unless the ORDER BY expressions read only columns of the input."""
         for key in self.keys:
             check_reads(key.expression, self.input.schema, on_stream=False)
 
@@ -65,7 +65,7 @@ class Slice(Windows):
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that offset and limit are at least 0 and that the input is ordered; PlanError otherwise."""
+        """Raise PlanError unless offset and limit are at least 0 and the input is ordered."""
         if self.offset < 0 or (self.limit is not None and self.limit < 0):
             raise PlanError("a part of a sequence has no negative length")
         if not is_ordered(self.input):
@@ -78,7 +78,7 @@ class Slice(Windows):
 
 
 def is_ordered(op: object) -> bool:
-    """Whether an operator's windows have ordered tuples: it is an OrderBy, possibly below SELECT, DISTINCT or LIMIT."""
+    """Whether an operator's windows are ordered, by an OrderBy that may be below SELECT, DISTINCT or LIMIT."""
     match op:
         case WindowProject(input=input):
             return is_column_selection(op) and is_ordered(input)

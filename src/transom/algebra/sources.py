@@ -27,7 +27,7 @@ class StreamAcquire(Stream):
     schema: Schema = field()
 
     def __post_init__(self) -> None:
-        """Check that the acquisition interval is at least one tick; PlanError otherwise."""
+        """Raise PlanError unless the acquisition interval is at least one tick."""
         if self.every < 1:
             raise PlanError("an acquisition interval is at least one tick")
 
@@ -74,12 +74,12 @@ class Values(Windows):
     rows: tuple[tuple[Value, ...], ...]
 
     def __post_init__(self) -> None:
-        """Check that every row has one value per column; PlanError otherwise."""
+        """Raise PlanError unless every row has one value per column."""
         width = len(self.schema)
         if any(len(row) != width for row in self.rows):
             raise PlanError("every row has as many terms as there are variables")
 
     @property
     def schema(self) -> Schema:
-        """The columns to which the rows in the query text give values."""
+        """The columns for which rows in the query text give values."""
         return Schema(tuple(column.attribute for column in self.columns))

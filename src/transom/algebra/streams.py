@@ -27,7 +27,7 @@ class StreamSelect(Stream):
     predicate: Expression
 
     def __post_init__(self) -> None:
-        """Check that the predicate is boolean and reads only columns and tags of the input; PlanError otherwise."""
+        """Raise PlanError unless the predicate is boolean and reads only columns, tick and index of the input."""
         check_predicate(self.predicate, self.input.schema, on_stream=True)
 
     @property
@@ -50,7 +50,7 @@ class StreamProject(Stream):
     items: tuple[NamedExpression, ...]
 
     def __post_init__(self) -> None:
-        """Check that the expressions read only the input and have distinct names; PlanError otherwise."""
+        """Raise PlanError unless the expressions read only the input and have distinct names."""
         check_items(self.items, self.input.schema, on_stream=True)
 
     @property
@@ -91,7 +91,7 @@ class StreamUnion(Stream):
     parts: tuple[Stream, ...]
 
     def __post_init__(self) -> None:
-        """Check that there are at least two streams, all with equal schemas; PlanError otherwise."""
+        """Raise PlanError unless there are at least two streams, all with the same columns."""
         if len(self.parts) < 2:
             raise PlanError("a union has at least two parts")
         if any(part.schema != self.schema for part in self.parts):
@@ -122,7 +122,7 @@ class SpeedLimit(Stream):
     forget_after: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that speed, `forget_after`, position columns and key are valid; PlanError otherwise."""
+        """Raise PlanError unless speed, `forget_after`, position columns and key are valid."""
         if self.speed.length < 0 or self.speed.ticks < 1:
             raise PlanError("a speed is a distance of at least 0 over at least one tick")
         if self.forget_after is not None and (self.forget_after < 0 or not self.key):
@@ -199,14 +199,14 @@ class DStream(Stream):
 
 
 def is_dense(stream: Stream) -> bool:
-    """Whether a stream's index runs from 1 without gaps, so that a window may count rows by it."""
+    """Whether a stream numbers its rows from 1 without gaps, so that a window may count rows by the index."""
     while isinstance(stream, StreamProject):
         stream = stream.input
     return isinstance(stream, StreamAcquire | StreamReceive | StreamUnion | Renumber | RStream | IStream | DStream)
 
 
 def find_position_columns(schema: Schema, position: Position) -> tuple[Attribute, ...]:
-    """The columns of a schema that `position` names; PlanError unless each name has exactly one numeric column."""
+    """Return the columns of a schema that `position` names; raise PlanError unless each is a single numeric column."""
     names = (position.x,) if position.y is None else (position.x, position.y)
     matches = [schema.find(None, name) for name in names]
     for name, candidates in zip(names, matches, strict=True):

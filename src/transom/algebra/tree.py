@@ -99,40 +99,40 @@ OPERATORS: tuple[type[Operator], ...] = (
 
 @overload
 def narrow(operator: Stream) -> StreamOperator:
-    """The same stream operator, typed as the union of all stream operators, so that a `match` can be exhaustive."""
+    """Return the operator unchanged, but typed as the union of all stream operators, for an exhaustive `match`."""
 
 
 @overload
 def narrow(operator: Windows) -> WindowsOperator:
-    """The same operator, typed as the union of all operators that produce windows, for an exhaustive `match`."""
+    """Return the operator unchanged, but typed as the union of all operators of windows, for an exhaustive `match`."""
 
 
 @overload
 def narrow(operator: Operator) -> StreamOperator | WindowsOperator | StoredTable | QueryForm:
-    """The same operator, typed as the union of all operators, so that a `match` over it can be exhaustive."""
+    """Return the operator unchanged, but typed as the union of all operators, for an exhaustive `match`."""
 
 
 def narrow(operator: Operator) -> Operator:
-    """The same operator, typed as the union of all operator classes; TypeError if its class is not among them."""
+    """Return the operator unchanged, but typed as the union of all operator classes; raise TypeError if unknown."""
     if not isinstance(operator, OPERATORS):
         raise TypeError(f"{type(operator).__name__} is not in the unions of operators")
     return operator
 
 
 def inputs(operator: Operator) -> tuple[Operator, ...]:
-    """The operators that an operator reads, including the patterns of EXISTS in its expressions."""
+    """Return the operators that an operator reads, including the patterns of EXISTS in its expressions."""
     return tuple(child for member in _members(operator) for child in _operators_in(member))
 
 
 def _operators_in(member: Operator | Expression) -> list[Operator]:
-    """The operators that a field's value contributes as inputs: itself, or the EXISTS patterns in an expression."""
+    """Return the input operators in a field's value: the value itself, or the EXISTS patterns of an expression."""
     if isinstance(member, Operator):
         return [member]
     return [part.pattern for part in subexpressions(member) if isinstance(part, Exists)]
 
 
 def _members(value: object) -> Iterator[Operator | Expression]:
-    """The outermost operators and expressions in a node's fields, found through tuples and helper dataclasses."""
+    """Yield the outermost operators and expressions in a node's fields, also inside tuples and helper dataclasses."""
     if isinstance(value, tuple):
         members = value
     elif type(value).__module__.startswith("transom.algebra") and is_dataclass(value):
@@ -147,7 +147,10 @@ def _members(value: object) -> Iterator[Operator | Expression]:
 
 
 def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> Operator:
-    """A copy of the operator with `change` applied to its direct inputs, not EXISTS patterns; itself if unchanged."""
+    """Apply `change` to the direct inputs of an operator, except EXISTS patterns, and return the new operator.
+
+    If no input changes, it is the operator itself.
+    """
     changed: dict[str, Operator | tuple[Operator, ...]] = {}
     for field in fields(operator):
         value = getattr(operator, field.name)
@@ -163,52 +166,52 @@ def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> O
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
-    """The operator and all operators below it in pre-order, including the patterns of EXISTS, but not inner queries."""
+    """Yield an operator and all operators below it in pre-order, with the patterns of EXISTS, but not inner queries."""
     yield operator
     for child in inputs(operator):
         yield from walk(child)
 
 
 def expressions_of(operator: Operator) -> Iterator[Expression]:
-    """All expressions of this operator alone, not of its inputs, with their subexpressions."""
+    """Yield all expressions of this operator alone, not of its inputs, with their subexpressions."""
     expressions = (member for member in _members(operator) if not isinstance(member, Operator))
     return (part for expression in expressions for part in subexpressions(expression))
 
 
 def calls(operator: Operator) -> Iterator[Call]:
-    """All function calls of an operator tree in pre-order, including the patterns of EXISTS."""
+    """Yield all function calls in an operator tree in pre-order, including the patterns of EXISTS."""
     return (part for node in walk(operator) for part in expressions_of(node) if isinstance(part, Call))
 
 
 def volatile_calls(operator: Operator) -> list[Call]:
-    """The calls in a plan whose result depends on more than their arguments, such as NOW; not for streams (R28)."""
+    """List the calls whose result depends on more than their arguments, such as NOW; streams refuse them (R28)."""
     return [call for call in calls(operator) if call.function.volatile]
 
 
 def reads_streams(operator: Operator) -> bool:
-    """Whether a plan reads a pushed stream, so that its answer can change over time."""
+    """Whether a plan reads a stream that can deliver rows at any time, so that its answer can change over time."""
     return any(isinstance(node, StreamReceive) for node in walk(operator))
 
 
 def exists_patterns(operator: Operator) -> list[Windows]:
-    """The patterns of all EXISTS in the expressions of this operator alone."""
+    """List the patterns of all EXISTS in the expressions of this operator alone."""
     return [pattern_of_exists(part) for part in expressions_of(operator) if isinstance(part, Exists)]
 
 
 def pattern_of_exists(exists: Exists) -> Windows:
-    """The pattern of an EXISTS as an operator that produces solutions; PlanError if it does not."""
+    """Return the pattern of an EXISTS as an operator; raise PlanError if it does not produce solutions."""
     if not isinstance(exists.pattern, Windows):
         raise PlanError("the pattern of EXISTS must produce solutions")
     return exists.pattern
 
 
 def is_stream(operator: Operator) -> bool:
-    """Whether an operator produces tagged tuples rather than windows."""
+    """Whether an operator produces a stream of tuples rather than windows."""
     return isinstance(operator, Stream)
 
 
 def is_keyed(windows: Windows) -> bool:
-    """Whether windows are kept per key, so that several windows can be current at a tick, one per key (C14)."""
+    """Whether windows are kept per key, so that one tick can have a current window for each key (C14)."""
     match windows:
         case Window(key=key):
             return bool(key)

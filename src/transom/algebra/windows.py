@@ -33,7 +33,7 @@ _LENGTHS = (("km", 1_000_000_000), ("m", 1_000_000), ("mm", 1_000))
 
 
 def format_amount(coordinate: Coordinate, amount: int) -> str:
-    """Format an amount of a coordinate: ticks and rows as numbers, distances in the largest exact unit.
+    """Format a number of ticks, rows or micrometres; distances are given in the largest unit that is exact.
 
     >>> format_amount(Coordinate.DISTANCE, 10_000_000_000)
     '10 km'
@@ -59,7 +59,7 @@ class Every(Record):
     first: int = 0
 
     def __post_init__(self) -> None:
-        """Check that the step is at least 1 and the first boundary at least 0; PlanError otherwise."""
+        """Raise PlanError unless the step is at least 1 and the first boundary at least 0."""
         if self.step < 1 or self.first < 0:
             raise PlanError("a slide needs a step of at least 1 and a first boundary of at least 0")
 
@@ -99,7 +99,7 @@ class OnRowCount(Record):
     step: int
 
     def __post_init__(self) -> None:
-        """Check that the step in rows is at least 1; PlanError otherwise."""
+        """Raise PlanError unless the step, a number of rows, is at least 1."""
         if self.step < 1:
             raise PlanError("a slide needs a step of at least 1")
 
@@ -131,20 +131,20 @@ class Bound(Record):
     offset: int
 
     def __post_init__(self) -> None:
-        """Check that the step is at least 1; PlanError otherwise."""
+        """Raise PlanError unless the step is at least 1."""
         if self.step < 1:
             raise PlanError("a bound needs a step of at least 1")
 
     def at(self, base: int) -> int:
-        """The end of the range when the current coordinate value is `base`: floor(base / step) * step + offset."""
+        """Compute this end of a range for the current coordinate value `base`: floor(base / step) * step + offset."""
         return base // self.step * self.step + self.offset
 
     def __str__(self) -> str:
-        """The end of a range of ticks as text, such as `now-5`."""
+        """This end of a range of ticks as text, such as `now-5`."""
         return self.on(Coordinate.TICK)
 
     def on(self, coordinate: Coordinate) -> str:
-        """The end of a range on a coordinate as text, such as `now-5` for ticks or `now-10 km` for distances."""
+        """Format this end of a range on a coordinate, such as `now-5` for ticks or `now-10 km` for distances."""
         now = "now" if self.step == 1 else f"floor(now, {format_amount(coordinate, self.step)})"
         sign = "+" if self.offset > 0 else "-"
         return f"{now}{sign}{format_amount(coordinate, abs(self.offset))}" if self.offset else now
@@ -194,7 +194,7 @@ class RangeIntersection(Record):
     parts: tuple[CoordinateRange | RegionRange, ...]
 
     def __post_init__(self) -> None:
-        """Check that there are at least two ranges; PlanError otherwise."""
+        """Raise PlanError unless there are at least two ranges."""
         if len(self.parts) < 2:
             raise PlanError("an intersection needs at least two ranges")
 
@@ -216,7 +216,7 @@ Range: TypeAlias = CoordinateRange | RegionRange | UnboundedRange | RangeInterse
 
 
 def range_parts(window_range: Range) -> tuple[Range, ...]:
-    """The ranges that an intersection combines, or the range itself; an element must lie in all of them."""
+    """Return the ranges that an intersection combines; any other range is its only part."""
     return window_range.parts if isinstance(window_range, RangeIntersection) else (window_range,)
 
 
@@ -248,7 +248,7 @@ class Window(Windows):
     forget_after: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that input, slide, range, key, tags and position fit together; PlanError otherwise."""
+        """Raise PlanError unless input, slide, range, key, tags and position fit together."""
         stored = isinstance(self.input, StoredTable)
         if stored != isinstance(self.range, TableContent):
             raise PlanError("the range TableContent is for a table, and a table needs it")
@@ -277,57 +277,63 @@ class Window(Windows):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the slide or the range of the window counts rows, that is, uses the index coordinate."""
+        """Whether the window's slide or range counts rows."""
         by_slide = isinstance(self.slide, Every) and self.slide.coordinate is Coordinate.INDEX
         return by_slide or isinstance(self.slide, OnRowCount) or self._has_range_on(Coordinate.INDEX)
 
     @property
     def in_space(self) -> bool:
-        """Whether the slide or the range of the window uses distances or a region, and so needs positions."""
+        """Whether the window's slide or range uses distances or a region, and so needs positions."""
         return self.by_distance or any(isinstance(part, RegionRange) for part in range_parts(self.range))
 
     @property
     def by_distance(self) -> bool:
-        """Whether the slide or the range of the window is a distance along an object's path."""
+        """Whether the window's slide or range is a distance along an object's path."""
         by_slide = isinstance(self.slide, Every) and self.slide.coordinate is Coordinate.DISTANCE
         return by_slide or self._has_range_on(Coordinate.DISTANCE)
 
     def _has_range_on(self, coordinate: Coordinate) -> bool:
-        """Whether the range of the window, or a part of an intersection, is on a coordinate."""
+        """Whether the window's range, or a part of it, is on this coordinate."""
         return any(
             isinstance(part, CoordinateRange) and part.coordinate is coordinate for part in range_parts(self.range)
         )
 
     @property
     def position_columns(self) -> tuple[Attribute, ...]:
-        """The input columns that hold the position of an element; empty if the window has no position."""
+        """The input columns that hold the position of a row; empty if the window has no position."""
         if self.position is None:
             return ()
         return find_position_columns(self.input.schema, self.position)
 
     @property
     def schema(self) -> Schema:
-        """The columns of the input, then the tick and index columns in `tags`."""
+        """The columns of the input, then the tick and index columns that the window adds (`tags`)."""
         return self.input.schema + Schema(self.tags)
 
 
 def _slides_by_tick(slide: Slide) -> bool:
-    """Whether the slide events of a window depend on ticks alone: once, at every change, or every n ticks."""
+    """Whether ticks alone decide when windows are created: once, at every change, or every n ticks."""
     return isinstance(slide, AtStart | OnChange) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
 
 
 def time_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """SNEEql's `[FROM NOW-past TO NOW-until SLIDE slide]` in ticks; `tags` are tick or index columns to add (C1)."""
+    """Build SNEEql's time window `[FROM NOW-past TO NOW-until SLIDE slide]`, in ticks (C1).
+
+    `tags` are tick or index columns to add.
+    """
     window_range = CoordinateRange(Coordinate.TICK, Bound(slide, -past), Bound(slide, -until))
     return Window(input, Every(Coordinate.TICK, slide, 0), window_range, tags=tags)
 
 
 def row_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """SNEEql's `[FROM NOW-past TO NOW-until SLIDE slide ROWS]`; `tags` are tick or index columns to add (S6)."""
+    """Build SNEEql's window `[FROM NOW-past TO NOW-until SLIDE slide ROWS]`, in rows (S6).
+
+    `tags` are tick or index columns to add.
+    """
     window_range = CoordinateRange(Coordinate.INDEX, Bound(slide, -past), Bound(slide, -until))
     return Window(input, Every(Coordinate.INDEX, slide, slide), window_range, tags=tags)
 
 
 def scan_window(table: StoredTable, every: int | None) -> Window:
-    """SNEEql's `[SCAN every]` of a stored table in ticks; one scan at the start if `every` is None (S17)."""
+    """Build SNEEql's window `[SCAN every]` of a stored table, in ticks; None means one scan at the start (S17)."""
     return Window(table, AtStart() if every is None else Every(Coordinate.TICK, every, 0), TableContent())

@@ -27,12 +27,12 @@ from transom.algebra.state.formula import (
 
 
 def inner_state_bound(query: Operator) -> Formula:
-    """A bound on the rows in the state of all inner queries, those whose answers a query reads as sources."""
+    """Return a bound on the rows that all inner queries, whose answers a query reads as sources, keep in state."""
     return plus(*map(_source_state, composed_sources(query).values()))
 
 
 def _source_state(source: ComposedSource) -> Formula:
-    """A bound on the rows in the state of the inner query whose answer a composed source reads."""
+    """Return a bound on the rows in the state of the inner query whose answer a source reads."""
     if isinstance(source, RowStatements):
         return bounds.plan_state(source.rows)
     if isinstance(source, SolutionStream | ConstructedStream):
@@ -41,12 +41,15 @@ def _source_state(source: ComposedSource) -> Formula:
 
 
 def expand_bound(formula: Formula, query: Operator) -> Formula:
-    """Rewrite a state bound of `query`: replace each inner query's rate by a formula over the sources that it reads."""
+    """Rewrite a state bound of `query` so that it no longer depends on the rates of inner queries.
+
+    Each rate is replaced by a formula over the sources that the inner query reads.
+    """
     return _expand_arrivals(formula, composed_sources(query))
 
 
 def _expand_arrivals(formula: Formula, inner: Mapping[str, ComposedSource]) -> Formula:
-    """Replace arrivals from inner queries in a bound, recursively; `inner` has their sources by extent name."""
+    """Replace the arrival rates of inner queries in a formula by bounds; `inner` maps their names to sources."""
     match formula:
         case Arrivals(extent=extent, span=span) if extent in inner:
             return _expand_arrivals(_inner_arrivals(inner[extent], span), inner)
@@ -65,7 +68,7 @@ def _expand_arrivals(formula: Formula, inner: Mapping[str, ComposedSource]) -> F
 
 
 def _inner_arrivals(source: ComposedSource, span: int) -> Formula:
-    """The most rows or statements that the inner query of a source emits in any `span` consecutive ticks.
+    """Return a bound on the rows or statements that an inner query emits in any `span` consecutive ticks.
 
     At every tick, at most the rows that are valid at it can start.
     """

@@ -47,7 +47,7 @@ class ComposedSource:
 
 
 def walk_composed(value: object) -> Iterator[Operator]:
-    """All operators in a plan, or a part of it, in pre-order, including those of inner queries."""
+    """Yield all operators in a plan, or in a part of it, in pre-order, including those of inner queries."""
     if isinstance(value, tuple):
         for part in value:
             yield from walk_composed(part)
@@ -61,18 +61,24 @@ def walk_composed(value: object) -> Iterator[Operator]:
 
 
 def composed_sources(operator: Operator) -> dict[str, ComposedSource]:
-    """The sources of a plan that read answers of inner queries, by extent name, the innermost first."""
+    """Return the sources of a plan that read answers of inner queries, by name, the innermost first."""
     sources = [op for op in walk_composed(operator) if isinstance(op, ComposedSource)]
     return {source.extent: source for source in reversed(sources)}
 
 
 def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
-    """The extents that a plan reads, each once; for an inner query those it reads, or its name if `supplied` has it."""
+    """List the extents (sources and tables) that a plan reads, each once, also through its inner queries.
+
+    An inner query whose name is in `supplied` counts as an extent of its own.
+    """
     return list(dict.fromkeys(_extents_read(operator, supplied)))
 
 
 def _extents_read(value: object, supplied: Collection[str]) -> Iterator[str]:
-    """The extents read in a plan or a part of it, with repetitions; a `supplied` composed source counts as one."""
+    """Yield the extents (sources and tables) read in a plan or a part of it, with repetitions.
+
+    An inner query whose name is in `supplied` counts as an extent of its own.
+    """
     if isinstance(value, tuple):
         for part in value:
             yield from _extents_read(part, supplied)
@@ -89,7 +95,7 @@ def _extents_read(value: object, supplied: Collection[str]) -> Iterator[str]:
 
 
 def rewrite_composed(value: Value, change: Callable[[Operator], Operator]) -> Value:
-    """A plan, or a part of it, with `change` applied to every operator, inputs first, also inside inner queries."""
+    """Apply `change` to every operator of a plan or a part of it, inputs first, also inside inner queries."""
     rewritten: Any = value
     if isinstance(value, tuple):
         parts = tuple(rewrite_composed(part, change) for part in value)
@@ -106,5 +112,5 @@ def rewrite_composed(value: Value, change: Callable[[Operator], Operator]) -> Va
 
 
 def _is_algebra_value(value: object) -> bool:
-    """Whether a value is a dataclass of the algebra (operator, expression, ...), whose fields a tree walk enters."""
+    """Whether a value is an object of the algebra, such as an operator or expression, whose fields are visited."""
     return is_dataclass(value) and type(value).__module__.startswith("transom.algebra.")

@@ -33,7 +33,7 @@ class SolutionStream(StreamReceive, ComposedSource):
 
     @property
     def inner_query(self) -> Windows:
-        """The inner RDF query whose solutions become rows; PlanError if its plan does not produce solutions."""
+        """The inner RDF query whose solutions become rows; raises PlanError if it produces no solutions."""
         if not isinstance(self.inner.query, Windows):
             raise PlanError("the inner query of a stream of rows must produce solutions")
         return self.inner.query
@@ -56,7 +56,7 @@ class RowStatements(StreamReceive, ComposedSource):
 
     @property
     def rows(self) -> Stream:
-        """The inner stream whose rows become RDF statements; PlanError if the inner plan produces no stream."""
+        """The inner stream whose rows become RDF statements; raises PlanError if the inner query produces no stream."""
         if not isinstance(self.inner.query, Stream):
             raise PlanError("statements are made of a stream of rows")
         return self.inner.query
@@ -76,14 +76,17 @@ class ConstructedStream(StreamReceive, ComposedSource):
 
     @property
     def inner_query(self) -> Construct | Describe:
-        """The inner query whose statements are read; PlanError if it is not a CONSTRUCT or DESCRIBE."""
+        """The inner query whose statements are read; raises PlanError if it is not a CONSTRUCT or DESCRIBE."""
         if not isinstance(self.inner.query, Construct | Describe):
             raise PlanError("statements are made by CONSTRUCT or DESCRIBE")
         return self.inner.query
 
 
 def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:
-    """The expression that builds an IRI from a row: `parts[0]`, the encoded `columns[0]`, `parts[1]`, and so on."""
+    """Build the expression that forms an IRI from a row by joining fixed parts and the row's encoded columns.
+
+    The result is `parts[0]`, the encoded value of `columns[0]`, `parts[1]`, and so on.
+    """
     encoded = [term_call("ENCODE_FOR_URI", term_call("STR", variable(name))) for name in columns]
     texts = [term_literal(Literal(part)) for part in parts]
     mixed = [item for pair in zip(texts, encoded) for item in pair] + texts[len(encoded) :]

@@ -30,7 +30,7 @@ class Constant(Record):
     type: Type
 
     def __post_init__(self) -> None:
-        """Check that the value belongs to the type; PlanError otherwise."""
+        """Raise PlanError unless the value belongs to the type."""
         if not is_value_of(self.value, self.type):
             raise PlanError(f"{self.value!r} is not of type {self.type}")
 
@@ -53,12 +53,12 @@ class Column(Record):
 
     @property
     def type(self) -> Type:
-        """The type of the attribute that this expression reads."""
+        """The type of the column that is read."""
         return self.attribute.type
 
     @property
     def name(self) -> str:
-        """The name of the attribute that this expression reads; for an RDF term, the name of the SPARQL variable."""
+        """The name of the column that is read; for an RDF term, the name of the SPARQL variable."""
         return self.attribute.name
 
     def __str__(self) -> str:
@@ -74,11 +74,11 @@ class Tag(Record):
 
     @property
     def type(self) -> Type:
-        """Always INTEGER, the type of ticks and indexes."""
+        """The type of a tuple's tick or index: always INTEGER."""
         return Type.INTEGER
 
     def __str__(self) -> str:
-        """The tag as text: `<tick>` or `<index>`."""
+        """The tuple's tick or index as text: `<tick>` or `<index>`."""
         return f"<{self.name}>"
 
 
@@ -92,7 +92,7 @@ class Call(Record):
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute result type and number of nodes; PlanError if no signature has exactly these argument types."""
+        """Compute result type and node count; raise PlanError if no signature has exactly these argument types."""
         types = tuple(a.type for a in self.arguments)
         result = self.function.result(types)
         if result is None:
@@ -118,7 +118,7 @@ class Case(Record):
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute type and number of nodes; PlanError if a condition is not boolean or results differ in type."""
+        """Compute type and node count; raise PlanError for non-boolean conditions or results of different types."""
         for condition, result in self.branches:
             if condition.type is not Type.BOOLEAN or result.type is not self.otherwise.type:
                 raise PlanError("a branch of CASE has the wrong type")
@@ -141,7 +141,7 @@ class Cast(Record):
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the number of nodes; TypeProblem if the conversion is not supported."""
+        """Compute the number of nodes; raise TypeProblem if the conversion is not supported."""
         if not castable(self.operand.type, self.type):
             raise TypeProblem(f"a {self.operand.type} cannot be made a {self.type}")
         object.__setattr__(self, "size", 1 + size(self.operand))
@@ -160,14 +160,14 @@ class InRegion(Record):
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the number of nodes; TypeProblem if the operand is not a point."""
+        """Compute the number of nodes; raise TypeProblem if the operand is not a point."""
         if self.point.type is not Type.POINT:
             raise TypeProblem(f"INSIDE needs a point, not a {self.point.type}")
         object.__setattr__(self, "size", 1 + size(self.point))
 
     @property
     def type(self) -> Type:
-        """Always boolean."""
+        """The type of the expression: always boolean."""
         return Type.BOOLEAN
 
     def __str__(self) -> str:
@@ -186,7 +186,7 @@ class Exists(Record):
 
     @property
     def type(self) -> Type:
-        """Always boolean."""
+        """The type of the expression: always boolean."""
         return Type.BOOLEAN
 
     def __str__(self) -> str:
@@ -201,12 +201,12 @@ TRUE = Constant(True, Type.BOOLEAN)
 
 
 def size(expression: Expression) -> int:
-    """The number of nodes of an expression; a shared subexpression counts each time it is used."""
+    """Count the nodes of an expression; a shared subexpression counts each time that it is used."""
     return expression.size if isinstance(expression, Call | Case | Cast | InRegion) else 1
 
 
 def castable(source: Type, target: Type) -> bool:
-    """Whether CAST converts one type to another; not float to string, because engines format floats differently."""
+    """Whether CAST can convert one type to another; not float to string, because engines format floats differently."""
     if source is target or source is Type.NULL:
         return True
     if target is Type.STRING:
@@ -219,7 +219,7 @@ def castable(source: Type, target: Type) -> bool:
 
 
 def widen(expression: Expression, target: Type) -> Expression:
-    """The expression converted to a wider type: itself if it has that type, a converted constant, or else a Cast."""
+    """Convert an expression to a wider type: by a cast, or directly for a constant; unchanged if it has the type."""
     if expression.type is target:
         return expression
     if isinstance(expression, Constant):
@@ -233,13 +233,13 @@ def widen(expression: Expression, target: Type) -> Expression:
 
 
 def call(name: str, *arguments: Expression) -> Expression:
-    """A call of a function by name, each argument widened to the cheapest signature; TypeProblem if none takes them."""
+    """Build a call with arguments widened to the cheapest signature; raise TypeProblem if none takes them."""
     function, parameters, _ = resolve(name, [argument.type for argument in arguments])
     return Call(function, tuple(widen(argument, kind) for argument, kind in zip(arguments, parameters, strict=True)))
 
 
 def case(branches: list[tuple[Expression, Expression]], otherwise: Expression) -> Case:
-    """A CASE of (condition, result) branches, results widened to their common type; TypeProblem if they have none."""
+    """Build a CASE whose results are widened to their common type; raise TypeProblem if they have none."""
     kind = otherwise.type
     for _, result in branches:
         wider = common_type(kind, result.type)
@@ -250,21 +250,21 @@ def case(branches: list[tuple[Expression, Expression]], otherwise: Expression) -
 
 
 def conjunction(parts: list[Expression]) -> Expression:
-    """All predicates joined by AND; TRUE if there are none."""
+    """Join predicates by AND; TRUE if there are none."""
     if not parts:
         return TRUE
     return parts[0] if len(parts) == 1 else call("AND", *parts)
 
 
 def conjuncts(expression: Expression) -> list[Expression]:
-    """The predicates that AND joins, nested ANDs flattened; the expression itself if it is not an AND."""
+    """Split a predicate into those that AND joins, through nested ANDs; any other predicate is the only part."""
     if isinstance(expression, Call) and expression.function.name == "AND":
         return [part for argument in expression.arguments for part in conjuncts(argument)]
     return [expression]
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The direct operands of an expression; none for a constant, a column, a tag or EXISTS."""
+    """Return the direct operands of an expression; none for a constant, a column, a tick or index, or EXISTS."""
     match expression:
         case Call(arguments=arguments):
             return arguments
@@ -277,24 +277,24 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """The expression and all its subexpressions in pre-order; the pattern of an EXISTS is not entered."""
+    """Yield the expression and all its subexpressions in pre-order; the pattern of an EXISTS is not entered."""
     yield expression
     for operand in operands(expression):
         yield from subexpressions(operand)
 
 
 def columns_read(expression: Expression) -> set[Attribute]:
-    """The attributes that an expression reads, except those read inside the pattern of an EXISTS."""
+    """Return the columns that an expression reads, except those read inside the pattern of an EXISTS."""
     return {part.attribute for part in subexpressions(expression) if isinstance(part, Column)}
 
 
 def tags_read(expression: Expression) -> set[str]:
-    """Which implicit tags of a tuple an expression reads: `tick`, `index`, both or none."""
+    """Return which of a tuple's tick and index an expression reads, as a set of the names `tick` and `index`."""
     return {part.name for part in subexpressions(expression) if isinstance(part, Tag)}
 
 
 def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The expression with `change` applied to every subexpression, operands first; EXISTS patterns are not entered."""
+    """Apply `change` to every subexpression, operands first; the patterns of EXISTS are not entered."""
     match expression:
         case Call(function=function, arguments=arguments):
             expression = Call(function, tuple(rewrite(a, change) for a in arguments))
@@ -318,23 +318,23 @@ class NamedExpression(Record):
     attribute: Attribute
 
     def __post_init__(self) -> None:
-        """Check that expression and attribute have the same type; PlanError otherwise."""
+        """Raise PlanError unless the expression has the type of the column that it computes."""
         if self.expression.type is not self.attribute.type:
             raise PlanError(f"{self.expression} is {self.expression.type}, not {self.attribute.type}")
 
     def __str__(self) -> str:
-        """The projection's item as text: `expression AS name`, or the name alone for an unchanged column."""
+        """The item of the projection as text: `expression AS name`, or the name alone for an unchanged column."""
         text, name = str(self.expression), str(Column(self.attribute))
         return text if text == name else f"{text} AS {name}"
 
 
 def identity_items(attributes: Iterable[Attribute]) -> tuple[NamedExpression, ...]:
-    """The items of a projection that passes these attributes through unchanged."""
+    """Build the items of a projection that passes these columns through unchanged."""
     return tuple(NamedExpression(Column(attribute), attribute) for attribute in attributes)
 
 
 def substitute(expression: Expression, items: Iterable[NamedExpression]) -> Expression:
-    """An expression over a projection's output, rewritten over its input: each column becomes what computes it."""
+    """Replace each column of a projection's output in an expression by the expression that computes it."""
     definitions = {item.attribute: item.expression for item in items}
     return rewrite(expression, lambda part: definitions[part.attribute] if isinstance(part, Column) else part)
 
@@ -351,7 +351,7 @@ class AggregateFunction(Enum):
     GROUP_CONCAT = "GROUP_CONCAT"
 
     def result(self, argument: Type) -> Type | None:
-        """The result type for an argument type, or None if the function does not take that type."""
+        """The type of the result for an argument type; None if the function does not take that type."""
         if argument is Type.TERM:
             return argument
         match self:
@@ -382,7 +382,7 @@ class Aggregate(Record):
     separator: str = " "
 
     def __post_init__(self) -> None:
-        """Check that the function takes the argument and gives the type of the attribute; PlanError otherwise."""
+        """Raise PlanError unless the function takes the argument and gives the type of the output column."""
         if self.argument is None and self.function is not AggregateFunction.COUNT:
             raise PlanError(f"{self.function.value} needs an argument")
         if self.argument is None and self.attribute.type is Type.TERM:

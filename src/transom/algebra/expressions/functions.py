@@ -41,7 +41,7 @@ class Signature(Record):
     repeats: bool = False
 
     def expand(self, count: int) -> tuple[Type, ...] | None:
-        """The parameter types of a call with `count` arguments; None if the signature does not take that many."""
+        """Return the parameter types for a call with `count` arguments; None if the signature takes another number."""
         if self.repeats and count >= len(self.arguments):
             return self.arguments + self.arguments[-1:] * (count - len(self.arguments))
         return self.arguments if count == len(self.arguments) else None
@@ -72,7 +72,7 @@ class Function(Record):
     volatile: bool = field(default=False, compare=False)
 
     def result(self, types: tuple[Type, ...]) -> Type | None:
-        """The result type for exactly these argument types, or None if no signature has them."""
+        """Return the result type for exactly these argument types; None if no signature has them."""
         return next((s.result for s in self.signatures if s.expand(len(types)) == types), None)
 
 
@@ -89,14 +89,21 @@ def _register(
     infix: bool = False,
     strict: bool = True,
 ) -> None:
-    """Register a function; `infix`: written between arguments; `strict`: NULL if one is; `group`: topic in the docs."""
+    """Register a function under its name, with its signatures and meaning; `group` is its topic in the docs.
+
+    An infix function is written between its arguments; a strict one is NULL if an argument is NULL.
+    """
     FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict)
 
 
 def _signature_per_type(
     kinds: Iterable[Type], count: int, result: Type | None = None, repeats: bool = False
 ) -> list[Signature]:
-    """A signature per type in `kinds`: `count` such arguments (or more if `repeats`), `result` or if None that type."""
+    """Build one signature per type of `kinds`, with `count` parameters of that type.
+
+    Further arguments of the type are accepted if `repeats` is true. The result is `result`, or the type itself for
+    None.
+    """
     return [Signature((kind,) * count, result or kind, repeats) for kind in kinds]
 
 
@@ -250,7 +257,7 @@ for _name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
 
 
 def _register_spatial(name: str, meaning: str, *signatures: Signature) -> None:
-    """Register a spatial function, which only languages with positions offer."""
+    """Register a spatial function, which is offered only by languages with positions."""
     SPACE_FUNCTIONS[name] = Function(name, signatures, meaning, "space", family="places")
 
 
@@ -296,14 +303,16 @@ _COST = {(I, D): 2, (I, F): 3, (D, F): 3, (I, T): 4}
 
 
 def widening_cost(source: Type, target: Type) -> int | None:
-    """For overload resolution: the cost of converting an argument to a wider type, 0 if equal; None if not allowed."""
+    """Return the cost of widening an argument's type when an overload is chosen; 0 if equal, None if not allowed."""
     if source is target:
         return 0
     return 1 if source is Type.NULL else _COST.get((source, target))
 
 
 def resolve(name: str, types: Sequence[Type]) -> tuple[Function, tuple[Type, ...], Type]:
-    """Resolve an overload by argument types: the function, the types to widen arguments to, and the result type.
+    """Choose the overload of a function for some argument types.
+
+    Returned are the function, the types to which the arguments are widened, and the result type.
 
     The cheapest signature wins. TypeProblem if no signature takes the types.
     """

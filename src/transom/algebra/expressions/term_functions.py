@@ -24,7 +24,10 @@ def _register(
     strict: bool = True,
     volatile: bool = False,
 ) -> None:
-    """Register (name, fewest, most arguments, meaning); `strict`: NULL if an argument is; `volatile`: such as NOW()."""
+    """Register SPARQL functions, each given as a row: name, fewest and most arguments, meaning.
+
+    A strict function is NULL if an argument is NULL. A volatile one, such as NOW(), depends on more than its arguments.
+    """
     for name, least, most, meaning in rows:
         signatures = tuple(Signature((T,) * count, result) for count in range(least, (most or least) + 1))
         if most is None:

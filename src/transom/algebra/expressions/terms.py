@@ -15,26 +15,32 @@ STATEMENT = Schema(tuple(Attribute(name, Type.TERM) for name in ("s", "p", "o"))
 
 
 def variable(name: str) -> Column:
-    """The column of RDF terms that holds a SPARQL variable, named without `?`; NULL where the variable is unbound."""
+    """Return the column of RDF terms that holds a SPARQL variable, named without `?`; NULL means unbound."""
     if not name or name[0] in "?$":
         raise PlanError("a variable is named without its question mark")
     return Column(Attribute(name, Type.TERM))
 
 
 def term_literal(term: Term) -> Constant:
-    """A constant expression whose value is an RDF term."""
+    """Return a constant expression whose value is an RDF term."""
     return Constant(term, Type.TERM)
 
 
 def as_type(expression: Expression, target: Type) -> Expression:
-    """An expression as a term or a boolean: a term is cast to its effective boolean value, a boolean to a literal."""
+    """Convert an expression between RDF terms and booleans, unless it has the type already.
+
+    A term becomes its effective boolean value, a boolean a literal.
+    """
     if isinstance(expression, Cast) and expression.type is Type.TERM is not target:
         return expression.operand
     return expression if expression.type is target else Cast(expression, target)
 
 
 def term_call(name: str, *arguments: Expression) -> Call:
-    """A call of a SPARQL function or operator, arguments cast between terms and booleans; PlanError if none fits."""
+    """Build a call of a SPARQL function or operator; raise PlanError if it does not take these arguments.
+
+    Arguments are cast between terms and booleans where needed.
+    """
     if name == "NOT IN":
         return term_call("!", term_call("IN", *arguments))
     function = FUNCTIONS[LOGIC[name]] if name in LOGIC else TERM_FUNCTIONS.get(name)

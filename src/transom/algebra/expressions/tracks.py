@@ -23,7 +23,7 @@ class TrackFunction(Enum):
 
     @property
     def result(self) -> Type:
-        """The result type of a trajectory aggregate: FLOAT for km/h or metres, LINE, or POINT for the last position."""
+        """The result type of a trajectory function: FLOAT (km/h or metres), LINE, or POINT for the last position."""
         match self:
             case TrackFunction.AVGSPD | TrackFunction.PATHLENGTH:
                 return Type.FLOAT
@@ -34,7 +34,7 @@ class TrackFunction(Enum):
 
 
 def point_expression(columns: Sequence[Attribute], position: Position) -> Expression:
-    """The call of POINT on the columns that hold a row's position; NULL for an invalid longitude or latitude."""
+    """Build the call of POINT on the columns with a row's position; it is NULL for an invalid longitude or latitude."""
     measure = [Constant(0, Type.INTEGER)] if position.geodesic else []
     return call("POINT", *map(Column, columns), *measure)
 
@@ -59,7 +59,7 @@ class TrackAggregate:
     tick_length: int = 1_000_000
 
     def __post_init__(self) -> None:
-        """Check the types of point, tick and result, and that only a speed has `span`, in ticks; or PlanError."""
+        """Raise PlanError unless point, tick and result have the right types and only a speed has a `span`."""
         if self.point.type is not Type.POINT or self.tick.type is not Type.INTEGER:
             raise PlanError(f"{self.function.value} needs a point and a tick")
         if self.attribute.type is not self.function.result:

@@ -63,7 +63,7 @@ class Describe(Operator):
     statements: Windows
 
     def __post_init__(self) -> None:
-        """Check that the input `statements` produces windows of RDF statements; PlanError otherwise."""
+        """Raise PlanError unless the input `statements` produces windows of RDF statements."""
         check_statements(self.statements)
 
     @property

@@ -21,23 +21,26 @@ TermPattern: TypeAlias = Term | Column
 
 
 def as_variable(item: TermPattern) -> TermPattern:
-    """The hidden variable `_:label` that represents a blank node of a pattern; any other item unchanged (R11)."""
+    """Replace a blank node of a pattern by the hidden variable `_:label` that represents it (R11).
+
+    Other items of a pattern stay unchanged.
+    """
     return variable(f"_:{item.label}") if isinstance(item, BlankNode) else item
 
 
 def pattern_variables(items: Iterable[TermPattern]) -> tuple[Column, ...]:
-    """The variables among a pattern's items, also the hidden ones of blank nodes, each once, in order of occurrence."""
+    """List the variables of a pattern in order of occurrence, each once, with the hidden ones of blank nodes."""
     variables = (as_variable(item) for item in items)
     return tuple(dict.fromkeys(column for column in variables if isinstance(column, Column)))
 
 
 def without_blank_nodes(columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
-    """The columns except those of the hidden variables that represent blank nodes of a pattern."""
+    """Drop the columns of hidden variables, which represent the blank nodes of a pattern."""
     return tuple(column for column in columns if not column.name.startswith("_:"))
 
 
 def check_statements(op: Operator) -> None:
-    """Check that an operator produces windows of RDF statements (subject, predicate, object); PlanError otherwise."""
+    """Raise PlanError unless an operator produces windows of RDF statements (subject, predicate and object)."""
     if not isinstance(op, Windows) or op.schema != STATEMENT:
         raise PlanError(f"a pattern matches windows of statements, not a {type(op).__name__}")
 
@@ -59,17 +62,17 @@ class TriplePattern(Windows):
     object: TermPattern
 
     def __post_init__(self) -> None:
-        """Check that the input produces windows of RDF statements; PlanError otherwise."""
+        """Raise PlanError unless the input produces windows of RDF statements."""
         check_statements(self.input)
 
     @property
     def items(self) -> tuple[TermPattern, TermPattern, TermPattern]:
-        """Subject, predicate and object of the pattern, each blank node as a hidden variable."""
+        """Subject, predicate and object of the pattern, with blank nodes replaced by hidden variables."""
         return (as_variable(self.subject), as_variable(self.predicate), as_variable(self.object))
 
     @property
     def schema(self) -> Schema:
-        """One column of RDF terms per variable of the pattern, also for the hidden ones of blank nodes."""
+        """One column of RDF terms per variable of the pattern, including the hidden variables of blank nodes."""
         return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
@@ -163,7 +166,7 @@ class NegatedPropertySet(Record):
     backward: tuple[IRI, ...] = ()
 
     def __str__(self) -> str:
-        """The property path in SPARQL syntax: `!(a|^b)`, any predicate but a forward and b backward."""
+        """The property path in SPARQL syntax: `!(a|^b)`, for any predicate except `a` forwards and `b` backwards."""
         predicates = [str(iri) for iri in self.forward] + [f"^{iri}" for iri in self.backward]
         return f"!({'|'.join(predicates)})"
 
@@ -181,7 +184,7 @@ PropertyPath: TypeAlias = (
 
 
 def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
-    """A bound on the matches of a property path among at most `statements` statements, duplicate pairs included."""
+    """Return a bound on the matches of a property path in up to `statements` statements, duplicate pairs included."""
     nodes = plus(times(RowCount(2), statements), ONE)
     match path:
         case PredicatePath():
@@ -220,17 +223,17 @@ class PathPattern(Windows):
     object: TermPattern
 
     def __post_init__(self) -> None:
-        """Check that the input produces windows of RDF statements; PlanError otherwise."""
+        """Raise PlanError unless the input produces windows of RDF statements."""
         check_statements(self.input)
 
     @property
     def items(self) -> tuple[TermPattern, TermPattern]:
-        """Subject and object of the pattern, each blank node as a hidden variable."""
+        """Subject and object of the pattern, with blank nodes replaced by hidden variables."""
         return (as_variable(self.subject), as_variable(self.object))
 
     @property
     def schema(self) -> Schema:
-        """One column of RDF terms per variable of the pattern, also for the hidden ones of blank nodes."""
+        """One column of RDF terms per variable of the pattern, including the hidden variables of blank nodes."""
         return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
@@ -248,11 +251,11 @@ class BasicGraphPattern(Windows):
     parts: tuple[Windows, ...]
 
     def __post_init__(self) -> None:
-        """Check that every part is a triple or path pattern, not a window of statements; PlanError otherwise."""
+        """Raise PlanError unless every part is a triple pattern or a path pattern."""
         if any(isinstance(part, Window) for part in self.parts):
             raise PlanError("a basic graph pattern joins patterns, not statements")
 
     @property
     def schema(self) -> Schema:
-        """One column per variable of any part; the hidden variables of blank nodes are dropped."""
+        """One column per variable that occurs in a part, without the hidden variables of blank nodes."""
         return Schema(without_blank_nodes(dict.fromkeys(column for part in self.parts for column in part.schema)))

@@ -37,22 +37,24 @@ class StoredGraph(Windows):
 
 
 def rdf_stream(extent: str) -> StreamReceive:
-    """The source operator that reads an extent of RDF statements ordered by tick, then by arrival (002 Defs. 1, 2)."""
+    """Build the source operator for an extent of RDF statements, ordered by tick, then by arrival (002 Defs. 1, 2)."""
     return StreamReceive(extent, STATEMENT)
 
 
 def merge_streams(parts: Sequence[Stream]) -> Stream:
-    """Several streams of statements merged in order of tick; a single stream unchanged (002 Table 1; R10)."""
+    """Merge several streams of statements in order of tick; a single stream stays unchanged (002 Table 1; R10)."""
     return parts[0] if len(parts) == 1 else StreamUnion(tuple(parts))
 
 
 def union_windows(parts: Sequence[Windows]) -> Windows:
-    """The bag union of windows and stored graphs; the empty stored graph if `parts` is empty (002 Def. 9; R7, R10)."""
+    """Build the bag union of windows and stored graphs; without any, the empty graph (002 Def. 9; R7, R10)."""
     return reduce(RelationUnion, parts) if parts else StoredGraph(())
 
 
 def range_window(input: Stream, width: int, slide: int) -> Window:
-    """SPARQL's `RANGE width SLIDE slide` in ticks: at t, statements since (floor(t / slide) + 1) * slide - width.
+    """Build SPARQL's window `RANGE width SLIDE slide`, in ticks, over a stream of statements.
+
+    At tick t it holds the statements since (floor(t / slide) + 1) * slide - width.
 
     It is defined in 002 Def. 3; FIXED is slide = width (R3, R4, R25).
     """
@@ -63,14 +65,17 @@ def range_window(input: Stream, width: int, slide: int) -> Window:
 
 
 def element_window(input: Stream, count: int) -> Window:
-    """SPARQL's `ELEMS count`: the last `count` statements in stream order (002 Defs. 4, 5, Sec. 7; R5, R6, R8)."""
+    """Build SPARQL's window `ELEMS count`: the last `count` statements of a stream (R5, R6, R8).
+
+    See 002 Defs. 4, 5 and Sec. 7.
+    """
     if count < 1:
         raise PlanError("a window holds at least one element (R21)")
     return Window(input, OnArrival(), CoordinateRange(Coordinate.INDEX, Bound(1, 1 - count), Bound(1, 0)))
 
 
 def range_and_slide(op: Windows) -> tuple[int, int] | None:
-    """Width and slide in ticks of a window that `range_window` built; None for any other operator."""
+    """Return width and slide, in ticks, of a window that `range_window` built; None for any other operator."""
     match op:
         case Window(
             slide=Every(coordinate=Coordinate.TICK, step=1), range=CoordinateRange(low=low, high=Bound(step=1))
@@ -81,7 +86,7 @@ def range_and_slide(op: Windows) -> tuple[int, int] | None:
 
 
 def element_count(op: Windows) -> int | None:
-    """The number of statements in a window that `element_window` built; None for any other operator."""
+    """Return the number of statements in a window that `element_window` built; None for any other operator."""
     match op:
         case Window(slide=OnArrival(), range=CoordinateRange(coordinate=Coordinate.INDEX, low=low)):
             return 1 - low.offset
@@ -90,7 +95,7 @@ def element_count(op: Windows) -> int | None:
 
 
 def matching_stream(input: Stream, pattern: Sequence[TermPattern]) -> Stream:
-    """The statements of a stream that match a triple pattern, renumbered, so that ELEMS counts only these (R8)."""
+    """Keep and renumber the statements of a stream that match a triple pattern, for ELEMS to count only these (R8)."""
     first: dict[str, Column] = {}
     conditions: list[Expression] = []
     for attribute, item in zip(STATEMENT, map(as_variable, pattern), strict=True):

@@ -20,13 +20,13 @@ class StateBound:
     promises: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The bound as text: the formula, with its value if known, or the reason why there is none."""
+        """The bound as text: the formula, with its value if it is known, or the reason why there is no bound."""
         if not self.bounded:
             return f"unbounded: {self.formula}"
         return self.formula if self.rows is None or self.formula == str(self.rows) else f"{self.formula} = {self.rows}"
 
 
 def bound_remarks(bound: StateBound) -> dict[str, str]:
-    """The remarks that `explain` prints about a state bound: the bound, and the catalog hints that it relies on."""
+    """Return what `explain` prints about a state bound: the bound, and the catalog hints that it relies on."""
     promises = {"promised by the catalog": ", ".join(bound.promises)} if bound.promises else {}
     return {"state": f"{bound} rows", **promises}

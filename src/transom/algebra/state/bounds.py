@@ -81,7 +81,7 @@ KEY_HINTS = ("declare `keys`", "declare `forget_after`")
 
 
 def arrivals(op: Stream, span: int) -> Formula:
-    """A bound on the rows that a stream delivers in any `span` consecutive ticks."""
+    """Return a bound on the rows that a stream delivers in any `span` consecutive ticks."""
     match op := narrow(op):
         case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
             return Arrivals(extent, span) if span > 0 else ZERO
@@ -98,7 +98,7 @@ def arrivals(op: Stream, span: int) -> Formula:
 
 
 def window_size(op: Windows) -> Formula:
-    """A bound on the rows in one window of one key, as a formula over declared rates and table sizes."""
+    """Return a bound on the rows in one window of one key, as a formula over declared rates and table sizes."""
     match op := narrow(op):
         case Window(input=StoredTable(extent=extent)):
             return TableRows(extent)
@@ -144,7 +144,7 @@ def window_size(op: Windows) -> Formula:
 
 
 def relation_size(op: Windows) -> Formula:
-    """A bound on the rows in the last windows of all keys together, as a formula."""
+    """Return a bound on the rows in the latest windows of all keys together."""
     match op:
         case Window(key=key) if key:
             return _rows_in_range(op, op.range, range_width(op), key_count(op))
@@ -159,7 +159,7 @@ def relation_size(op: Windows) -> Formula:
 
 
 def key_count(op: Windows) -> Formula:
-    """A bound on the keys that have windows at one time; 1 for windows without a key."""
+    """Return a bound on the keys that have a window at the same time; 1 for windows without a key."""
     if not is_keyed(op):
         return ONE
     windows = [node for node in walk(op) if isinstance(node, Window) and node.key]
@@ -167,7 +167,7 @@ def key_count(op: Windows) -> Formula:
 
 
 def windows_per_tick(op: Windows) -> Formula:
-    """A bound on the windows that are created at one tick, for all keys together."""
+    """Return a bound on the windows that are created at one tick, for all keys together."""
     match op := narrow(op):
         case Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input) if not isinstance(
             input, StoredTable
@@ -182,7 +182,7 @@ def windows_per_tick(op: Windows) -> Formula:
 
 
 def window_ticks(op: Windows, span: int) -> Formula:
-    """A bound on the number of ticks, among any `span` consecutive ones, at which windows are created."""
+    """Return a bound on the number of ticks, among any `span` consecutive ones, at which windows are created."""
     match op := narrow(op):
         case Window(slide=AtStart()) | Values() | StoredGraph():
             return ONE
@@ -210,7 +210,10 @@ def window_ticks(op: Windows, span: int) -> Formula:
 
 
 def _either_ticks(left: Windows, right: Windows, span: int) -> Formula:
-    """A bound on the ticks of `span` at which either input creates a window; ticks surely common to both count once."""
+    """Return a bound on the ticks, among `span` consecutive ones, at which at least one input creates a window.
+
+    Ticks that both inputs surely have in common count once.
+    """
     first, second = window_ticks(left, span), window_ticks(right, span)
     shared = _slide_step(left), _slide_step(right)
     if None not in shared and (shared[0] % shared[1] == 0 or shared[1] % shared[0] == 0):  # type: ignore[operator]
@@ -219,7 +222,7 @@ def _either_ticks(left: Windows, right: Windows, span: int) -> Formula:
 
 
 def _slide_step(op: Windows) -> int | None:
-    """The step if windows are created at ticks 0, step, 2 * step, ...; None for other windows."""
+    """Return the step if windows are created at the ticks 0, step, 2 * step and so on; None for other windows."""
     match op:
         case WindowSelect(input=child) | WindowProject(input=child) | WindowAggregation(input=child):
             return _slide_step(child)
@@ -230,7 +233,7 @@ def _slide_step(op: Windows) -> int | None:
 
 
 def windows_within(op: Windows, span: int) -> Formula:
-    """A bound on the windows that are created in any `span` consecutive ticks, for all keys together."""
+    """Return a bound on the windows that are created in any `span` consecutive ticks, for all keys together."""
     match op:
         case WindowSelect(input=child) | WindowProject(input=child) | WindowAggregation(input=child):
             return windows_within(child, span)
@@ -245,7 +248,7 @@ def windows_within(op: Windows, span: int) -> Formula:
 
 
 def operator_state(op: Operator) -> Formula:
-    """A bound on the rows that this operator keeps in state, without its inputs.
+    """Return a bound on the rows that this operator keeps in state, without its inputs.
 
     A window keeps its rows. A window of statements keeps at most the elements that it counts: the tick of a statement
     determines when it expires, and an operator that needs a solution later keeps it. EXISTS keeps the valid solutions
@@ -301,7 +304,7 @@ def operator_state(op: Operator) -> Formula:
 
 
 def plan_state(op: Operator) -> Formula:
-    """A bound on the rows that all operators of a plan together keep in state."""
+    """Return a bound on the rows that all operators of a plan together keep in state."""
     return plus(*(operator_state(node) for node in walk(op)))
 
 
@@ -311,7 +314,10 @@ def at_most_one_window_per_tick(op: Windows) -> bool:
 
 
 def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) -> Formula:
-    """A bound on rows in `window_range`, all or part of `op`'s range, over `span` coordinate values and `keys` keys."""
+    """Return a bound on the rows of a window that lie within one part of its range.
+
+    It covers `span` values of the coordinate and `keys` keys.
+    """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - callers take tables first
     match window_range:
         case CoordinateRange(coordinate=Coordinate.TICK):
@@ -334,7 +340,10 @@ def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) ->
 
 
 def _hinted_bound(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Formula:
-    """A bound on rows: the least of `keys` * rows per key and the hints `spans`; `gap` without hints or one extent."""
+    """Return the smallest bound that catalog hints give for the rows of a window, or `gap` if they give none.
+
+    Candidates are the hints `spans`, and the number of keys times the rows per key.
+    """
     extent = single_extent(op.input)
     if extent is None:
         return gap
@@ -343,13 +352,16 @@ def _hinted_bound(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Fo
 
 
 def _window_keys(op: Window) -> Formula:
-    """A bound on the keys of a window over a stream, from catalog hints; a window over a table has no keys."""
+    """Return a bound on the keys of a window, from catalog hints; a window over a table has no keys."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - tables have no keys
     return _max_keys(op.input)
 
 
 def _max_keys(stream: Stream) -> Formula:
-    """A bound on the keys of a stream at one time, from catalog hints; Unbounded if its rows have no single extent."""
+    """Return a bound on the keys that a stream has at the same time, from the catalog hints for its source.
+
+    There is none (Unbounded) if the rows come from several sources.
+    """
     extent = single_extent(stream)
     gap = Unbounded(MANY_KEYS, KEY_HINTS)
     return (
@@ -360,7 +372,7 @@ def _max_keys(stream: Stream) -> Formula:
 
 
 def single_extent(stream: Operator) -> str | None:
-    """The name of the extent that the rows of a stream come from; None for merged streams and for converted windows."""
+    """Return the name of the only source that a stream's rows come from; None if they are merged or converted."""
     match stream:
         case StreamAcquire(extent=extent) | StreamReceive(extent=extent):
             return extent

@@ -106,7 +106,7 @@ ONE = RowCount(1)
 
 
 def plus(*parts: Formula) -> Formula:
-    """The sum of formulas, simplified: zeros are dropped, and equal parts become a multiple of one."""
+    """Add formulas and simplify the sum: zeros are dropped, and equal parts become a multiple of one."""
     flat = [p for part in parts for p in (part.parts if isinstance(part, Sum) else (part,)) if p != ZERO]
     numbers = sum(p.value for p in flat if isinstance(p, RowCount))
     counts: Counter[Formula] = Counter()
@@ -120,7 +120,7 @@ def plus(*parts: Formula) -> Formula:
 
 
 def times(*parts: Formula) -> Formula:
-    """The product of formulas, simplified: ones are dropped, numbers are multiplied, and a ZERO part gives ZERO."""
+    """Multiply formulas and simplify the product: ones are dropped, numbers are multiplied, and zero gives ZERO."""
     flat = [p for part in parts for p in (part.parts if isinstance(part, Product) else (part,)) if p != ONE]
     if ZERO in flat:
         return ZERO
@@ -131,7 +131,7 @@ def times(*parts: Formula) -> Formula:
 
 
 def ceil_divide(dividend: Formula, divisor: int) -> Formula:
-    """A formula divided by a number, rounded up, and simplified if it is constant or the number is 1."""
+    """Divide a formula by a number and round up; the result is simplified if it is constant or the number is 1."""
     if divisor == 1 or dividend == ZERO:
         return dividend
     return (
@@ -140,7 +140,10 @@ def ceil_divide(dividend: Formula, divisor: int) -> Formula:
 
 
 def minimum(*parts: Formula) -> Formula:
-    """The minimum of formulas, simplified: of several numbers only the smallest stays, and of equal parts only one."""
+    """Return the minimum of formulas, simplified: of several numbers only the smallest remains.
+
+    Equal parts are kept once.
+    """
     numbers = [p.value for p in parts if isinstance(p, RowCount)]
     rest = tuple(dict.fromkeys(p for p in parts if not isinstance(p, RowCount)))
     chosen = ((RowCount(min(numbers)),) if numbers else ()) + rest
@@ -160,7 +163,7 @@ class DeclaredStatistics(Record):
 
 
 def evaluate_rows(formula: Formula, statistics: DeclaredStatistics) -> int | None:
-    """The value of a formula in rows; None if a statistic that it needs is undeclared or the formula has no bound."""
+    """Evaluate a formula to a number of rows; None if it has no bound or needs a statistic that is not declared."""
     match formula:
         case RowCount(value=value):
             return value
@@ -191,7 +194,10 @@ def evaluate_rows(formula: Formula, statistics: DeclaredStatistics) -> int | Non
 
 
 def _hinted_rows(extent: str, hint: Hint, statistics: DeclaredStatistics) -> int | None:
-    """The number in `statistics` for an extent's hint; for a duration, the most rows within it; None if unknown."""
+    """Evaluate a catalog hint for an extent (source or table) to a number of rows; None if it is not known.
+
+    For a duration, it is the most rows that can arrive within it.
+    """
     amount = statistics.hints.get((extent, hint))
     if amount is None or hint in (Hint.KEYS, Hint.ROWS_PER_KEY):
         return amount
@@ -200,12 +206,12 @@ def _hinted_rows(extent: str, hint: Hint, statistics: DeclaredStatistics) -> int
 
 
 def is_bounded(formula: Formula, statistics: DeclaredStatistics) -> bool:
-    """Whether a formula has a bound; undeclared rates and table sizes leave its value unknown, but still bounded."""
+    """Whether a formula has a bound, even if its value is unknown because rates or table sizes are not declared."""
     return not any(isinstance(gap, Unbounded) for gap in missing_declarations(formula, statistics))
 
 
 def formula_text(formula: Formula, calendar: Calendar) -> str:
-    """A formula as text for users, such as `rate(road) * 601 s`; the calendar turns numbers of ticks into durations."""
+    """Format a formula for users, such as `rate(road) * 601 s`; the calendar converts ticks to durations."""
     match formula:
         case RowCount(value=value):
             return str(value)
@@ -234,7 +240,7 @@ def formula_text(formula: Formula, calendar: Calendar) -> str:
 
 
 def leaves(formula: Formula) -> Iterator[Formula]:
-    """The operands at the leaves of a formula; a HintedBound is one leaf, although it contains a formula."""
+    """Yield the operands at the leaves of a formula; a HintedBound is one leaf, although it contains a formula."""
     match formula:
         case Sum(parts=parts) | Product(parts=parts) | Minimum(parts=parts):
             for part in parts:
@@ -248,7 +254,10 @@ def leaves(formula: Formula) -> Iterator[Formula]:
 
 
 def unverified_hints(formula: Formula, statistics: DeclaredStatistics) -> list[str]:
-    """The catalog hints in a formula that no engine enforces, such as `keys(road)`; `forget_after` is enforced."""
+    """List the catalog hints in a formula that no engine enforces, such as `keys(road)`.
+
+    `forget_after` is enforced.
+    """
     hints: dict[str, None] = {}
     for atom in leaves(formula):
         match atom:
@@ -264,7 +273,7 @@ def unverified_hints(formula: Formula, statistics: DeclaredStatistics) -> list[s
 
 
 def missing_declarations(formula: Formula, statistics: DeclaredStatistics) -> list[Arrivals | TableRows | Unbounded]:
-    """Why a formula has no value in rows: undeclared rates and table sizes, and parts without a bound."""
+    """List why a formula has no value in rows: undeclared rates and table sizes, and parts without a bound."""
     if evaluate_rows(formula, statistics) is not None:
         return []
     gaps: dict[str, Arrivals | TableRows | Unbounded] = {}

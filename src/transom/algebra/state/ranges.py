@@ -8,12 +8,12 @@ from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, R
 
 
 def range_lookback(op: Window) -> int:
-    """How far below the current coordinate value a window's range reaches at most; 0 if it is not on a coordinate."""
+    """Return how far below the current coordinate value a window's range can reach; 0 if it is on no coordinate."""
     return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
 
 
 def range_width(op: Window) -> int:
-    """The most coordinate values in a window's range; 0 if its bounds are inverted, 1 if it is not on a coordinate."""
+    """Return the most coordinate values in a window's range; 1 without a coordinate, 0 if the bounds are inverted."""
     if not isinstance(op.range, CoordinateRange):
         return 1
     nearest = max(0, -_offset_at_boundary(op.range.high))
@@ -21,7 +21,7 @@ def range_width(op: Window) -> int:
 
 
 def lookback(op: Window, bound: Bound) -> int:
-    """How far a bound of a window's range can lie below the current coordinate value, over all slide events."""
+    """Return how far one bound of a window's range can lie below the current coordinate value, over all slides."""
     step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
     if isinstance(op.slide, OnRowCount):
         step, first = op.slide.step, op.slide.step
@@ -37,10 +37,10 @@ def lookback(op: Window, bound: Bound) -> int:
 
 
 def _offset_at_boundary(bound: Bound) -> int:
-    """The offset of a bound from the current coordinate value, when that is a multiple of the bound's step."""
+    """Return a bound's distance from the current coordinate value if that value is a multiple of its step."""
     return bound.offset
 
 
 def range_span(op: Window, window_range: Range) -> int:
-    """The most coordinate values from a range's lower bound up to the current one; 1 if it is not on a coordinate."""
+    """Return the most coordinate values from a range's lower bound to the current one; 1 if it is on no coordinate."""
     return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

@@ -46,7 +46,7 @@ def from_geojson(name: str, data: object, geodesic: bool = True, feature: str | 
 
 
 def _region(name: str, polygons: tuple[Polygon, ...], geodesic: bool) -> Region:
-    """Build a region from polygons, on the globe if `geodesic`, else on the plane; raise ShapeProblem if invalid."""
+    """Build a region from polygons, on the globe if `geodesic`, else the plane; raise ShapeProblem if it is invalid."""
     try:
         return Region(name, polygons, geodesic)
     except ValueError as error:
